@@ -88,7 +88,7 @@ function nextWordsOf({ commands }: SvcError, { wordsOf }: ReportStyle): readonly
   return first && (wordsOf?.(first) ?? ['svc', ...first]);
 }
 
-/** Returns what was thrown as an error that can be reported, also a failure of the system that no place expected. */
+/** Returns the thrown value as an error that can be reported, even for an unexpected failure of the system. */
 export function failureOf(error: unknown): SvcError {
   const exhausted = exhaustedCodeOf(error);
   if (exhausted !== undefined) return tooManyFilesError(error, exhausted);
@@ -125,7 +125,7 @@ const PATH_PROBLEMS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory, and a file is expected there',
 };
 
-/** The problems of a path at which something else is than svc keeps there. */
+/** The problems of a path that has another kind of file than svc keeps there. */
 const MISPLACED: ReadonlySet<string> = new Set(['ENOTDIR', 'EISDIR']);
 
 /** Returns the error for a path that the system refuses; undefined for any other error. */

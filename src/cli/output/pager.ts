@@ -33,14 +33,14 @@ export class Pager extends Writable {
     return this.#closed;
   }
 
-  /** What comes goes to the terminal itself, unless the pager shows already. */
+  /** Sends later text to the terminal itself, unless the pager has started. */
   bypass(): void {
     if (this.#bypassed || this.#child) return;
     this.#bypassed = true;
     this.#system.stdout.on('error', (error: Error) => this.destroy(error));
   }
 
-  /** Nothing more comes: waits until the person has left the pager. */
+  /** Ends the text, and waits until the person has left the pager. */
   async leave(): Promise<void> {
     this.#ended = true;
     this.#child?.stdin?.end();

@@ -5,7 +5,7 @@ import type { Messages } from './messages.ts';
 import { cleanText } from './text.ts';
 import { formatBytes, formatDuration, formatPercent } from './time.ts';
 
-/** What is over sooner is not shown: the spinner takes time to load, and would only flash. */
+/** Shorter work is not shown: the spinner takes time to load, and would only flash. */
 const SHOW_AFTER_MS = 1000;
 const UPDATE_MS = 250;
 
@@ -18,7 +18,7 @@ interface ProgressOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a task sees of the progress that it is part of. */
+/** The part of `Progress` that its tasks use. */
 interface Stage {
   readonly clock: Clock;
   /** Whether a live line is painted, so that plain lines need not be written. */
@@ -45,7 +45,7 @@ export class Progress {
     options.signal?.addEventListener('abort', () => this.end(), { once: true });
   }
 
-  /** A transfer of `total` bytes (undefined where that is not known): bar, bytes, rate and time left. `from` are done already. */
+  /** A transfer of `total` bytes, if known, of which `from` are done already: bar, bytes, rate and time left. */
   bytes(label: string, total?: number, from = 0): TransferProgress {
     return this.#add(new TransferProgress(cleanText(label), this.#stage, total, from));
   }
@@ -55,7 +55,7 @@ export class Progress {
     return this.#add(new WaitProgress(cleanText(label), this.#stage));
   }
 
-  /** A wait that is worth a line only where the line is repainted. */
+  /** A wait that is shown on a terminal only: elsewhere its lines would be noise. */
   watching(label: string): WaitProgress | undefined {
     return this.#stage.isLive ? this.waiting(label) : undefined;
   }
@@ -104,9 +104,9 @@ export interface PollState {
   readonly state: string;
   /** When the next poll is, in epoch milliseconds. */
   readonly nextPollAt?: number | undefined;
-  /** When what is waited for began, in epoch milliseconds; when the wait did unless given. */
+  /** When the awaited work began, in epoch milliseconds. Default: the beginning of the wait. */
   readonly begun?: number | undefined;
-  /** How long such a wait usually takes, in words: said once it has lasted a minute. */
+  /** How long such a wait usually takes, in words. Shown after a minute. */
   readonly typical?: string | undefined;
 }
 
@@ -125,7 +125,7 @@ abstract class Task {
     this.begun = stage.clock.now();
   }
 
-  /** What to show now, at best within `columns`. */
+  /** Returns the text to show now, within `columns` if possible. */
   abstract line(now: number, columns: number): string;
 
   /** Returns the line to paint. */
@@ -138,7 +138,7 @@ abstract class Task {
     this.stage.notices[how](`${this.label}: ${text}`);
   }
 
-  /** Ends it; false when it had ended before. */
+  /** Ends the task. Returns false if it had ended before. */
   protected end(): boolean {
     if (!this.isOpen) return false;
     this.isOpen = false;
@@ -161,7 +161,7 @@ export class WaitProgress extends Task {
     this.stage.notices.note(this.line(now));
   }
 
-  /** The wait is over; `outcome` is a line of a log. On a terminal, what follows says it. */
+  /** Ends the wait. `outcome` is a line for a log; on a terminal, the output that follows says it. */
   done(outcome?: string): void {
     this.end();
     if (outcome !== undefined && !this.stage.isLive) this.say(outcome);
@@ -172,7 +172,7 @@ export class WaitProgress extends Task {
     this.end();
   }
 
-  // On a narrow terminal the last facts give way.
+  // On a narrow terminal the last facts are left out.
   line(now: number, columns = Infinity): string {
     const facts = this.#facts(now);
     const text = (): string => (facts.length === 0 ? this.label : `${this.label}: ${facts.join(', ')}`);
@@ -193,7 +193,7 @@ export class WaitProgress extends Task {
   }
 }
 
-/** Returns how long a line stands before one with the next state: a state that only counts on is no news at once. */
+/** Returns the pause before a line with the next state, longer if only its numbers changed. */
 function pauseBetween(state: string, next: string): number {
   if (state === next) return WAIT_LINE_EVERY_MS;
   return wordsIn(state) === wordsIn(next) ? LINE_EVERY_MS : 0;
@@ -226,7 +226,7 @@ export class TransferProgress extends Task {
     if (!stage.isLive) this.say(`started${total === undefined ? '' : `, ${formatBytes(total)}`}`);
   }
 
-  /** Bytes done so far, in all. Cheap: call it for every chunk. */
+  /** Sets the bytes done so far. Cheap enough for every chunk. */
   update(done: number): void {
     this.#bytes = done;
     if (this.stage.isLive || !this.isOpen) return;
@@ -242,12 +242,12 @@ export class TransferProgress extends Task {
 
   done(): void {
     const elapsed = formatDuration(this.stage.clock.now() - this.begun);
-    // Nobody waited for what was over before a terminal showed it.
+    // A transfer that ended before a terminal showed it needs no line.
     if (this.end() && (this.wasShown || !this.stage.isLive))
       this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
   }
 
-  /** Ends it without a line, where the error says all that matters. */
+  /** Ends the transfer without a line, since the error says all that matters. */
   drop(): void {
     this.end();
   }
@@ -256,7 +256,7 @@ export class TransferProgress extends Task {
     if (this.end()) this.say(`stopped at ${this.#amount()}`);
   }
 
-  // On a narrow terminal the bar gives way to the numbers.
+  // On a narrow terminal the numbers are shown without the bar.
   line(now: number, columns: number): string {
     const share = this.#share();
     const numbers = this.#numbers(now);

@@ -5,9 +5,9 @@ import type { LiveLine } from './live-line.ts';
 import type { Output } from './output.ts';
 import { cleanText } from './text.ts';
 
-/** What decides whether and how questions are asked. */
+/** The streams and options that decide whether and how questions are asked. */
 export interface PromptOptions {
-  /** Opened only when there is something to ask: a command that reads no input leaves it alone. */
+  /** Opens standard input for the first question. A command without questions leaves it closed. */
   readonly stdin: () => InputStream;
   /** Stderr: questions are not data. */
   readonly out: Output;
@@ -53,7 +53,7 @@ export class Prompts {
     return this.#ask(question, { instead });
   }
 
-  /** Asks what something means, which has no default: any text but yes or no is asked about again. --yes does not answer. */
+  /** Asks a question without a default. Any text but yes or no is asked about again, and --yes is no answer. */
   async promptMeaning(question: string): Promise<boolean> {
     for (;;) {
       const answer = await this.#ask(question, { instead: '', choices: ' [y/n]' });

@@ -64,12 +64,12 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
-// Columns that only repeat others on this page.
+/** Returns the columns that only repeat others on this page. */
 function repeating<T>(columns: readonly Column<T>[], batch: readonly T[]): number[] {
   return columns.flatMap(({ repeats }, at) => (repeats !== undefined && batch.every(repeats) ? [at] : []));
 }
 
-// A heading over identifiers or times is as wide as it is; over text it may shrink, over numbers it moves right.
+// A heading over identifiers or times keeps its width; over text it may shrink, over numbers it is aligned to the right.
 function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): Cell[] {
   return columns.map(({ kind }, at) => {
     const text = (labels[at] ?? '').toUpperCase();
@@ -110,7 +110,7 @@ const BORDERS = ['top', 'bottom', 'left', 'mid', 'right'].flatMap((name) =>
 );
 const NO_BORDERS: object = { ...Object.fromEntries(BORDERS), middle: ' '.repeat(GAP) };
 
-/** Draws like {@link drawTable}, a hundred times as fast, for a pipe and for long lists. */
+/** Draws like {@link drawTable}, for a pipe and for long lists, which it would slow down. */
 function joinRows(rows: readonly (readonly Cell[])[], widths: readonly number[], { ruler, palette }: Pen): string {
   const lines = rows.map((cells) => {
     const parts = cells.map(({ text, width, kind, tone }, at) => {

@@ -147,8 +147,8 @@ export function wrapWords(text: string, width: number): string[] {
 const NARROWEST = 20;
 
 /**
- * Text behind a lead, broken between words so that it fits `columns` and stays under itself. Where hardly anything
- * would fit there, it goes on a line of its own below. `lead` is `leadWidth` columns wide, escapes aside.
+ * Returns text after a lead, wrapped between words to `columns` and indented to its own beginning. If fewer than 20
+ * columns are left for it, it begins on the next line. `lead` is `leadWidth` columns wide, escapes aside.
  */
 export function hangingIndent(lead: string, leadWidth: number, text: string, columns: number): string {
   const fits = columns - leadWidth >= NARROWEST;

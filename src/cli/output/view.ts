@@ -4,7 +4,7 @@ import { didYouMean, sentences, typedWord } from '../../base/security/typed-word
 import { isObject as isPlainObject } from '../../schema/json-value.ts';
 import type { TimeStyle } from '../config/values.ts';
 
-/** What a color stands for. The text says the same. */
+/** The meaning of a color, which the text has too. */
 export type Tone = 'good' | 'warn' | 'bad' | 'alarm' | 'quiet' | 'strong' | 'accent';
 
 /** How a tone is painted on one stream. */
@@ -38,11 +38,11 @@ export interface Column<T = unknown> {
   /** What people read for the path, in lower case; it follows from the path where none is given. */
   readonly header?: string | undefined;
   readonly kind: ColumnType;
-  /** On a narrow terminal the column with the lowest priority goes first; a column without one stays. */
+  /** On a narrow terminal, columns are dropped from the lowest priority up; a column without one stays. */
   readonly priority?: number | undefined;
   /**
-   * Text is not cut below this many columns, rather another column drops; 10 where nothing is given. A terminal with room
-   * gives the column this width from the first row on.
+   * The least width to which text is cut, before another column is dropped. Default: 10. On a terminal with room, the
+   * column has at least this width from the first row on.
    */
   readonly least?: number | undefined;
   /** Whether the value of a row only repeats its other columns: it is left out, and so is a column of nothing else. */
@@ -80,7 +80,7 @@ export function columnFor<T>(view: View<T>, path: string): Column<T> {
   return view.columns.find((column) => column.path === path) ?? { path, kind: kindByName(path) };
 }
 
-/** What people read in place of a field name: `created_at` is `created`. Only machine formats show the names themselves. */
+/** Returns the label of a field for people: `created_at` is `created`. Machine formats show the name itself. */
 export function labelOf({ header, path }: Pick<Column, 'header' | 'path'>): string {
   if (header !== undefined) return header;
   const words = path.replace(/(?<=[a-z])_(?:at|date)$/, '').replaceAll(/[._]/g, ' ');
@@ -106,7 +106,7 @@ export function same<T>(value: T): T {
   return value;
 }
 
-/** What a renderer must know beside the format. */
+/** The options of a renderer. */
 export interface RenderOptions<T> {
   readonly view: View<T>;
   /** The user's `--fields` list; without it a table shows the view's columns, other formats everything. */
@@ -140,7 +140,7 @@ export interface Renderer<T> {
   begin?(): string;
   /** Asynchronous where what measures wide characters is loaded only when some are met. */
   rows(batch: readonly T[]): string | Promise<string>;
-  /** `cut`: the list broke off, and the text has only to be one that can be parsed. */
+  /** `cut`: the list broke off, so the text only completes what a parser needs. */
   end?(cut?: boolean): string | Promise<string>;
   record(value: T): string | Promise<string>;
   /** Whether secrets were removed from each cell. Default false: they are removed from each line when it is written. */
@@ -160,7 +160,7 @@ export function chooseFields<T>(view: View<T>, list: string | undefined): readon
   return [...new Set(paths.map((path) => (isMarked(path) ? path.slice(1) : path)))];
 }
 
-/** Turns a row into what is shown of it: all that it was parsed from, secrets hidden, then the chosen fields. */
+/** Returns the function that projects a row to the chosen fields, with secrets hidden. */
 export function projection<T>(view: View<T>, paths: readonly string[] | undefined, showUrls: boolean) {
   const hidden = showUrls ? [] : (view.secret ?? []);
   return (row: T): unknown => {
