@@ -43,9 +43,10 @@ const TONES: Readonly<Partial<Record<ArchiveCheckRow['kind'], Tone>>> = {
 
 /** Returns the view of the rows. A table has the time of a row before its message. */
 function archiveCheckView(context: Context): View<ArchiveCheckRow> {
-  const messageOf = ({ message, from, to }: ArchiveCheckRow): string => {
+  const messageOf = ({ kind, message, from, to, entries }: ArchiveCheckRow): string => {
     const range = from === null || to === null ? '' : `${rangeText(context, rangeOf(from, to))}: `;
-    return range + message;
+    // The message about the archive has the number already.
+    return `${range}${message}${entries === null || kind === 'archive' ? '' : `, ${countText(entries, 'entry')}`}`;
   };
   return {
     name: 'row of a verification',
