@@ -16,8 +16,9 @@ it.each(['output', 'ledger', 'action.WRN_OPT_OUT'])(
     const home = temporaryDirectory();
     const unset = await svcHere(['profile', 'set', setting, '--unset'], { home });
     expect([unset.code, unset.stderr]).toEqual([0, `nothing to remove: ${setting} is not set in profile default\n`]);
-    const { stdout } = await svcHere(['profile', 'list', '--jq', '.[].name'], { home });
-    expect(stdout).not.toContain('default');
+    const { stdout } = await svcHere(['profile', 'list', '-o', 'json'], { home });
+    const profiles = JSON.parse(stdout) as { name: string }[];
+    expect(profiles.map(({ name }) => name)).not.toContain('default');
   },
 );
 
