@@ -82,3 +82,18 @@ it('R58: a wait that could not read the list of jobs at first adds nothing to a 
   expect(lists).toBeGreaterThan(8);
   expect([stopped.code, entries()], stopped.stderr).toEqual([9, before]);
 });
+
+it('R58: a key that may not list jobs gets the results of a shared ledger, with a warning that nothing was compared', async () => {
+  const machine = await openMachine();
+  mkdirSync(machine.path('shared'));
+  const on = (host: string, words: string) =>
+    machine.svc(words, { SVC_LEDGER: machine.path('shared'), SVC_STATE_DIR: machine.path(host) });
+  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  machine.fault = (incoming, outgoing, proceed) => {
+    if (incoming.url?.startsWith('/account-updater/jobs?') === true) outgoing.writeHead(403).end();
+    else proceed();
+  };
+  const { code, stderr } = await on('runner', 'au resume 2026-12 --out results.csv');
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain('were not compared with the ledger, because this key may not list them');
+});
