@@ -221,7 +221,7 @@ export const TREE: readonly Entry[] = [
   entry('reset', 'remove all files that svc keeps on this machine', () => import('./general/commands/reset.ts'), RARE),
   entry(
     'completion',
-    'print the script for TAB completion in your shell',
+    'install TAB completion of commands, options and values',
     () => import('./general/commands/completion.ts'),
     RARE,
   ),

@@ -2,7 +2,7 @@ import { SvcError } from '../base/errors.ts';
 import { didYouMean, questionOf } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
 import { readJsonBody } from '../cli/app/files/data-file.ts';
-import { repeated, suggesting } from '../cli/app/parameter.ts';
+import { assignmentsOf, repeated, suggesting, type Suggestion } from '../cli/app/parameter.ts';
 import { nameValue, type ValueParser } from '../cli/app/value-parsers.ts';
 import { countText } from '../cli/output/time.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
@@ -19,7 +19,10 @@ const liftableRule: ValueParser<LiftableRule> = (typed) => {
 
 /** The options `--set` and `--allow` of commands that check a body. */
 export const bodyParameters = {
-  set: repeated('--set <path=value>', 'put a value into the body', nameValue),
+  set: suggesting(
+    { assignments: pathsAndValues },
+    repeated('--set <path=value>', 'put a value into the body', nameValue),
+  ),
   allow: suggesting(
     async () => {
       const { wordsIn } = await import('../cli/glossary/glossary.ts');
@@ -29,6 +32,20 @@ export const bodyParameters = {
     repeated('--allow <rule>', 'lift a rule for the body, such as exponent', liftableRule),
   ),
 } as const;
+
+/** Returns every field of a body that takes a text, number or flag, and with each of its listed values, for completion. */
+async function pathsAndValues(): Promise<Suggestion[]> {
+  const { BODY, fieldsBelow } = await import('../schema/three-ds/fields.ts');
+  return fieldsBelow(BODY).flatMap(({ path, kind, description, choices }): Suggestion[] => {
+    if (kind === 'object' || kind === 'list' || kind === 'free') return [];
+    const values = choices ?? (kind === 'flag' ? ['true', 'false'] : []);
+    return assignmentsOf(
+      path,
+      description,
+      values.map((value) => [value, '']),
+    );
+  });
+}
 
 export function bodyName(file: string): string {
   return file === '-' ? 'standard input' : file;

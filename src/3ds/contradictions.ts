@@ -5,7 +5,8 @@ import { amountText, countryOf, currencyOf, isCountryCode } from '../schema/thre
 import { broken, type Rule, type Violation } from './rules.ts';
 
 /**
- * Finds where a body contradicts itself, a public table or the rules of EMV 3-D Secure. The interface names none of this. A value of another form is left to `checkBody`.
+ * Finds where a body contradicts itself, a public table or the rules of EMV 3-D Secure, and what many servers refuse. The
+ * interface names none of this. A value of another form is left to `checkBody`.
  */
 export function contradictionsIn(body: unknown, now: number): Violation[] {
   const textAt = (path: string): string => {
@@ -22,6 +23,8 @@ export function contradictionsIn(body: unknown, now: number): Violation[] {
     ...categoryCode(textAt('merchant_info.category_code')),
     ...COUNTRIES.flatMap((path) => countryAt(path, textAt(path))),
     ...ADDRESSES.flatMap((path) => stateAt(path, textAt(`${path}.state_code`), textAt(`${path}.country_code`))),
+    ...LENGTHS.flatMap(([path, most, unit]) => lengthAt(path, textAt(path), most, unit)),
+    ...extensionLengths(body),
   ];
 }
 
@@ -141,6 +144,67 @@ function stateAt(address: string, state: string, number: string): Violation[] {
   const message = `contradicts country_code: it begins with ${prefix}, and ${number} is ${country.code}`;
   return [broken('country-of-state', `${address}.state_code`, message)];
 }
+
+function lengthAt(path: string, text: string, most: number, unit = 'characters'): Violation[] {
+  const { length } = Array.from(text);
+  if (length <= most) return [];
+  return [warning('length', path, `has ${length} ${unit}; many servers refuse more than ${most}`)];
+}
+
+function extensionLengths(body: unknown): Violation[] {
+  const list = ownValue(body, ['message_extensions']);
+  if (!Array.isArray(list)) return [];
+  const tooMany = `has ${list.length} items; many servers refuse more than ${MOST_EXTENSIONS}`;
+  return [
+    ...(list.length > MOST_EXTENSIONS ? [warning('length', 'message_extensions', tooMany)] : []),
+    ...list.flatMap((item: unknown, at) =>
+      EXTENSION_LENGTHS.flatMap(([name, most]) => {
+        const value = ownValue(item, [name]);
+        return typeof value === 'string' ? lengthAt(`message_extensions.${at}.${name}`, value, most) : [];
+      }),
+    ),
+  ];
+}
+
+const MOST_EXTENSIONS = 10;
+const EXTENSION_LENGTHS = [
+  ['id', 64],
+  ['name', 64],
+  ['data', 8059],
+] as const;
+
+/** The lengths of EMV 3-D Secure. The interface has none. */
+const LENGTHS: readonly (readonly [path: string, most: number, unit?: string])[] = [
+  ['purchase_info.amount', 48, 'digits'],
+  ['purchase_info.installment_count', 3, 'digits'],
+  ['purchase_info.recurring_frequency', 4, 'digits'],
+  ['merchant_info.mid', 35],
+  ['merchant_info.acquirer_bin', 11],
+  ['merchant_info.name', 40],
+  ['merchant_info.risk_info.delivery_email', 254],
+  ['merchant_info.risk_info.gift_card_amount', 15, 'digits'],
+  ['merchant_info.risk_info.gift_card_count', 2, 'digits'],
+  ['requestor_info.id', 35],
+  ['requestor_info.name', 40],
+  ['requestor_info.url', 2048],
+  ['cardholder_info.account_id', 64],
+  ['cardholder_info.account_info.purchase_count_half_year', 4, 'digits'],
+  ['cardholder_info.account_info.transaction_count_day', 3, 'digits'],
+  ['cardholder_info.account_info.transaction_count_year', 3, 'digits'],
+  ['cardholder_info.authentication_info.data', 20_000],
+  ['cardholder_info.prior_authentication_info.reference_id', 36],
+  ['cardholder_info.prior_authentication_info.data', 2048],
+  ['cardholder_info.name', 45],
+  ['cardholder_info.email', 254],
+  ...['phone_number', 'mobile_phone_number', 'work_phone_number'].flatMap((phone) => [
+    [`cardholder_info.${phone}.country_code`, 3] as const,
+    [`cardholder_info.${phone}.number`, 15] as const,
+  ]),
+  ...ADDRESSES.flatMap((address) =>
+    ['line1', 'line2', 'line3', 'city'].map((name) => [`${address}.${name}`, 50] as const),
+  ),
+  ...ADDRESSES.map((address) => [`${address}.postal_code`, 16] as const),
+];
 
 function warning(rule: Rule, path: string, message: string): Violation {
   return { rule, path, severity: 'warning', message };

@@ -19,7 +19,8 @@ export type Rule =
   | 'card-number'
   | 'historic-currency'
   | 'country'
-  | 'purchase-date';
+  | 'purchase-date'
+  | 'length';
 
 export type LiftableRule = (typeof LIFTABLE_RULES)[number];
 

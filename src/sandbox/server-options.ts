@@ -4,7 +4,17 @@ import { makeDirectory } from '../base/files/directory.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
 import { foreignDirectory, requireWhole, sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
-import { choice, flag, type Input, reading, repeated, suggesting, value, rare } from '../cli/app/parameter.ts';
+import {
+  choice,
+  flag,
+  type Input,
+  reading,
+  repeated,
+  type Suggestion,
+  suggesting,
+  value,
+  rare,
+} from '../cli/app/parameter.ts';
 import { resolvePath } from '../cli/app/files/typed-path.ts';
 import { hostName, integer, positiveDuration, text, textToSend, type ValueParser } from '../cli/app/value-parsers.ts';
 import type { Feature, Interceptor } from '../emulator/options.ts';
@@ -55,12 +65,35 @@ export const SERVER_PARAMETERS = {
   noAuditReads: rare(flag('--no-audit-reads', 'do not log reads of the logs, which shift their pages')),
   webhook: repeated('--webhook <url>', 'send events to this loopback address', text),
   webhookDuplicates: rare(flag('--webhook-duplicates', 'deliver each event twice')),
-  fault: repeated('--fault <fault>', "make requests fail: 'svc help faults'", text),
+  fault: suggesting({ joined: faultWords }, repeated('--fault <fault>', "make requests fail: 'svc help faults'", text)),
   scenario: reading(value('--scenario <file>', "file with one fault per line (see 'svc help faults')", text)),
   jobIds: rare(choice('--job-ids <form>', 'plain: ids of jobs that are no UUIDs (default uuid)', ['uuid', 'plain'])),
   hideOpenChallenges: rare(flag('--hide-open-challenges', 'show no authentication while its challenge is open')),
-  outcome: repeated('--outcome <outcome>', "decide 3DS: 'svc help outcomes'", text),
+  outcome: suggesting(
+    { joined: outcomeWords },
+    repeated('--outcome <outcome>', "decide 3DS: 'svc help outcomes'", text),
+  ),
 } as const;
+
+/** Returns the effects of faults, and the requests that they may be about, for completion. */
+async function faultWords(): Promise<Suggestion[]> {
+  const [{ EFFECT_EXAMPLES }, { wordsIn }, { default: words }] = await Promise.all([
+    import('../emulator/faults/fault.ts'),
+    import('../cli/glossary/glossary.ts'),
+    import('../cli/glossary/service.json', { with: { type: 'json' } }),
+  ]);
+  const requests = wordsIn(words, 'endpoint').map(([name, means]): Suggestion => [
+    `@${name.replaceAll(/\{[^}]*\}/g, '*')}`,
+    means,
+  ]);
+  return [...EFFECT_EXAMPLES, ...requests];
+}
+
+/** Returns the words of outcomes, and which authentications they may be about, for completion. */
+export async function outcomeWords(): Promise<Suggestion[]> {
+  const { outcomeExamples } = await import('../schema/three-ds/outcome-words.ts');
+  return [...outcomeExamples(), ['@card ', 'then a token, a scenario or four digits'], ['@session ', 'then its id']];
+}
 
 type ServerInput = Input<typeof SERVER_PARAMETERS>;
 

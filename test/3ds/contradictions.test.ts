@@ -173,6 +173,9 @@ const PAYLOADS: readonly (readonly [
   ],
   ['a purchase of last week', { 'purchase_info.date': '20261121120000' }, ['warning purchase-date']],
   ['a purchase of tomorrow in another zone', { 'purchase_info.date': '20261129230000' }, []],
+  ['a long shop', { 'merchant_info.name': 'x'.repeat(41) }, ['warning length']],
+  ['a long amount', { 'purchase_info.amount': '1'.repeat(49) }, ['warning length']],
+  ['a frequency of five digits', { 'purchase_info.recurring_frequency': '10000' }, ['warning length']],
 ];
 
 describe('payloads', () => {

@@ -17,6 +17,7 @@ const VARIANTS: readonly (readonly [title: string, line: string])[] = [
   ['au status <job>', 'au status {done}'],
   ['au resume <job> --wait', 'au resume {done} --wait'],
   ['au report --split-into', 'au report results.csv --request tokens.csv --split-into split'],
+  ['completion install --dry-run', 'completion install --shell bash --dry-run'],
 ];
 
 /** Commands that run until they are stopped, and commands that need one: tested separately. */

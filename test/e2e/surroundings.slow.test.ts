@@ -121,7 +121,7 @@ describe('a config file that is damaged', () => {
     writeFileSync(join(config, 'config.json'), '{{{', { mode: 0o600 });
   });
 
-  it.each(['completion bash', 'commands', '__complete bash 1 svc lo'])(
+  it.each(['completion bash', 'completion install --shell bash --dry-run', 'commands', '__complete bash 1 svc lo'])(
     'R10: a config file that is damaged does not stop svc %s',
     async (line) => {
       expect(await home.svc(line.split(' '), { env: { SVC_CONFIG_DIR: config } })).toMatchObject({

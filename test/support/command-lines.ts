@@ -64,7 +64,11 @@ export const COMMAND_LINES: Readonly<Record<string, string>> = {
   'profile delete': 'profile delete spare --yes',
   reset: 'reset --forget {open} --forget {unsent} --yes',
   explain: 'explain UPD_PAN',
-  completion: 'completion bash',
+  'completion install': 'completion install --shell bash',
+  'completion bash': 'completion bash',
+  'completion zsh': 'completion zsh',
+  'completion fish': 'completion fish',
+  'completion powershell': 'completion powershell',
   commands: 'commands',
 };
 

@@ -92,7 +92,7 @@ class LongPauses extends FakeClock {
 /** Commands that send nothing to the service. */
 const LOCAL: ReadonlySet<string> = new Set(
   `au check, au next, au prepare, au report, au prune, 3ds template, 3ds validate, commands,
-  completion, events listen, explain,
+  completion bash, completion fish, completion install, completion powershell, completion zsh, events listen, explain,
   logout, logs evidence, logs review, logs search, logs verify, profile delete, profile list, profile set,
   profile show, profile use, reset, sandbox cards, sandbox clock, sandbox exec, sandbox outcome,
   sandbox requests, sandbox reset, sandbox start`.split(/,\s+/),

@@ -5,6 +5,7 @@ import { DOCUMENTS, choice, type Input, rare, reading, suggesting, value } from 
 import { recordPrinter } from '../../cli/app/print.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
+import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyParameters, reportBody } from '../body.ts';
 import { afterAuthentication } from '../outcome.ts';
@@ -46,7 +47,10 @@ const parameters = {
     },
     rare(value('--expect-reason <reason>', 'the expected status reason or cancel reason', memberParser('reason'))),
   ),
-  outcome: value('--outcome <outcome>', "what the sandbox does (see 'svc help outcomes')", memberParser('outcome')),
+  outcome: suggesting(
+    { joined: outcomeExamples },
+    value('--outcome <outcome>', "what the sandbox does (see 'svc help outcomes')", memberParser('outcome')),
+  ),
   challenge: choice('--challenge <reply>', 'how to answer a challenge of the sandbox', CHALLENGE_REPLIES),
   challengeTimeout: challengeTimeoutParameter,
   dryRun: dryRunParameter,

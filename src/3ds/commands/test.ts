@@ -8,6 +8,7 @@ import { type ListPrinter, listPrinter, oneBatch } from '../../cli/app/print.ts'
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
+import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
 import { bodyParameters, warnOfViolations } from '../body.ts';
 import { openJunitFile } from '../junit-file.ts';
 import {
@@ -29,9 +30,10 @@ const CONCURRENT = 6;
 
 export const test = defineCommand({
   description:
-    'Without a file it runs the built-in suite: every test card of the sandbox. Challenges of the sandbox are answered by svc, those of a test tenant by you. The JUnit report contains names, counts, statuses, codes and session ids only.',
+    'Without a file it runs the built-in suite: every test card of the sandbox, or with --all-reasons every reason. Challenges of the sandbox are answered by svc, those of a test tenant by you. The JUnit report contains names, counts, statuses, codes and session ids only.',
   examples: [
     ['svc --sandbox 3ds test', 'all test cards of the sandbox'],
+    ['svc --sandbox 3ds test --all-reasons', 'every status reason and cancel reason'],
     ['svc 3ds test --print > suite.yaml', 'a suite to start from'],
     ['svc 3ds test suite.yaml --junit report.xml', 'in CI'],
   ],
@@ -49,13 +51,14 @@ export const test = defineCommand({
     ),
     junit: writing(value('--junit <file>', 'write a JUnit report too; an earlier one is replaced', text)),
     print: flag('--print', 'write the built-in suite as YAML and send nothing'),
+    allReasons: flag('--all-reasons', 'every status reason and cancel reason of the interface, at the sandbox'),
     allow: bodyParameters.allow,
     challengeTimeout: challengeTimeoutParameter,
     dryRun: dryRunParameter,
   },
   async run(context, input): Promise<Result> {
     const { junit, challengeTimeout, dryRun } = input;
-    if (input.print) return context.out.write(suiteText(await builtInSuite()));
+    if (input.print) return context.out.write(suiteText(await builtInSuite(input.allReasons)));
     const print = await listPrinter(context, scenarioView);
     const writeReport = junit === undefined || dryRun ? undefined : await openJunitFile(context, junit);
     const planned = await readPlanned(context, input);
@@ -74,14 +77,17 @@ export const test = defineCommand({
 interface SuiteChoice {
   readonly suite: string | undefined;
   readonly only: string | undefined;
+  readonly allReasons: boolean;
   readonly allow: readonly LiftableRule[];
 }
 
 type Planned = readonly [PlannedScenario, ...PlannedScenario[]];
 
-async function readPlanned(context: Context, { suite: file, only, allow }: SuiteChoice): Promise<Planned> {
+async function readPlanned(context: Context, { suite: file, only, allReasons, allow }: SuiteChoice): Promise<Planned> {
+  if (allReasons && file !== undefined)
+    throw new SvcError('usage', '--all-reasons is a suite by itself and cannot be combined with a file');
   const data = file === undefined ? undefined : await readDataFile(context, file);
-  const scenarios = data === undefined ? await builtInSuite() : readSuite(data);
+  const scenarios = data === undefined ? await builtInSuite(allReasons) : readSuite(data);
   const directory = file === undefined || file === '-' ? '' : path.dirname(file);
   const planned: PlannedScenario[] = [];
   for (const [at, scenario] of scenarios.entries()) {
@@ -205,7 +211,8 @@ function expectedStatus(scenario: string): string {
   return /successful|attempted|failed|unavailable|rejected/.exec(scenario.toLowerCase())?.[0] ?? 'unavailable';
 }
 
-async function builtInSuite(): Promise<Scenario[]> {
+async function builtInSuite(allReasons: boolean): Promise<Scenario[]> {
+  if (allReasons) return reasonSuite();
   return (await threeDsCards()).map(({ scenario, network, number }) => ({
     name: `${scenario}, ${network} ${number.slice(-4)}`,
     card: number,
@@ -214,6 +221,23 @@ async function builtInSuite(): Promise<Scenario[]> {
     challenge: 'complete',
   }));
 }
+
+/** One scenario for each status reason and each cancel reason of the interface. */
+function reasonSuite(): Scenario[] {
+  return [
+    ...Object.entries(STATUS_REASONS).map(([reason, expect]) => reasonScenario(reason, reason, expect, 'reason')),
+    ...Object.keys(CHALLENGE_CANCEL_REASON_CODES).map((reason) =>
+      reasonScenario(`${reason} (challenge)`, reason, 'failed', 'cancel'),
+    ),
+  ];
+}
+
+function reasonScenario(name: string, reason: string, expect: string, word: 'reason' | 'cancel'): Scenario {
+  const outcome = `${word}=${reason}`;
+  return { name, card: ORDINARY_CARD, outcome, expect, reason, type: 'customer', challenge: 'complete' };
+}
+
+const ORDINARY_CARD = 'Successful Frictionless';
 
 const HEAD = `# Run these scenarios with 'svc 3ds test <this file>'.
 #
@@ -228,8 +252,11 @@ const HEAD = `# Run these scenarios with 'svc 3ds test <this file>'.
 
 /** Writes a suite as a file to start from. */
 function suiteText(suite: readonly Scenario[]): string {
-  const scenarios = suite.map(
-    ({ name, card, expect }) => `  - name: ${name}\n    card: ${card}\n    expect: ${expect}\n`,
-  );
-  return `${HEAD}scenarios:\n${scenarios.join('')}`;
+  const lines = suite.map(({ name, card, outcome, expect, reason }) => {
+    const members = Object.entries({ name, card, outcome, expect, reason }).filter(
+      ([, member]) => member !== undefined,
+    );
+    return `  - ${members.map(([key, member]) => `${key}: ${member}\n`).join('    ')}`;
+  });
+  return `${HEAD}scenarios:\n${lines.join('')}`;
 }

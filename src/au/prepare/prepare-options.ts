@@ -1,7 +1,17 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { option } from '../../cli/app/hint.ts';
-import { flag, optionWords, type Parameter, repeated, suggesting, value, rare } from '../../cli/app/parameter.ts';
+import {
+  assignmentsOf,
+  flag,
+  optionWords,
+  type Parameter,
+  repeated,
+  type Suggestion,
+  suggesting,
+  value,
+  rare,
+} from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { acceptParameter } from '../request/accept-option.ts';
 import type { Check } from '../request/checks.ts';
@@ -13,10 +23,13 @@ import { DATE_ORDERS, dateOrders, ORDER_NAMES, zoneFormat } from './prepare-date
 
 /** The options that say how to read an export. */
 export const exportParameters = {
-  map: repeated(
-    '--map <column=name>',
-    `which column is which, such as token=card_id; one of ${PREPARED_COLUMNS.join(', ')}`,
-    columnChoice,
+  map: suggesting(
+    { assignments: mapSuggestions },
+    repeated(
+      '--map <column=name>',
+      `which column is which, such as token=card_id; one of ${PREPARED_COLUMNS.join(', ')}`,
+      columnChoice,
+    ),
   ),
   columns: rare(
     value(
@@ -67,6 +80,13 @@ export function readingOptions(typed: TypedOptions): ReadingOptions {
   const { noQuotes, dateZone, empty, noEmpty, accept } = how;
   const cells = { dateZone, empty, noEmpty };
   return { columns: map, columnNames: names, noQuotes, dateOrder, noExpiration, noMerchant, ...cells, accept, keep };
+}
+
+/** Returns the columns of a request, each with those of the export that was typed before. */
+async function mapSuggestions([file]: readonly string[]): Promise<Suggestion[]> {
+  const { headerNames } = await import('./header-names.ts');
+  const names = file === undefined ? [] : headerNames(file).map((name): Suggestion => [name, '']);
+  return PREPARED_COLUMNS.flatMap((column) => assignmentsOf(column, 'then the name of a column', names));
 }
 
 /** Returns the options that say how to read an export, as words of a command line. */

@@ -42,8 +42,6 @@ export class CycleFiles {
   readonly #of: string;
   /** Whether a token may have more results than rows: a job of an earlier build may have it for several merchants. */
   readonly #mayHaveMore: boolean;
-  /** The report and files of what to do that somebody changed, so that they were not replaced. */
-  readonly #changed: string[] = [];
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput, results: FileResults) {
     this.#context = context;
@@ -77,8 +75,7 @@ export class CycleFiles {
     const { record } = this.#directory;
     const sql = this.#sql();
     const todo = await writeTodo(this.#context, this.#directory, this.#results, { actions: this.#actions, sql });
-    this.#changed.push(...todo.changed);
-    const changed = this.#changed.length > 0 ? changedFiles(this.#changed, this.#input.again) : undefined;
+    const changed = todo.changed.length > 0 ? changedFiles(todo.changed, this.#input.again) : undefined;
     if (problem && changed) warnOf(this.#context, `cycle ${this.#directory.cycle}`, changed);
     const failure = problem ?? changed;
     if (failure === undefined || failure === threshold) record.finished = true;
@@ -126,7 +123,7 @@ export class CycleFiles {
 
   async #report(trend: Trend | undefined): Promise<void> {
     const { report: page, results, request, record, cycle } = this.#directory;
-    if (this.#made?.reported && this.#directory.has(page))
+    if (this.#made && this.#directory.has(page))
       return noteStep(this.#context, this.#input, 'report', `done before: ${page}`);
     const actions = actionWords(this.#input.action);
     const words = ['au', 'report', results, '--request', request, '--html', page, ...actions];
@@ -151,9 +148,10 @@ export class CycleFiles {
       isCounted: true,
     });
     requireReconciled(made, { mayHaveMore: this.#mayHaveMore });
-    this.#changed.push(...(await this.#directory.put([[page, html]])));
+    const changed = await this.#directory.put([[page, html]]);
     this.#directory.requireOwn([page]);
-    if (this.#changed.length === 0) record.made = { ...this.#made, of: this.#of, reported: true };
+    if (changed.length > 0) throw changedFiles(changed, this.#input.again);
+    record.made = { of: this.#of };
   }
 
   /** Returns the error for results of which one error code has most rows, unless the operator chose a threshold. */
@@ -190,14 +188,11 @@ export class CycleFiles {
     const ofKept = kept === undefined ? [] : [[keepFileOf(file), keepFileOf(out)] as const];
     const changed = await this.#directory.put([...ofKept, [file, out]]);
     if (changed.length > 0) throw changedFiles(changed, this.#input.again);
-    this.#directory.record.made = { ...this.#made, of: this.#of, next_rows: made };
+    this.#directory.record.made = { of: this.#of, left_out: made.left_out, next_rows: made.rows };
   }
 
-  /**
-   * Adds the closed accounts to the list of exclusions, and writes the next request to a file if one is given. Returns the number
-   * of its rows.
-   */
-  async #leaveOut(next: { readonly out?: string; readonly keep?: string | undefined } = {}): Promise<number> {
+  /** Adds the closed accounts to the list of exclusions, and writes the next request to a file if one is given. */
+  async #leaveOut(next: { readonly out?: string; readonly keep?: string | undefined } = {}) {
     const { exclusions, record, request, cycle } = this.#directory;
     const {
       rows,
@@ -216,9 +211,9 @@ export class CycleFiles {
       mayHaveMore: this.#mayHaveMore,
       isCounted: true,
     });
-    record.made = { of: this.#of, reported: this.#made?.reported, left_out: groups.exclude + before };
+    record.made = { of: this.#of, left_out: groups.exclude + before };
     record.excluded = await countExclusions(this.#context, exclusions);
-    return rows;
+    return { rows, left_out: groups.exclude + before };
   }
 
   /** Announces the step that writes the next request, with its command where that alone writes the same file. */

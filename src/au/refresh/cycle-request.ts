@@ -19,7 +19,7 @@ import type { RefreshDirectory } from './refresh-directory.ts';
 import { type RefreshInput, withExport } from './refresh-input.ts';
 import type { RefreshRecord } from './refresh-record.ts';
 import { notedTenant } from './refresh-tenant.ts';
-import { announceStep, noteStep } from './step.ts';
+import { announceStep } from './step.ts';
 
 /** The request of a cycle in private files. Nothing is written to its directory before rows of it are sent. */
 export interface CycleRequest extends RequestPaths {
@@ -120,9 +120,7 @@ async function prepare(
   const rejects = maxRejects && directory.rejects;
   const limits = [...option('--exclusions', list), ...option('--rejects', rejects)];
   const words = [...input.options, ...acceptWords(how), ...limits, ...option('--max-rejects', maxRejects?.words)];
-  // No command alone adds rows to a request.
-  if (directory.isBegun) noteStep(context, input, 'prepare', `adds the new rows of ${typed} to ${directory.request}`);
-  else announceStep(context, input, 'prepare', ['au', 'prepare', typed, ...words, '--out', directory.request]);
+  announceStep(context, input, 'prepare', ['au', 'prepare', typed, ...words, ...option('--out', directory.request)]);
   if (rejects !== undefined) await requireReplaceable(directory, rejects, input);
   const request = await openSpool(context);
   const keep = (how.keep ?? []).length === 0 ? undefined : await openSpool(context);

@@ -20,15 +20,8 @@ const recordSchema = z.looseObject({
   claimed: z.optional(z.string()),
   /** The number of tokens on the list of exclusions, and when they were counted. */
   excluded: z.optional(z.looseObject({ tokens: z.int(), at: z.string() })),
-  /** What was made of the results, and of which: the report, the rows that the next cycle leaves out, and the next request. */
-  made: z.optional(
-    z.looseObject({
-      of: z.string(),
-      reported: z.optional(z.literal(true)),
-      left_out: z.optional(z.int()),
-      next_rows: z.optional(z.int()),
-    }),
-  ),
+  /** What was made of the results, and of which: the rows that the next cycle leaves out, and those of the next request. */
+  made: z.optional(z.looseObject({ of: z.string(), left_out: z.optional(z.int()), next_rows: z.optional(z.int()) })),
   /** Set once all files have the results of the request. */
   finished: z.optional(z.literal(true)),
   /** The database for which `update.sql` is written. */

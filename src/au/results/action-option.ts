@@ -1,7 +1,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { rare, repeated } from '../../cli/app/parameter.ts';
+import { assignmentsOf, rare, repeated, suggesting, type Suggestion } from '../../cli/app/parameter.ts';
 import { type ChosenStep, doubtfulCode, parseChosenStep, RESULT_STEPS } from '../../cli/config/values.ts';
 import table from '../glossary.json' with { type: 'json' };
 import type { Actions } from '../result-codes.ts';
@@ -10,18 +10,29 @@ const STEPS = RESULT_STEPS.join(', ');
 
 /** `--action` overrides the action for a result code. The last value for a code counts. */
 export const actionParameter = rare(
-  repeated(
-    '--action <code=step>',
-    `what to do with rows of this result code: ${STEPS}; such as WRN_OPT_OUT=exclude`,
-    (typed): ChosenStep => {
-      const chosen = parseChosenStep(typed);
-      if (chosen) return chosen;
-      throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`, {
-        hint: didYouMean(typed.replace(/^.*=/, ''), RESULT_STEPS) ?? 'Such as WRN_OPT_OUT=exclude.',
-      });
-    },
+  suggesting(
+    { assignments: codesAndSteps },
+    repeated(
+      '--action <code=step>',
+      `what to do with rows of this result code: ${STEPS}; such as WRN_OPT_OUT=exclude`,
+      (typed): ChosenStep => {
+        const chosen = parseChosenStep(typed);
+        if (chosen) return chosen;
+        throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`, {
+          hint: didYouMean(typed.replace(/^.*=/, ''), RESULT_STEPS) ?? 'Such as WRN_OPT_OUT=exclude.',
+        });
+      },
+    ),
   ),
 );
+
+/** Returns every result code, and with each of the actions, for completion. */
+async function codesAndSteps(): Promise<Suggestion[]> {
+  const { wordsIn } = await import('../../cli/glossary/glossary.ts');
+  const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
+  const steps = wordsIn(words, 'action');
+  return wordsIn(words, 'result code').flatMap(([code, meaning]) => assignmentsOf(code, meaning, steps));
+}
 
 /** Returns the words of a command that choose these actions. */
 export function actionWords(chosen: readonly ChosenStep[]): string[] {

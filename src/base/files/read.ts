@@ -105,3 +105,11 @@ export function readRegularFileSync(file: string, check?: (found: fs.Stats) => v
     return fs.readFileSync(at, 'utf8');
   });
 }
+
+/** Reads the first bytes of a regular file. System errors pass through. */
+export function readStartSync(file: string, most: number): Buffer {
+  return withRegularFile(file, READ_WITHOUT_WAITING, Infinity, (at) => {
+    const start = Buffer.alloc(most);
+    return start.subarray(0, fs.readSync(at, start));
+  });
+}

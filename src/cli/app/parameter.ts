@@ -37,6 +37,22 @@ interface WordsOfKind {
 }
 
 /**
+ * Words of the form `name=value`. Completion offers the entries that end in `=` first, and the others once a name is
+ * typed.
+ */
+interface Assignments {
+  readonly assignments: (typed: readonly string[]) => Promise<readonly Suggestion[]>;
+}
+
+/**
+ * Words that are joined by commas or semicolons: each is completed by itself, and another may follow. Those that begin with
+ * @ come after the words of a list, at the sign.
+ */
+interface Joined {
+  readonly joined: () => readonly Suggestion[] | Promise<readonly Suggestion[]>;
+}
+
+/**
  * A source of values for completion: a kind of value stored on this machine, words of the glossary, or a function
  * without side effects, which gets the arguments typed before.
  */
@@ -48,6 +64,8 @@ export type Suggest =
   | 'job'
   | 'cycle'
   | WordsOfKind
+  | Assignments
+  | Joined
   | ((typed: readonly string[]) => readonly Suggestion[] | Promise<readonly Suggestion[]>);
 
 /** The parameters of a command, by the name that its run function sees. Arguments are in typed order. */
@@ -148,6 +166,12 @@ export function hidden<T>(parameter: Parameter<T>): Parameter<T> {
 
 export function conflicting<T>(conflicts: readonly string[], parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, conflicts };
+}
+
+/** Returns a name with its `=`, and with each of its values, for completion. */
+export function assignmentsOf(name: string, meaning: string, values: readonly Suggestion[]): Suggestion[] {
+  const named: Suggestion = [`${name}=`, meaning];
+  return [named].concat(values.map(([value, about]) => [`${name}=${value}`, about]));
 }
 
 export function takesValue(parameter: Parameter<unknown>): boolean {

@@ -189,6 +189,25 @@ const EFFECTS: Readonly<Record<string, (value: string | undefined) => Effect>> =
   'repeat-cursor': () => ({ repeatCursor: true }),
 };
 
+/** An example of each effect, for completion. */
+export const EFFECT_EXAMPLES: readonly (readonly [effect: string, does: string])[] = [
+  ['503', 'respond with this status'],
+  ['429', 'respond with this status'],
+  ['retry-after=2', 'a header of the response'],
+  ['latency=2s', 'wait first'],
+  ['trickle=20ms', 'the body a byte at a time'],
+  ['hang', 'send nothing, and keep the connection open'],
+  ['hang=body', 'send half of the body'],
+  ['reset', 'reset the connection'],
+  ['truncate=100', 'close the connection within the body'],
+  ['malformed', 'bytes that are not HTTP'],
+  ['applied', 'let the request take effect first'],
+  ['accept-second-put', 'take a second file at an upload address'],
+  ['encode=gzip', 'compress the body, although nobody asked'],
+  ['ignore-dates', 'list logs of all times'],
+  ['repeat-cursor', 'end a list with an empty page that repeats its cursor'],
+];
+
 function milliseconds(text = ''): number {
   const [, number, unit] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
   if (number === undefined || unit === undefined) throw new FaultSyntaxError('expected a duration such as 20ms or 2s');

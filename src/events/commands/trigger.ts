@@ -10,7 +10,15 @@ import {
   type Result,
 } from '../../cli/app/command.ts';
 import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
-import { type Input, optionalArgument, repeated, suggesting, value } from '../../cli/app/parameter.ts';
+import {
+  assignmentsOf,
+  type Input,
+  optionalArgument,
+  repeated,
+  suggesting,
+  type Suggestion,
+  value,
+} from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { refuseTypedCardNumbers } from '../../cli/app/typed-card-number.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -42,9 +50,22 @@ const parameters = {
   anyType: value('--type <type>', 'any other type; its data is empty unless --set or --set-json fills it', text),
   forwardTo: value('--forward-to <url>', `send it there; https, or loopback (default ${DEFAULT_TARGET})`, parseTarget),
   dryRun: dryRunParameter,
-  set: repeated('--set <path=text>', 'put a text into the event, such as data.job.id=5f0c…', textAssignment),
+  set: suggesting(
+    { assignments: pathsAndStatuses },
+    repeated('--set <path=text>', 'put a text into the event, such as data.job.id=5f0c…', textAssignment),
+  ),
   setJson: repeated('--set-json <path=json>', 'put any JSON into the event', jsonAssignment),
 } as const;
+
+/** Returns the members of the event of a job, and the statuses that it can have, for completion. */
+async function pathsAndStatuses(): Promise<Suggestion[]> {
+  const { wordsIn } = await import('../../cli/glossary/glossary.ts');
+  const { default: words } = await import('../../cli/glossary/service.json', { with: { type: 'json' } });
+  return [
+    ...assignmentsOf('data.job.id', 'the job that the event is about', []),
+    ...assignmentsOf('data.job.status', 'the status of the job', wordsIn(words, 'job status')),
+  ];
+}
 
 export const trigger = defineCommand({
   description:

@@ -56,7 +56,10 @@ const parameters = {
     'which key to send; known from the path for logs, tenants, applications, 3ds and account-updater',
     ['management', 'private'],
   ),
-  query: repeated('--query <name=value>', 'a parameter of the query', nameValue),
+  query: suggesting(
+    { assignments: queryParameters },
+    repeated('--query <name=value>', 'a parameter of the query', nameValue),
+  ),
   file: reading(
     value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
     ['.json'],
@@ -77,6 +80,11 @@ async function knownPaths([method = '']: readonly string[]): Promise<Suggestion[
     meaning,
   ]);
   return paths.filter(([path], at) => paths.findIndex(([other]) => other === path) === at);
+}
+
+async function queryParameters(): Promise<Suggestion[]> {
+  const { wordsOf } = await import('../every-meaning.ts');
+  return wordsOf('query parameter').map(([name, meaning]) => [`${name}=`, meaning]);
 }
 
 type ApiInput = Input<typeof parameters>;

@@ -1,23 +1,107 @@
-import { defineCommand } from '../../cli/app/command.ts';
-import { argument } from '../../cli/app/parameter.ts';
-import { SHELLS } from '../completion/shells.ts';
+import path from 'node:path';
+import { SvcError } from '../../base/errors.ts';
+import { type CommandSpec, type Context, defineCommand, entry, type GroupSpec } from '../../cli/app/command.ts';
+import { choice, flag } from '../../cli/app/parameter.ts';
+import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { wrapWords } from '../../cli/output/text.ts';
+import type { View } from '../../cli/output/view.ts';
+import { ownMember } from '../../schema/own-member.ts';
+import { type InstallStatus, installTargetFor, put } from '../completion/installed.ts';
+import { type Shell, SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
 
-export const completion = defineCommand({
-  description:
-    'Prints the script and changes nothing. Write it where your shell looks for completions, or load it in the file that starts the shell. There is no need to print it again after upgrades.',
-  examples: [
-    ['source <(svc completion bash)', 'in this bash only'],
-    ['svc completion bash > ~/.local/share/bash-completion/completions/svc', 'for bash, with bash-completion'],
-    ['svc completion zsh > ~/.zfunc/_svc', 'for zsh, with fpath+=(~/.zfunc) before compinit in .zshrc'],
-    ['svc completion fish > ~/.config/fish/completions/svc.fish', 'for fish'],
-    ['svc completion powershell | Out-String | Invoke-Expression', 'for PowerShell, at the end of your profile'],
+/**
+ * The result of installing completions, and the remaining steps. `file` is null for a shell without a completion
+ * directory.
+ */
+const completionInstallView: View = {
+  name: 'installation',
+  fields: ['shell', 'file', 'status', 'next'],
+  columns: [
+    { path: 'shell', kind: 'id' },
+    { path: 'file', kind: 'id' },
+    {
+      path: 'status',
+      kind: 'status',
+      paint: (status) => (status === 'written' || status === 'unchanged' ? 'good' : undefined),
+    },
+    { path: 'next', kind: 'text' },
   ],
+};
+
+const install = defineCommand({
+  description:
+    'Writes one file and names it. Files such as .bashrc are never edited: if a line is needed there, it is printed.',
+  examples: [
+    ['svc completion install', 'for the shell in SHELL'],
+    ['svc completion install --shell zsh --dry-run', 'only show what would be written'],
+  ],
+  fields: completionInstallView.fields,
   anySettings: true,
-  onlyPrints: true,
   parameters: {
-    shell: { ...argument('<shell>', 'the shell to complete in'), choices: SHELLS.map(({ name }) => name) },
+    shell: choice('--shell <shell>', 'by default the one in SHELL', SHELL_NAMES),
+    dryRun: flag('--dry-run', 'show what would be written, and write nothing'),
+    force: flag('--force', 'replace a file that svc did not create'),
   },
-  async run(context, { shell }) {
-    await context.out.write(SHELLS.find(({ name }) => name === shell)?.script() ?? '');
+  async run(context, { shell: chosen, dryRun, force }) {
+    const print = await recordPrinter(context, completionInstallView);
+    const { env, platform } = context.system;
+    const own = env['SHELL'] ?? (platform === 'win32' ? 'powershell' : '');
+    // Git Bash names its shell as /usr/bin/bash.exe.
+    const shell = chosen ?? shellOf(path.win32.basename(own, '.exe'));
+    const { file, next } = installTargetFor(shell, context.system);
+    const script = shellNamed(shell)?.script() ?? '';
+    const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
+    if (isDrawn(context))
+      await context.out.write(`${installationText(context, sentence(shell, file, status), next)}\n`);
+    else await print({ shell, file: file ?? null, status, next });
   },
 });
+
+/** Returns what was done and what is next: on one line, or broken between words where that is too narrow. */
+function installationText({ out, plain }: Context, done: string, next: string): string {
+  return wrapWords(`${done}: ${next}`, out.isTerminal && !plain ? out.width - 2 : Infinity).join('\n  ');
+}
+
+function sentence(shell: ShellName, file: string | undefined, status: InstallStatus): string {
+  if (file === undefined) return `completion for ${shell} is not installed yet`;
+  if (status === 'unchanged') return `completion for ${shell} is in ${file} already`;
+  return `${status === 'written' ? 'installed' : 'would install'} completion for ${shell} in ${file}`;
+}
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  bash: 'source <(svc completion bash)',
+  zsh: 'source <(svc completion zsh)',
+  fish: 'svc completion fish | source',
+  powershell: 'svc completion powershell | Out-String | Invoke-Expression',
+};
+
+export const completion: GroupSpec = {
+  commands: [
+    entry('install', 'install the script where the shell looks for it', async () => ({ install })),
+    ...SHELLS.map((shell) =>
+      entry(shell.name, `print the script for ${shell.name}`, async () => ({ [shell.name]: printCommand(shell) })),
+    ),
+  ],
+};
+
+/** Returns the command that prints a shell's script, such as `svc completion bash`. */
+function printCommand({ name, script }: Shell): CommandSpec {
+  return defineCommand({
+    description: 'Prints the script and changes nothing. There is no need to regenerate it after upgrades.',
+    examples: [[ownMember(EXAMPLES, name) ?? `svc completion ${name}`, 'in this shell only']],
+    anySettings: true,
+    onlyPrints: true,
+    parameters: {},
+    async run(context) {
+      await context.out.write(script());
+    },
+  });
+}
+
+function shellOf(name: string): ShellName {
+  const shell = SHELL_NAMES.find((known) => known === (name === 'pwsh' ? 'powershell' : name));
+  if (shell) return shell;
+  throw new SvcError('usage', 'SHELL names no supported shell', {
+    hint: `Choose one: --shell ${SHELL_NAMES.join(', --shell ')}.`,
+  });
+}

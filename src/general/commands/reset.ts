@@ -10,6 +10,7 @@ import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { ownMember } from '../../schema/own-member.ts';
+import { installedCompletions } from '../completion/installed.ts';
 
 /** A file, or a directory with its content. */
 type Kept = ReturnType<typeof keptAt>;
@@ -22,7 +23,7 @@ const keptView: View<Kept> = {
 
 export const reset = defineCommand({
   description:
-    'Removes profiles and keys, what is kept of jobs, the state of the sandbox, positions and caches. Archives, results and checkpoints in directories that you named stay, and so does a script of svc completion. Keys remain valid at the service. End other svc commands first.',
+    'Removes profiles and keys, what is kept of jobs, the state of the sandbox, positions, caches and installed completions. Archives, results and checkpoints in directories that you named stay. Keys remain valid at the service. End other svc commands first.',
   details:
     'Without the ledger, a file that was submitted is not recognized and can be billed again: a job of the ledger whose results nobody has must be named with --forget.',
   examples: [
@@ -58,12 +59,13 @@ export const reset = defineCommand({
 });
 
 function keptFiles({ system }: Context): Kept[] {
-  return (['state', 'cache', 'config'] as const).flatMap((kind) => {
+  const found = (['state', 'cache', 'config'] as const).flatMap((kind) => {
     const root = directoryOf(system, kind);
     const names = root === undefined ? [] : entriesIn(root).map(({ name }) => name);
     const ours = names.filter((name) => KEPT_NAMES[kind].test(name)).map((name) => path.join(root ?? '', name));
     return ours.flatMap((file) => (kind === 'state' ? keptBelow(file) : [file])).map((file) => keptAt(kind, file));
   });
+  return [...found, ...installedCompletions(system).map((file) => keptAt('completion', file))];
 }
 
 /** Returns a state directory, or only the files of svc if the directory contains other files too. */
@@ -74,7 +76,7 @@ function keptBelow(directory: string): string[] {
   return ours.length === names.length ? [directory] : ours.map((name) => path.join(directory, name));
 }
 
-function keptAt(kind: 'cache' | 'config' | 'state', file: string) {
+function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string) {
   const isDirectory = fs.lstatSync(file).isDirectory();
   const inside = isDirectory ? fs.readdirSync(file, { recursive: true, withFileTypes: true }) : [];
   return { kind, path: file, files: isDirectory ? inside.filter((entry) => !entry.isDirectory()).length : 1 };

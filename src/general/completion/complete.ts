@@ -94,6 +94,9 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
       typed,
       prefix,
     );
+  if (typeof suggest === 'object' && 'assignments' in suggest)
+    return assignments(await suggest.assignments(sources.typed), typed, prefix);
+  if (typeof suggest === 'object' && 'joined' in suggest) return joined(await suggest.joined(), typed, prefix);
   if (suggest === 'field') return fields(typed, prefix, sources);
   if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
@@ -128,6 +131,34 @@ async function fields(typed: string, prefix: string, sources: Sources): Promise<
   return { ...chosen(free, typed.slice(start), prefix + before), open: true };
 }
 
+/**
+ * Offers words for the part after the last comma or semicolon, or from the @ in it; another may follow. A name before `=`
+ * stands once between semicolons.
+ */
+function joined(suggested: readonly Suggestion[], typed: string, prefix: string): Candidates {
+  const comma = Math.max(typed.lastIndexOf(','), typed.lastIndexOf(';')) + 1;
+  const start = Math.max(comma, typed.indexOf('@', comma));
+  const rest = typed.slice(start);
+  const before = typed.slice(typed.lastIndexOf(';') + 1, comma).split(',');
+  const named = new Set(before.flatMap((part) => (part.includes('=') ? [nameIn(part)] : [])));
+  const all = suggested.filter(([word]) => word.startsWith('@') === rest.startsWith('@') && !named.has(nameIn(word)));
+  return {
+    ...chosen(all, rest.trimStart(), prefix + typed.slice(0, typed.length - rest.trimStart().length)),
+    open: true,
+  };
+}
+
+function nameIn(part: string): string {
+  return part.trim().split('=', 1)[0] ?? '';
+}
+
+/** Offers names with their `=`, after which no space follows, and values once a name is typed. */
+function assignments(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
+  const isNamed = typed.includes('=');
+  const offered = all.filter(([word]) => word.endsWith('=') !== isNamed);
+  return { ...chosen(offered, typed, prefix), open: !isNamed };
+}
+
 function chosen(all: readonly Suggestion[], typed: string, prefix = ''): Candidates {
   return { ...NOTHING, prefix, candidates: all.filter(([value]) => value.startsWith(typed)) };
 }
@@ -148,8 +179,11 @@ interface Sources {
   readonly typed: readonly string[];
 }
 
+/** A source whose values are offered whole. */
+type Listed = Exclude<Suggest, { readonly assignments: unknown } | { readonly joined: unknown }>;
+
 /** Returns the values to offer; none if they cannot be read, since TAB must print no errors. */
-async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readonly Suggestion[]> {
+async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonly Suggestion[]> {
   if (typeof suggest === 'function') return suggest(sources.typed);
   if (typeof suggest === 'object') return (await import('../every-meaning.ts')).wordsOf(suggest.wordsOf);
   switch (suggest) {

@@ -141,6 +141,13 @@ const powershell: Shell = {
 
 export const SHELLS: readonly Shell[] = [bash, zsh, fish, powershell];
 
+export const SHELL_NAMES = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type ShellName = (typeof SHELL_NAMES)[number];
+
+export function shellNamed(name: string): Shell | undefined {
+  return SHELLS.find((shell) => shell.name === name);
+}
+
 /**
  * Runs `svc __complete`, which completion scripts call on TAB. Prints no errors, because they would appear in the line
  * being typed.
@@ -160,8 +167,8 @@ export async function runComplete(argv: readonly string[], system: System, tree:
  * unknown shell. Uses no network and writes nothing.
  */
 export async function complete(program: Completable, argv: readonly string[], system: PathsHost) {
-  const [shell, ...args] = argv;
-  const question = SHELLS.find(({ name }) => name === shell)?.read(args);
+  const [name = '', ...args] = argv;
+  const question = shellNamed(name)?.read(args);
   if (!question) return undefined;
   const { words, current, redirected } = question;
   if (redirected) return question.print({ ...NOTHING, kind: 'files' });

@@ -1,8 +1,8 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { flag, optionalArgument } from '../../cli/app/parameter.ts';
+import { flag, optionalArgument, suggesting } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { View } from '../../cli/output/view.ts';
-import { directoryFrom, directoryParameter, outcomesFrom } from '../server-options.ts';
+import { directoryFrom, directoryParameter, outcomesFrom, outcomeWords } from '../server-options.ts';
 
 /** An outcome that is set, and the number of authentications that it matched since. */
 const outcomeView: View = {
@@ -26,7 +26,10 @@ export const outcome = defineCommand({
   paged: true,
   fields: outcomeView.fields,
   parameters: {
-    outcome: optionalArgument('[outcome]', "an outcome (see 'svc help outcomes'); several are separated by ;"),
+    outcome: suggesting(
+      { joined: outcomeWords },
+      optionalArgument('[outcome]', "an outcome (see 'svc help outcomes'); several are separated by ;"),
+    ),
     clear: flag('--clear', 'remove the outcomes set before'),
     directory: directoryParameter,
   },

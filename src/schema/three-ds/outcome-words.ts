@@ -17,3 +17,10 @@ export const OUTCOME_WORDS: Readonly<Record<string, readonly string[]>> = {
   source: WHITELIST_SOURCES,
   mandated: ['Y', 'N'],
 };
+
+/** Each word with each of its values, such as `reason=card-expired`, for completion. */
+export function outcomeExamples(): [outcome: string, description: string][] {
+  return Object.entries(OUTCOME_WORDS).flatMap(([word, values]) =>
+    values.map((value): [string, string] => [`${word}=${value}`, word]),
+  );
+}

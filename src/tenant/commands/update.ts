@@ -3,7 +3,18 @@ import { isShowable } from '../../base/security/typed-word.ts';
 import { exactMembers } from '../../base/json/exact.ts';
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/files/data-file.ts';
-import { DOCUMENTS, flag, type Input, placeholder, reading, repeated, value } from '../../cli/app/parameter.ts';
+import {
+  DOCUMENTS,
+  assignmentsOf,
+  flag,
+  type Input,
+  placeholder,
+  reading,
+  repeated,
+  suggesting,
+  type Suggestion,
+  value,
+} from '../../cli/app/parameter.ts';
 import { option } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { describeTenant, factsOf } from '../../cli/app/tenant-mark.ts';
@@ -15,10 +26,13 @@ import { showDifference, tenantView } from '../view.ts';
 
 const parameters = {
   name: value('--name <name>', 'the new name, at most 200 characters', text),
-  set: repeated(
-    '--set <setting=value>',
-    'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing)',
-    nameValue,
+  set: suggesting(
+    { assignments: settingsAndValues },
+    repeated(
+      '--set <setting=value>',
+      'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing)',
+      nameValue,
+    ),
   ),
   file: reading(
     value('--file <file|->', 'name and settings from a YAML or JSON file, or - for standard input', text),
@@ -27,6 +41,20 @@ const parameters = {
   allowUnknown: flag('--allow-unknown', 'allow settings that neither svc nor the tenant knows'),
   dryRun: flag('--dry-run', 'show the difference and send nothing'),
 } as const;
+
+/** Returns every setting of a tenant, and with each of its values, for completion. */
+async function settingsAndValues(): Promise<Suggestion[]> {
+  const { wordsIn } = await import('../../cli/glossary/glossary.ts');
+  const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
+  const booleans: readonly Suggestion[] = [
+    ['true', ''],
+    ['false', ''],
+  ];
+  const behaviors = wordsIn(words, 'token deduplication behavior');
+  return wordsIn(words, 'tenant setting').flatMap(([name, meaning]) =>
+    assignmentsOf(name, meaning, name === 'token_deduplication_behavior' ? behaviors : booleans),
+  );
+}
 
 type ChangeInput = Input<typeof parameters>;
 

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
+import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../../src/schema/three-ds/values.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
@@ -72,6 +73,20 @@ describe('svc 3ds test', () => {
     const report = readFileSync(join(directory, 'report.xml'), 'utf8');
     expect(report).toContain('<testsuite name="3-D Secure" tests="42" failures="0" errors="0"');
     for (const { token } of sandboxThreeDsCards()) expect(run.stdout + run.stderr + report).not.toContain(token);
+  });
+
+  it('svc 3ds test --all-reasons produces each of 26 status reasons and 7 cancel reasons, and checks it', async () => {
+    const run = await svc('test|--all-reasons');
+    expect([run.code, run.stderr]).toEqual([0, '33 passed, 0 failed\n']);
+    const reasons = results(run).map(({ reason }) => reason);
+    expect(new Set(reasons)).toEqual(
+      new Set([...Object.keys(STATUS_REASONS), ...Object.keys(CHALLENGE_CANCEL_REASON_CODES)]),
+    );
+  });
+
+  it('svc 3ds test --all-reasons --print writes a suite that passes as a file', async () => {
+    const printed = await svc('test|--all-reasons|--print');
+    expect((await svc('test|-', printed.stdout)).stderr).toBe('33 passed, 0 failed\n');
   });
 
   it('svc 3ds test prints that suite as a file to start from, which runs as it is', async () => {

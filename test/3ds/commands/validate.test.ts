@@ -95,7 +95,7 @@ describe('contradictions', () => {
     expect(JSON.parse(allowed.stdout)).toMatchObject({ amount_text: '5,000.00 JPY', violations: [found] });
   });
 
-  it('svc 3ds validate warns of a historic currency and an unknown country, and has each warning as data', async () => {
+  it('svc 3ds validate warns of what many servers refuse, and has each warning as data', async () => {
     const body = changed(changed(fullBody(), 'purchase_info.currency', 'BGN'), 'merchant_info.country_code', '983');
     const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) });
     expect(code).toBe(0);

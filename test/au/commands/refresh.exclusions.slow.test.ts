@@ -180,14 +180,6 @@ describe('svc au refresh and exclusions.csv', () => {
     expect(desk.uploads()).toBe(2);
   });
 
-  it('the list of exclusions stays without a token that the operator took back, also where the cycle is refreshed again', async () => {
-    const { desk, list, lines } = await openSecondCycle();
-    const without = `${lines.toSpliced(1, 1).join('\n')}\n`;
-    writeFileSync(list, without);
-    for (const words of ['', ' --verbose']) rowOf(await desk.svc(`${DECEMBER}${words}`));
-    expect(readFileSync(list, 'utf8')).toBe(without);
-  });
-
   it('the list of exclusions that another process extends for long ends the refresh with 11, and the same command goes on', async () => {
     const { desk } = await openSecondCycle();
     const host = { pid: process.pid, isAlive: () => true, clock: desk.clock, signal: new AbortController().signal };

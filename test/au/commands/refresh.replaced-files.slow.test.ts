@@ -91,24 +91,6 @@ describe('files of a cycle that are not replaced', () => {
     expect(read(`${CYCLE}/next.keep.csv`)).toContain('Customer');
   });
 
-  it('svc au refresh does not replace a report.html that somebody changed, names it, and writes the other files', async () => {
-    const { desk, refresh, read, write } = await openRefresh();
-    expect((await refresh()).code).toBe(0);
-    write(`${CYCLE}/report.html`, 'mine');
-    write('export.csv', `${read('export.csv')}0b1c2d3e-4f50-4a61-8b72-9c83ad94be05,05/31,C\n`);
-    const refused = await refresh('--add', '--verbose');
-    expect([refused.code, errorIn(refused)['files']], refused.stderr).toEqual([3, [`${CYCLE}/report.html`]]);
-    expect(refused.stderr).toContain(`prepare: adds the new rows of export.csv to ${CYCLE}/request.csv\n`);
-    expect([read(`${CYCLE}/report.html`), read(`${CYCLE}/todo/fix.csv`)]).toEqual([
-      'mine',
-      expect.stringContaining('0b1c2d3e'),
-    ]);
-    expect((await refresh()).code).toBe(3);
-    rmSync(desk.home.file(`${CYCLE}/report.html`));
-    expect((await refresh()).code).toBe(0);
-    expect(read(`${CYCLE}/report.html`)).toContain('41 requested');
-  });
-
   it('svc au refresh --keep does not replace a request.keep.csv that appeared beside a request without kept columns', async () => {
     const { refresh, read, write } = await openRefresh([], {
       intercept: (_incoming, outgoing) => outgoing.writeHead(403).end(),

@@ -175,7 +175,7 @@ describe('help', () => {
 
 /** Commands that print no data, so that `--fields` and `--jq` are of no use. */
 const PRINTS_NO_DATA = new Set([
-  'completion',
+  ...['bash', 'zsh', 'fish', 'powershell'].map((shell) => `completion ${shell}`),
   'login',
   'logout',
   'profile delete',

@@ -75,7 +75,7 @@ describe('a mistake on the command line', () => {
         `logs -o ${word}`,
         `logs --time ${word}`,
         `logs --${word}`,
-        `completion ${word}`,
+        `completion install --shell ${word}`,
         word,
         `au ${word}`,
         `help ${word}`,

@@ -34,7 +34,12 @@ describe('svc reset', () => {
       const env = { SVC_BASE_URL: '', SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
       for (const line of ['whoami', 'logs -n 3 -o table'])
         await run('', ['--profile', 'fresh'], { ...argv(line), env: { ...env, SVC_PACING: '' } });
-      for (const line of ['--sandbox logs tail --since 1d --max 2', '--sandbox au check -'])
+      for (const line of [
+        '--sandbox logs tail --since 1d --max 2',
+        '--sandbox au check -',
+        'completion install --shell zsh',
+        'completion install --shell fish',
+      ])
         await run('', [], { ...argv(line), env });
       // A terminal, an archive in a bucket and a killed process leave these files.
       for (const file of [
@@ -54,7 +59,9 @@ describe('svc reset', () => {
         '.cache/svc/entity-types.json',
         '.cache/svc/key-applications.json',
         '.cache/svc/tenants.json',
+        '.config/fish/completions/svc.fish',
         '.config/svc/config.json',
+        '.local/share/bash-completion/completions/svc',
         '.local/state/svc/3ds-sessions.json',
         '.local/state/svc/archives',
         '.local/state/svc/jobs',
@@ -63,6 +70,7 @@ describe('svc reset', () => {
         '.local/state/svc/sandbox',
         '.local/state/svc/spool',
         '.local/state/svc/tails',
+        '.zfunc/_svc',
       ]);
 
       const dry = await run('', [], argv('reset --dry-run --forget {job}'));

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
@@ -31,6 +31,15 @@ describe('completion in bash', () => {
 
 describe('completion of values of the real commands', () => {
   it.each([
+    ['sandbox start --fault', 'reset', ['reset']],
+    ['sandbox start --fault', '503,retry', ['503,retry-after=2']],
+    ['sandbox start --outcome', 'reason=card-expired,challenge=st', ['reason=card-expired,challenge=static']],
+    ['sandbox outcome', 'status=rejected; reason=stolen', ['status=rejected; reason=stolen-card']],
+    ['sandbox start --fault', '503@GET /logs', ['503@GET /logs', '503@GET /logs/entity-types']],
+    ['sandbox outcome', 'challenge=static@c', ['challenge=static@card ']],
+    ['3ds run --outcome', 'status=failed,sta', []],
+    ['3ds run --outcome', 'status=failed;status=fa', ['status=failed;status=failed']],
+    ['3ds run --outcome', 'status=failed,reason=stolen', ['status=failed,reason=stolen-card']],
     ['sandbox exec --', 'sv', ['svc']],
     ['sandbox exec -- svc', 'tena', ['tenant']],
     ['sandbox exec --fault 503 -- svc logs --output', 'y', ['yaml']],
@@ -42,6 +51,19 @@ describe('completion of values of the real commands', () => {
 
   it('svc sandbox exec -- and TAB offer files, such as a script', async () => {
     expect(await candidatesFor(program, ['sandbox', 'exec', '--'], './', system)).toMatchObject({ kind: 'files' });
+  });
+
+  it('svc au prepare --map token= and TAB offer the columns of the export, and no cell of a file without a header', async () => {
+    const other = new Home();
+    onTestFinished(() => other.remove());
+    const after = async (text: string): Promise<string[]> => {
+      writeFileSync(other.file('export.csv'), text);
+      const words = ['au', 'prepare', other.file('export.csv'), '--map'];
+      return (await candidatesFor(program, words, 'token=', system)).candidates.map(([value]) => value);
+    };
+    expect(await after('Cards of May\ncard id;valid to;4111111111111111\n1;2;3\n')).toEqual([]);
+    expect(await after('card id;valid to;4111111111111111\n')).toEqual(['token=card id', 'token=valid to']);
+    expect(await after('00000000-0000-4000-8000-000000000001,31,05,Ann\n')).toEqual([]);
   });
 
   it('svc au submit --cycle and TAB offer this month and the cycles of the ledgers', async () => {
@@ -104,11 +126,23 @@ describe('completion of enumerated values', () => {
     ['logs --exclude-operation r', ['read\tthe entity was read']],
     ['logs tail --actor-type us', ['user\ta person who is signed in to the service']],
     ['logs --since to', ['today\tsince 00:00 UTC']],
+    ['tenant update --set dedup', [expect.stringMatching(/^deduplicate_tokens=\twhether a token/)]],
+    ['tenant update --set deduplicate_tokens=', ['deduplicate_tokens=true', 'deduplicate_tokens=false']],
+    [
+      'tenant update --set token_deduplication_behavior=u',
+      [expect.stringMatching(/^token_deduplication_behavior=update_existing\t/)],
+    ],
+    ['3ds authenticate x --set purchase_info.tr', [expect.stringMatching(/^purchase_info.transaction_type=\t/)]],
+    ['3ds validate x --set purchase_info.transaction_type=q', ['purchase_info.transaction_type=quasi-cash']],
+    ['3ds authenticate x --set request_decoupled_challenge=f', ['request_decoupled_challenge=false']],
+    ['au report --action WRN_OPT', ['WRN_OPT_OUT=\tthe cardholder does not want updates']],
+    ['au next --action WRN_OPT_OUT=e', ['WRN_OPT_OUT=exclude\tleave the token out of future requests']],
     ['events trigger account-updater.job.f', [expect.stringMatching(/^account-updater.job.failed\ta job has failed/)]],
     ['events trigger account-updater.job.c', [expect.any(String), expect.any(String)]],
     ['api P', ['POST\tcreate or do something', 'PUT\treplace', 'PATCH\tchange a part']],
     ['api POST /', ['/3ds/sessions\t', '/3ds/sessions/\t', '/account-updater/jobs\t'].map(beginning)],
     ['api get /t', ['/tenants/self\t', '/tenants/self/reports/usage\t'].map(beginning)],
+    ['api GET /logs --query entity_', ['entity_type=\t', 'entity_id=\t'].map(beginning)],
     ['3ds run --card Authentication\\ F', ['Authentication Failed\tthe cardholder is not authenticated']],
     ['3ds run --expect att', [expect.stringMatching(/^attempted\tauthentication was attempted/)]],
     ['3ds run --expect-reason stolen', ['stolen-card\tthe card is reported as stolen']],
@@ -116,12 +150,20 @@ describe('completion of enumerated values', () => {
     ['profile set output y', ['yaml']],
     ['profile set action.UPD_P', [beginning('action.UPD_PAN\t')]],
     ['profile set action.UPD_PAN k', ['keep\tkeep the token in future requests']],
+    ['events trigger x --set data.job.s', ['data.job.status=\tthe status of the job']],
+    ['events trigger x --set data.job.status=pe', [beginning('data.job.status=pending\t')]],
     ['sandbox start --without a', ['account-updater\tAccount Updater jobs']],
+    ['au prepare export.csv --map tok', ['token=\tthen the name of a column']],
     ['explain UPD_P', ['UPD_PAN\tresult code']],
   ])('completion of enumerated values offers them with their meanings: svc %s', async (line, offered) => {
     const words = line.split(/(?<!\\) /);
     const shown = await complete(program, ['fish', ...words], system);
     expect(shown?.trimEnd().split('\n').slice(1)).toEqual(offered);
+  });
+
+  it('completion of enumerated values adds no space after the name of an assignment, and one after its value', async () => {
+    expect(await bash('svc au next --action WRN_OPT', 'WRN_OPT')).toBe('words nospace\nWRN_OPT_OUT=\n');
+    expect(await bash('svc au next --action WRN_OPT_OUT=k', 'k')).toBe('words\nkeep\n');
   });
 
   it('completion of enumerated values quotes the blanks of a test card', async () => {

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
-/** How a shell starts without the user's settings, and what makes it find the script that was written to `file`. */
+/** How a shell starts without the user's settings, and what makes it find the files of `svc completion install`. */
 interface Start {
-  readonly file: string;
   readonly args: readonly string[];
   readonly setUp: string;
 }
@@ -16,7 +15,6 @@ const BASH_COMPLETION = '/usr/share/bash-completion/bash_completion';
 
 const STARTS: Readonly<Record<string, Start>> = {
   bash: {
-    file: '.local/share/bash-completion/completions/svc',
     args: ['--norc', '--noprofile', '-i'],
     setUp: [
       'bind "set bell-style none"; bind "set enable-bracketed-paste off"; PS1="> "',
@@ -26,11 +24,10 @@ const STARTS: Readonly<Record<string, Start>> = {
     ].join('; '),
   },
   zsh: {
-    file: '.zfunc/_svc',
     args: ['-f', '-i'],
     setUp: 'PS1="> "; unsetopt beep; fpath+=(~/.zfunc); autoload -Uz compinit; compinit -u -d ~/.zcompdump',
   },
-  fish: { file: '.config/fish/completions/svc.fish', args: ['-i'], setUp: 'function fish_prompt; echo "> "; end' },
+  fish: { args: ['-i'], setUp: 'function fish_prompt; echo "> "; end' },
 };
 
 /** The text typed before TAB, and the expected line after it, or the expected list after two TABs. */
@@ -64,7 +61,11 @@ const EVERYWHERE: readonly Case[] = [
   ["svc logs '$(touch pwned4)' --gre", /pwned4\)' --grep/],
   [String.raw`svc logs \$\(touch\ pwned5\) --gre`, /pwned5\\\) --grep/],
   ['svc logs a:b c=d --gre', /c=d --grep/],
+  // Words of options that are put together.
+  ["svc sandbox start --fault '503@DELETE /ten", /'503@DELETE \/tenants\/self/],
+  ['svc sandbox outcome "status=failed,reason=stol', /"status=failed,reason=stolen-card/],
   ['svc sandbox exec -- svc tena', /exec -- svc tenant/],
+  ['svc au prepare export.csv --map token=card', /--map token=card_id/],
   ["svc logs 'it is' \"a'b\" --gre", /"a'b" --grep/],
 ];
 
@@ -99,17 +100,15 @@ for (const [shell, start] of Object.entries(STARTS)) {
   });
 }
 
-function completesIn(shell: string, { file, args, setUp }: Start): void {
+function completesIn(shell: string, { args, setUp }: Start): void {
   let home: Home;
   let terminal: TerminalSession;
   let marks = 0;
 
   beforeAll(async () => {
     home = await furnishedHome();
-    const { code, stdout, stderr } = await home.svc(['completion', shell]);
+    const { code, stderr } = await home.svc(['completion', 'install', '--shell', shell]);
     expect(code, stderr).toBe(0);
-    mkdirSync(dirname(home.file(file)), { recursive: true });
-    writeFileSync(home.file(file), stdout);
     const path = [home.file('bin'), dirname(process.execPath), process.env['PATH']].join(':');
     const env = { HOME: home.path, PATH: path, TERM: 'xterm-256color' };
     terminal = new TerminalSession(shell, args, { columns: 120, rows: 40, cwd: home.file('work'), env });

@@ -1,0 +1,26 @@
+import { readStartSync } from '../../base/files/read.ts';
+import { splitCells } from '../csv-rows.ts';
+import { findHeader, isDataRow, MOST_HEAD_LINES } from './find-header.ts';
+import { isShown } from './prepare-columns.ts';
+
+const MOST_BYTES = 65_536;
+
+/** Returns the names in the header of an export that may be shown; none of a file without a header, or that cannot be read. */
+export function headerNames(file: string): string[] {
+  const lines = startOf(file).split('\n', MOST_HEAD_LINES);
+  const { text, delimiter } = findHeader(lines, { name: file, tokenName: undefined, hasHeader: true });
+  const split = splitCells(text, { delimiter, allowsPadding: true, allowsInnerQuotes: true });
+  if (split.fault !== undefined || split.cells.length < 2 || isDataRow(split.cells)) return [];
+  return split.cells.map((cell) => cell.trim()).filter(isShown);
+}
+
+function startOf(file: string): string {
+  try {
+    return readStartSync(file, MOST_BYTES)
+      .toString('utf8')
+      .replace(/^\uFEFF/, '');
+  } catch {
+    // Completion prints no errors: the command itself says what is wrong.
+    return '';
+  }
+}
