@@ -8,16 +8,10 @@ export const READ_WITHOUT_WAITING = fs.constants.O_RDONLY | fs.constants.O_NONBL
 /** To read a file but not what a link leads to. */
 export const READ_WITHOUT_LINKS = READ_WITHOUT_WAITING | fs.constants.O_NOFOLLOW;
 
-/** Reads a file that svc alone writes, from a byte on. Links, and files larger than `most` bytes, are errors. */
-export function readOwnFileSync(file: string, most: number, from = 0): Buffer {
+/** Reads a file that svc alone writes. Links, and files larger than `most` bytes, are errors. */
+export function readOwnFileSync(file: string, most: number): Buffer {
   refuseLink(file);
-  return whileBusy(() =>
-    withRegularFile(file, READ_WITHOUT_LINKS, most, (at) => {
-      if (from === 0) return fs.readFileSync(at);
-      const bytes = Buffer.alloc(Math.max(0, fs.fstatSync(at).size - from));
-      return bytes.subarray(0, fs.readSync(at, bytes, 0, bytes.length, from));
-    }),
-  );
+  return whileBusy(() => withRegularFile(file, READ_WITHOUT_LINKS, most, (at) => fs.readFileSync(at)));
 }
 
 /** Appends text in one write to a file that svc alone writes. Links and larger files are errors, as when reading. */

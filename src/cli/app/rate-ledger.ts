@@ -65,13 +65,9 @@ export class SharedRateLedger extends RateLedger {
 
   /** Reads the entries of a file up to `before`. Skips invalid entries and entries with a future time. */
   #entriesIn(file: string, now: number, before: string | undefined): LedgerEntry[] {
-    let known = this.#files.get(file) ?? nothingRead();
-    let bytes = bytesFrom(file, known.bytes);
-    if (known.bytes > 0 && bytes[0] !== LINE_BREAK) {
-      // The file is another one.
-      known = nothingRead();
-      bytes = bytesFrom(file, 0);
-    }
+    const bytes = bytesIn(file);
+    const found = this.#files.get(file);
+    const known = found === undefined || found.bytes > bytes.length ? { lines: 0, bytes: 0, entries: [] } : found;
     this.#files.set(file, known);
     const latest = now + 1_000;
     const entries = parseAppended(known, bytes).filter(
@@ -156,28 +152,22 @@ interface ReadLines {
   readonly entries: LedgerEntry[];
 }
 
-function nothingRead(): ReadLines {
-  return { lines: 0, bytes: 0, entries: [] };
-}
-
-const LINE_BREAK = 0x0a;
-
-function bytesFrom(file: string, from: number): Buffer {
+function bytesIn(file: string): Buffer {
   try {
-    return readOwnFileSync(file, LARGEST_BYTES, from);
+    return readOwnFileSync(file, LARGEST_BYTES);
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return Buffer.alloc(0);
     throw error;
   }
 }
 
-/** Parses what was appended to a file since `known`. The last line is parsed again the next time, since it may not be whole yet. */
+/** Parses what was appended to a file. The last line is parsed again the next time, since it may not be whole yet. */
 function parseAppended(known: ReadLines, bytes: Buffer): readonly LedgerEntry[] {
-  const appended = bytes.toString('utf8').split('\n').slice(1);
+  const appended = bytes.toString('utf8', known.bytes).split('\n').slice(1);
   const last = appended.pop() ?? '';
   for (const line of appended) known.entries.push(...entryOf(line));
   known.lines += appended.length;
-  known.bytes += Math.max(0, bytes.lastIndexOf(LINE_BREAK));
+  known.bytes = Math.max(0, bytes.lastIndexOf('\n'));
   if (known.lines >= MOST_LINES) throw new Error('more lines than a command can read in a moment');
   return [...known.entries, ...entryOf(last)];
 }
