@@ -118,7 +118,8 @@ export const verify = defineCommand({
       const judgeCoverage = (coverage: Coverage): void => {
         if (requirement) verification.missing = missingFrom(coverage, requirement);
       };
-      await print(verificationRows({ findings, manifest, verified }, verification, judgeCoverage));
+      const isForPeople = isDrawn(context);
+      await print(verificationRows({ findings, manifest, verified }, verification, judgeCoverage, isForPeople));
     });
     if (isDrawn(context)) await context.out.write(summaryText(context, verified, verification));
     if (verified.otherIndexes > 0) context.notices.warn(otherIndexText(verified));
@@ -161,6 +162,7 @@ async function* verificationRows(
   { findings, manifest, verified }: Verifying,
   verification: Verification,
   judgeCoverage: (coverage: Coverage) => void,
+  isForPeople: boolean,
 ) {
   if (manifest) judgeCoverage(manifest.coverage);
   yield verification.missing.map(missingRow);
@@ -171,7 +173,8 @@ async function* verificationRows(
   }
   verification.leftovers = verified.leftovers;
   if (!manifest) judgeCoverage(verified.coverage);
-  yield [...(manifest ? [] : verification.missing.map(missingRow)), ...summaryRows(verified, verification)];
+  const missing = manifest ? [] : verification.missing.map(missingRow);
+  yield [...missing, ...summaryRows(verified, verification, isForPeople)];
 }
 
 /** A running verification. `verified` is complete once all findings were read. */
@@ -244,14 +247,16 @@ function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
   return checkRow('missing', reason, isoRange(range));
 }
 
-function summaryRows(found: Verified, verification: Verification): ArchiveCheckRow[] {
+function summaryRows(found: Verified, verification: Verification, isForPeople: boolean): ArchiveCheckRow[] {
   const { clocks, coverage, records, reviews, segments, entries, bytes, dropped, undeleted, sha256: newest } = found;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
+  const left = undeleted.map((path) => checkRow('undeleted', UNDELETED, { path }));
+  const signed = reviews.map(reviewRow);
   return [
     ...coverage.drops.map(dropRow),
-    ...undeleted.map((path) => checkRow('undeleted', UNDELETED, { path })),
-    ...reviews.map(reviewRow),
+    ...(isForPeople ? lastOf(left, 'file', 'such as this one') : left),
+    ...(isForPeople ? lastOf(signed, 'signed review', 'the newest') : signed),
     ...covered.map((range) =>
       checkRow('covered', isReadWhole(verification) ? 'nothing is missing here' : BY_RECORDS, range),
     ),
@@ -272,6 +277,13 @@ function summaryRows(found: Verified, verification: Verification): ArchiveCheckR
       },
     ),
   ];
+}
+
+/** Returns the last of several rows, whose message counts them all: a year has hundreds of signed reviews. */
+function lastOf(rows: readonly ArchiveCheckRow[], noun: string, which: string): ArchiveCheckRow[] {
+  const last = rows.at(-1);
+  if (last === undefined || rows.length === 1) return [...rows];
+  return [{ ...last, message: `${countText(rows.length, noun)}, ${which}: ${last.message}` }];
 }
 
 /** Tells whether this run read every entry that the records name, and found each as it was written. */

@@ -83,6 +83,19 @@ describe('svc logs verify', () => {
     );
   });
 
+  it('svc logs verify shows people the newest of several signed reviews, and programs each', async () => {
+    const { top } = await buildArchive(Date.UTC(2026, 0, 5), [{ to: Date.UTC(2026, 0, 6) }]);
+    const clock = new FakeClock({ start: END + 26 * HOUR });
+    for (const by of ['Ana', 'Ben'])
+      await svcHere(['logs', 'review', top, '--day', '2026-01-05', '--sign-off', '--by', by], { clock });
+    const { stdout } = await verifyAt(END + 26 * HOUR, top, '-o', 'table');
+    expect(stdout.match(/^review .*$/gm)).toEqual([
+      expect.stringMatching(/: 2 signed reviews, the newest: .* signed off by Ben/),
+    ]);
+    const { stdout: lines } = await verifyAt(END + 26 * HOUR, top, '-o', 'jsonl');
+    expect(rowsOf(lines).filter(({ kind }) => kind === 'review')).toHaveLength(2);
+  });
+
   it('svc logs verify prints rows of findings, coverage, gaps, and last the archive, all with the same members', async () => {
     const { top, links } = await archive(true);
     fs.writeFileSync(path.join(top, '_manifest/extra.json'), '{}');
