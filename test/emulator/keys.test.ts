@@ -12,8 +12,8 @@ describe('keys and paths', () => {
     const { call } = await sandbox();
     const keys = [undefined, 'something-else', '', ...EXPIRED];
     // Each endpoint gets two of the keys in turn, and together they get each key several times.
-    const exchanges = API_ROUTES.flatMap((route, at) =>
-      [at, at + 2].map((next) => ({ ...route, key: keys[next % keys.length] })),
+    const exchanges = API_ROUTES.flatMap(({ method, path }, at) =>
+      [at, at + 2].map((next) => ({ method, path, key: keys[next % keys.length] })),
     );
     for (const { method, path, key } of exchanges) {
       const headers: Record<string, string> = key === undefined ? {} : { 'svc-api-key': key };

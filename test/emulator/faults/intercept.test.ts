@@ -46,6 +46,7 @@ function wire(
 
 const lengthOf = (text: string) => Number(/content-length: (\d+)/i.exec(text)?.[1]);
 const bodyOf = (text: string) => text.split('\r\n\r\n').slice(1).join('\r\n\r\n');
+const isHalf = (text: string) => bodyOf(text).length === Math.floor(lengthOf(text) / 2);
 
 describe('faults on the wire', () => {
   it('faults on the wire ignore dates, and end a list with an empty page that repeats its cursor', async () => {
@@ -92,7 +93,6 @@ describe('faults on the wire', () => {
 
   it('hang before the head, or in the middle of the body', async () => {
     expect(await wire(await faulty('hang@* **'), () => true)).toEqual({ text: '', end: 'open' });
-    const isHalf = (text: string) => bodyOf(text).length === Math.floor(lengthOf(text) / 2);
     const { text, end } = await wire(await faulty('hang=body@* **'), isHalf);
     expect([isHalf(text), end]).toEqual([true, 'open']);
   });
