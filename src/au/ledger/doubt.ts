@@ -227,5 +227,6 @@ export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed
 /** Says who sent the rows of a claim, when, and what became of its job. */
 export function whoText({ claim, status }: Taken, now: number): string {
   const age = formatDuration(Math.max(0, now - Date.parse(claim.created_at)));
-  return `sent by ${byText(claim)}, ${age} ago, job ${claim.job} (${status ?? 'no longer known to the service'})`;
+  const became = status === null ? 'not read in a dry run' : (status ?? 'no longer known to the service');
+  return `sent by ${byText(claim)}, ${age} ago, job ${claim.job} (${became})`;
 }

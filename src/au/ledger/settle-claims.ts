@@ -12,8 +12,8 @@ export interface Taken {
   readonly claim: ClaimEntry;
   /** How many of the rows it has. */
   readonly rows: number;
-  /** What the service said of its job in this command; undefined if it does not know the job. */
-  readonly status: string | undefined;
+  /** What the service said of its job in this command: undefined if it does not know the job, null if it was not asked. */
+  readonly status: string | null | undefined;
   /** Whether somebody read the results of the job. */
   readonly isDone: boolean;
 }
@@ -72,8 +72,8 @@ export async function settleClaim(
   how: Pick<SettleOptions, 'ended' | 'newer' | 'stored'>,
 ): Promise<Omit<Taken, 'rows'> & { readonly end: 'failed' | 'gone' | undefined }> {
   const { job } = claim;
-  const found = client && (await findJob(client, job));
-  const read = { claim, status: found?.status, isDone: wasRead };
+  const status = client === undefined ? null : (await findJob(client, job))?.status;
+  const read = { claim, status, isDone: wasRead };
   const proof = client && (await endOf(client, read, how));
   if (proof === undefined) return { ...read, end: undefined };
   await cycle.endClaim({ kind: 'release', job, ...proof });
