@@ -9,7 +9,7 @@ import { World } from '../support/world.ts';
 const COLUMNS = 40;
 
 /** Commands that print a script, and those that print a document to every reader. */
-const SCRIPTS = new Set(['completion']);
+const SCRIPTS = new Set(['bash', 'fish', 'powershell', 'zsh'].map((shell) => `completion ${shell}`));
 const DOCUMENTS = new Set(['3ds template', 'sandbox cards', 'tenant export']);
 
 const commands = (await allCommands()).map(({ words, command }) => [words, command] as const);

@@ -160,8 +160,8 @@ describe('a proxy', () => {
       expect(result.hint).toContain('proxy');
       expectClean(result, 'canary');
       await expect.poll(() => proxy.openConnections).toBe(0);
-      // Of five attempts; on a busy machine one can be over before the proxy has read it.
-      expect([1, 2, 3, 4, 5]).toContain(proxy.ledger.length);
+      // Of five attempts; on a busy machine some are over before the proxy has read it.
+      expect([3, 4, 5]).toContain(proxy.ledger.length);
     },
   );
 

@@ -45,7 +45,6 @@ function wire(
 }
 
 const lengthOf = (text: string) => Number(/content-length: (\d+)/i.exec(text)?.[1]);
-const isHalf = (text: string) => bodyOf(text).length === Math.floor(lengthOf(text) / 2);
 const bodyOf = (text: string) => text.split('\r\n\r\n').slice(1).join('\r\n\r\n');
 const isHalf = (text: string) => bodyOf(text).length === Math.floor(lengthOf(text) / 2);
 
