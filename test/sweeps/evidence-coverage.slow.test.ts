@@ -177,10 +177,7 @@ describe('the coverage of an evidence bundle', () => {
       expect(stderr).toContain(words);
       expect(page).toContain(`<p>The archive covers ${words}.</p>`);
       const isWhole = made.missing.length === 0;
-      expect([made.coverage === 1, !page.includes('class="odd">The archive covers only')]).toEqual([
-        isWhole,
-        isWhole,
-      ]);
+      expect([made.coverage === 1, !page.includes('class="odd">The archive covers only')]).toEqual([isWhole, isWhole]);
       const missing = made.missing.map(({ from, to, reason }) => `${shown(from)} to ${shown(to)}: ${reason}`);
       for (const { reason } of made.missing) expect(page).toContain(`entries may be missing: ${reason}`);
       for (const line of missing.slice(0, 5)) expect(stderr).toContain(line);

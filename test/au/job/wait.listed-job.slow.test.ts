@@ -83,7 +83,7 @@ describe('a completed job of a cycle whose files this machine lost, that the lis
     expect(code, stderr).toBe(9);
     expect([tookMs >= least, tookMs < most], String(tookMs)).toEqual([true, true]);
     expect(errorIn({ stderr })).toMatchObject({
-      message: expect.stringContaining('though the service just showed it as completed'),
+      message: expect.stringContaining('though it just showed it as completed'),
       next: 'svc au resume 2026-12 --wait',
       retryable: true,
     });
