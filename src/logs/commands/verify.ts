@@ -43,10 +43,9 @@ const TONES: Readonly<Partial<Record<ArchiveCheckRow['kind'], Tone>>> = {
 
 /** Returns the view of the rows. A table has the time of a row before its message. */
 function archiveCheckView(context: Context): View<ArchiveCheckRow> {
-  const messageOf = ({ kind, message, from, to, entries }: ArchiveCheckRow): string => {
+  const messageOf = ({ message, from, to, entries }: ArchiveCheckRow): string => {
     const range = from === null || to === null ? '' : `${rangeText(context, rangeOf(from, to))}: `;
-    // The message about the archive has the number already.
-    return `${range}${message}${entries === null || kind === 'archive' ? '' : `, ${countText(entries, 'entry')}`}`;
+    return `${range}${message}${entries === null ? '' : `, ${countText(entries, 'entry')}`}`;
   };
   return {
     name: 'row of a verification',
@@ -253,6 +252,16 @@ function summaryRows(found: Verified, verification: Verification, isForPeople: b
   const gaps = coverage.gaps().map(isoRange);
   const left = undeleted.map((path) => checkRow('undeleted', UNDELETED, { path }));
   const signed = reviews.map(reviewRow);
+  const archiveRow = checkRow('archive', sizeText(found, verification), {
+    from: covered[0]?.from ?? null,
+    to: covered.at(-1)?.to ?? null,
+    records,
+    segments,
+    entries,
+    bytes,
+    dropped,
+    sha256: newest ?? null,
+  });
   return [
     ...coverage.drops.map(dropRow),
     ...(isForPeople ? lastOf(left, 'file', 'such as this one') : left),
@@ -262,21 +271,15 @@ function summaryRows(found: Verified, verification: Verification, isForPeople: b
     ),
     ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
     ...clocks.all().map(clockRow),
-    checkRow(
-      'archive',
-      `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(found, verification)}${droppedText(found)}`,
-      {
-        from: covered[0]?.from ?? null,
-        to: covered.at(-1)?.to ?? null,
-        records,
-        segments,
-        entries,
-        bytes,
-        dropped,
-        sha256: newest ?? null,
-      },
-    ),
+    // For a person, the whole archive is in the sentences below the table, which are never cut.
+    ...(isForPeople ? [] : [archiveRow]),
   ];
+}
+
+/** Says how much the archive has. */
+function sizeText(found: Verified, verification: Verification): string {
+  const { entries, segments } = found;
+  return `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(found, verification)}${droppedText(found)}`;
 }
 
 /** Returns the last of several rows, whose message counts them all: a year has hundreds of signed reviews. */
@@ -333,6 +336,7 @@ function summaryText(context: Context, found: Verified, verification: Verificati
   const { begin, shared, sha256: newest } = found;
   return `\n${sentencesText(context, [
     ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
+    sizeText(found, verification),
     ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
     `newest hash: ${newest ?? 'none'}`,
     ...requirementSentences(context, verification),
