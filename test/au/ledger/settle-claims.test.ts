@@ -6,7 +6,7 @@ import { claim, DAY, fileOf, fileRows, Machines, MINUTE, oneClaim, settle } from
 /** Returns the jobs that still have rows, each with their number and its status. */
 function words({ taken }: Awaited<ReturnType<typeof settle>>): string[] {
   return taken.map(({ claim: { job }, rows, status = 'not found', isDone }) =>
-    [job, rows, status, ...(isDone ? ['done'] : [])].join(' '),
+    [job, rows, status ?? 'not asked', ...(isDone ? ['done'] : [])].join(' '),
   );
 }
 
@@ -50,7 +50,7 @@ describe('a claim that stands', () => {
     const rows = await fileRows(ledger, fileOf(['a', 'b']));
     const { requests } = machines.service;
     const settled = await settleClaims(undefined, ledger.cycle('2026-12'), rows);
-    expect([words(settled), settled.failed]).toEqual([['job-1 2 not found'], []]);
+    expect([words(settled), settled.failed]).toEqual([['job-1 2 not asked'], []]);
     expect(machines.service.requests).toBe(requests);
     expect(await machines.entries()).toEqual(['claim job-1']);
   });
