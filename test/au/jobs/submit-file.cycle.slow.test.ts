@@ -229,7 +229,7 @@ describe('a file of a cycle', () => {
     writeRows(desk, 'more.csv', ...ROWS.slice(4, 9));
     const planned = await desk.svc(`au submit more.csv ${CYCLE} --dry-run`);
     expect(planned.code, planned.stderr).toBe(0);
-    expect(planned.stderr).toMatch(/1 of 5 rows of more\.csv is in cycle \S+ already: .* \(not read in a dry run\)/);
+    expect(planned.stderr).toMatch(/2 of 5 rows of more\.csv are in cycle \S+ already: .* \(not read in a dry run\)/);
     expect({ uploads: desk.uploads(), jobs: desk.jobs().length }).toEqual({ uploads: 1, jobs: 1 });
   });
 
