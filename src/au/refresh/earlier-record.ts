@@ -32,7 +32,7 @@ function namesOf(place: number): { readonly request: string; readonly keep: stri
   return { request: `request${number}.csv`, keep: `request${number}.keep.csv` };
 }
 
-/** Returns what is said now by a record of an earlier build; undefined for any other file. */
+/** Converts the record of an earlier build to today's members; undefined for any other file. */
 export function readEarlierRecord(content: unknown) {
   const { data } = earlierSchema.safeParse(content);
   if (data === undefined) return undefined;

@@ -145,7 +145,7 @@ function textOf(sentence: Sentence): string {
 /** The numbers of hours that a mark can stand for. */
 const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
 
-/** Returns the number of hours that a mark stands for, where only so many marks have room, and the entries of each mark. */
+/** Joins hours into at most `room` marks. Returns the number of hours in a mark, and the entries of each mark. */
 function marksOf({ counts }: Hours, room: number): { readonly hours: number; readonly marks: readonly number[] } {
   const hours = HOURS_A_MARK.find((size) => counts.length / size <= room) ?? Math.ceil(counts.length / room);
   const marks = Array.from({ length: Math.ceil(counts.length / hours) }, () => 0);
