@@ -110,7 +110,8 @@ export async function cycleOrJob<C, J>(withCycle: () => Promise<C>, withJob: () 
     try {
       return await withJob();
     } catch (error) {
-      throw isSvcError(error, 'job_expired', 'not_found') ? missing : error;
+      if (!isSvcError(error, 'job_expired', 'not_found')) throw error;
+      throw missing.with({ message: `${missing.message}, and the service has no such job` });
     }
   }
 }

@@ -19,7 +19,7 @@ it.each(['job_01HXYZ', '12345'])(
     }
     const unknown = await machine.svc('au status job_unknown');
     expect(unknown.code, unknown.stderr).toBe(5);
-    expect(unknown.stderr).toContain('the ledger has no such cycle');
+    expect(unknown.stderr).toContain('the ledger has no such cycle, and the service has no such job');
     // A cycle of that name comes first.
     expect(await machine.svc('au submit tokens.csv --cycle 12345 --pay-again')).toMatchObject({ code: 0 });
     expect((await machine.svc('au status 12345 -o json')).stdout).toContain('results_read');
