@@ -23,8 +23,6 @@ interface OutputOptions {
   readonly after?: (() => Promise<unknown> | undefined) | undefined;
   /** Bypasses the stream's pager, if it has not started yet. */
   readonly bypassPager?: (() => void) | undefined;
-  /** Called around each write to a terminal, so that a live line makes room. */
-  readonly around?: { hide(): void; redraw(): void } | undefined;
 }
 
 /** The only way for text out of the process: it redacts, awaits and checks each write. */
@@ -94,13 +92,10 @@ export class Output {
     if (data.length === 0) return;
     const before = this.#options.after?.();
     if (before !== undefined) await before;
-    this.#options.around?.hide();
-    const taken = new Promise<void>((resolve, reject) => {
-      this.#stream.write(data, (error) => (error ? reject(error) : resolve()));
-    });
-    this.#options.around?.redraw();
     try {
-      await taken;
+      await new Promise<void>((resolve, reject) => {
+        this.#stream.write(data, (error) => (error ? reject(error) : resolve()));
+      });
     } catch (error) {
       this.#end(this.#fail(error));
     }

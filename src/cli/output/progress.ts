@@ -1,19 +1,31 @@
+import type { WriteStream } from 'node:tty';
+import type { Ora } from 'ora';
 import type { Clock } from '../../base/system.ts';
 import { drawGauge } from './bars.ts';
-import type { LiveLine } from './live-line.ts';
 import type { Messages } from './messages.ts';
-import { cleanText } from './text.ts';
+import { cleanText, loadUnicodeWidth } from './text.ts';
 import { formatBytes, formatDuration, formatPercent } from './time.ts';
 
 /** Shorter work is not shown: the spinner takes time to load, and would only flash. */
 const SHOW_AFTER_MS = 1000;
 const UPDATE_MS = 250;
 
+// The last column of the terminal stays free, since a full line makes some terminals wrap.
+const SPINNER_COLUMNS = 3;
+
+/** The terminal on which ora paints. */
+interface Screen {
+  readonly stream: WriteStream;
+  readonly redact: (text: string) => string;
+  /** Whether it shows braille and block characters. */
+  readonly unicode: boolean;
+}
+
 interface ProgressOptions {
   readonly notices: Messages;
   readonly clock: Clock;
-  /** The line to paint on; absent where stderr is no terminal, and plain lines stand in. */
-  readonly live?: LiveLine | undefined;
+  /** Absent where stderr is no terminal, and plain lines stand in. */
+  readonly screen?: Screen | undefined;
   /** Ends the painting and gives the cursor back as soon as it aborts. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,28 +33,34 @@ interface ProgressOptions {
 /** The part of `Progress` that its tasks use. */
 interface Stage {
   readonly clock: Clock;
-  /** Whether a live line is painted, so that plain lines need not be written. */
+  /** Whether a line is painted, so that plain lines need not be written. */
   readonly isLive: boolean;
-  /** Whether the live line shows block characters. */
+  /** Whether the painted line shows block characters. */
   readonly unicode: boolean;
   readonly notices: Messages;
   leave(task: Task): void;
 }
 
-/** Progress of long work: on a terminal a live line (ora) after a second, elsewhere lines. */
+/** Progress of long work: on a terminal a spinner (ora) after a second, elsewhere lines. */
 export class Progress {
   readonly #options: ProgressOptions;
   readonly #stage: Stage;
   #tasks: readonly Task[] = [];
   #stop: AbortController | undefined;
+  #spinner: Ora | undefined;
+  #isPaused = false;
 
   constructor(options: ProgressOptions) {
     this.#options = options;
-    const { notices, clock } = options;
-    const isLive = options.live !== undefined && notices.shows('normal');
-    const unicode = options.live?.unicode ?? false;
+    const { notices, clock, screen } = options;
+    const isLive = screen !== undefined && notices.shows('normal');
+    const unicode = screen?.unicode ?? false;
     this.#stage = { clock, isLive, unicode, notices, leave: (task) => this.#remove(task) };
     options.signal?.addEventListener('abort', () => this.end(), { once: true });
+    // ora divides by the columns, and with 0 of them would clear lines without end.
+    screen?.stream.on('resize', () => {
+      if (screen.stream.columns === 0) this.#hide();
+    });
   }
 
   /** A transfer of `total` bytes, if known, of which `from` are done already: bar, bytes, rate and time left. */
@@ -65,7 +83,18 @@ export class Progress {
     this.#tasks = [];
     this.#stop?.abort();
     this.#stop = undefined;
-    this.#options.live?.end();
+    this.#hide();
+  }
+
+  /** Paints nothing while a question is open. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#hide();
+  }
+
+  /** Paints again after {@link pause}. */
+  resume(): void {
+    this.#isPaused = false;
   }
 
   #add<T extends Task>(task: T): T {
@@ -83,17 +112,36 @@ export class Progress {
     if (this.#tasks.length === 0) this.end();
   }
 
+  #hide(): void {
+    this.#spinner?.stop();
+  }
+
   async #repaint(stop: AbortSignal): Promise<void> {
-    const { clock, live } = this.#options;
-    if (live === undefined) return;
+    const { clock, screen } = this.#options;
+    if (screen === undefined) return;
     await clock.sleep(SHOW_AFTER_MS, stop).catch(() => {});
+    if (stop.aborted) return;
+    const [spinner, ruler] = await Promise.all([this.#spinner ?? createSpinner(screen), loadUnicodeWidth()]);
+    if (stop.aborted) return;
+    this.#spinner = spinner;
     while (!stop.aborted) {
+      const columns = screen.stream.columns - SPINNER_COLUMNS;
       const [first, ...others] = this.#tasks;
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-      if (first !== undefined) await live.show(first.show(clock.now(), live.columns - more.length) + more, stop);
+      if (first !== undefined && !this.#isPaused && columns > 0) {
+        const line = first.show(clock.now(), columns - more.length) + more;
+        spinner.text = ruler.cut(screen.redact(line), columns);
+        spinner.start();
+      }
       await clock.sleep(UPDATE_MS, stop).catch(() => {});
     }
   }
+}
+
+async function createSpinner({ stream, unicode }: Screen): Promise<Ora> {
+  const { default: ora } = await import('ora');
+  // svc decides itself whether to draw, and raw input would stop Ctrl-C from being a signal.
+  return ora({ stream, spinner: unicode ? 'dots' : 'line', color: false, isEnabled: true, discardStdin: false });
 }
 
 const MINUTE = 60_000;

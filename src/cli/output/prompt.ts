@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { SvcError } from '../../base/errors.ts';
 import { type Environment, type InputStream, isUnattended, isUnderAgent } from '../../base/system.ts';
-import type { LiveLine } from './live-line.ts';
 import type { Output } from './output.ts';
+import type { Progress } from './progress.ts';
 import { cleanText } from './text.ts';
 
 /** The streams and options that decide whether and how questions are asked. */
@@ -17,7 +17,8 @@ export interface PromptOptions {
   /** `--yes`: ordinary confirmations are answered yes. */
   readonly yes: boolean;
   readonly signal: AbortSignal;
-  readonly live?: LiveLine | undefined;
+  /** What is painted on the terminal, except while a question is open. */
+  readonly progress?: Pick<Progress, 'pause' | 'resume'> | undefined;
 }
 
 interface Asking {
@@ -80,15 +81,15 @@ export class Prompts {
   }
 
   async #ask(question: string, { instead, next, echo = true, choices = '' }: Asking): Promise<string> {
-    const { live, signal } = this.#options;
+    const { progress, signal } = this.#options;
     signal.throwIfAborted();
     const text = cleanText(question, 'keep');
     if (!this.canAsk) throw new SvcError('input_needed', `cannot prompt: ${text}`, { hint: instead, next });
-    live?.hide();
+    progress?.pause();
     try {
       return await this.#readLine(`${text}${choices} `, echo);
     } finally {
-      live?.redraw();
+      progress?.resume();
     }
   }
 

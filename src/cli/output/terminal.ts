@@ -1,7 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import { isInstalled } from '../../base/files/names.ts';
 import { type Environment, isOn, isUnattended, type OutputStream, type System } from '../../base/system.ts';
-import { LiveLine } from './live-line.ts';
 import { Messages, type NoticeLevel } from './messages.ts';
 import { Output } from './output.ts';
 import { Progress } from './progress.ts';
@@ -57,23 +56,15 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const command = settings.pages && !plain ? pagerFor(system) : undefined;
   const pager = command === undefined ? undefined : new (await import('./pager.ts')).Pager(command, system);
   const after = (): Promise<void> | undefined => pager?.showing;
-  const bare = new Output(stderr, { name: 'standard error', redact, after });
   const unicode = !plain && showsUnicode(env, platform);
-  const repaints = isTerminalStream(stderr) && !plain && !settings.jsonLog && !isUnattended(env);
-  const live = repaints ? new LiveLine(stderr, redact, unicode) : undefined;
-  const err = new Output(stderr, { name: 'standard error', redact, after, around: live });
-  // Only when both show on the same screen does data on stdout disturb the live line.
-  const around = stdout.isTTY === true ? live : undefined;
-  const out = new Output(pager ?? stdout, {
-    name: 'standard output',
-    redact,
-    around,
-    bypassPager: () => pager?.bypass(),
-  });
+  const repaints = isRepaintable(stderr) && !plain && !settings.jsonLog && !isUnattended(env);
+  const screen = repaints ? { stream: stderr, redact, unicode } : undefined;
+  const err = new Output(stderr, { name: 'standard error', redact, after });
+  const out = new Output(pager ?? stdout, { name: 'standard output', redact, bypassPager: () => pager?.bypass() });
   const paint = plain && color === 'auto' ? 'never' : color;
   const noticePalette = await createPalette(paint, env, err);
   const notices = new Messages(err, level, noticePalette, unicode, { form: settings.jsonLog ? { clock } : 'text' });
-  const progress = new Progress({ notices, clock, live, signal });
+  const progress = new Progress({ notices, clock, screen, signal });
   const close = async (): Promise<void> => {
     progress.end();
     await pager?.leave();
@@ -86,7 +77,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
     noticeColumns: () => (stderr.isTTY === true && !plain && stderr.columns) || Infinity,
     notices,
     progress,
-    prompts: () => new Prompts({ stdin: () => system.stdin, out: bare, env, noInput, yes, signal, live }),
+    prompts: () => new Prompts({ stdin: () => system.stdin, out: err, env, noInput, yes, signal, progress }),
     unicode,
     marks: unicode && out.isTerminal,
     plain,
@@ -94,9 +85,9 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   };
 }
 
-/** Whether a stream is a terminal whose cursor can be moved. */
-export function isTerminalStream(stream: OutputStream): stream is OutputStream & WriteStream {
-  return stream.isTTY === true && 'moveCursor' in stream;
+/** Whether a stream is a terminal whose cursor can be moved. A serial console does not know its size, and gets lines. */
+export function isRepaintable(stream: OutputStream): stream is OutputStream & WriteStream {
+  return stream.isTTY === true && 'moveCursor' in stream && (stream.columns ?? 0) > 0;
 }
 
 /** Values of `--color`. */

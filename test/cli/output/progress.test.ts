@@ -1,11 +1,10 @@
 import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LiveLine } from '../../../src/cli/output/live-line.ts';
 import { Messages, type NoticeLevel } from '../../../src/cli/output/messages.ts';
 import { Output } from '../../../src/cli/output/output.ts';
 import { Progress } from '../../../src/cli/output/progress.ts';
-import { isTerminalStream } from '../../../src/cli/output/terminal.ts';
+import { isRepaintable } from '../../../src/cli/output/terminal.ts';
 import { ManualClock, Sink } from './streams.ts';
 
 /** A sink with a movable cursor, like a terminal. */
@@ -32,6 +31,7 @@ interface Set {
   readonly clock: ManualClock;
   readonly sink: Sink;
   readonly progress: Progress;
+  readonly notices: Messages;
   readonly ended: AbortController;
 }
 
@@ -45,11 +45,11 @@ function set(columns?: number, level: NoticeLevel = 'normal', unicode = true): S
   const clock = new ManualClock();
   const sink = columns === undefined ? new Sink() : new Screen(columns);
   const ended = new AbortController();
-  const live = isTerminalStream(sink) ? new LiveLine(sink, redact, unicode) : undefined;
-  const notices = new Messages(new Output(sink, { name: 'standard error', redact, around: live }), level);
-  const progress = new Progress({ clock, notices, live, signal: ended.signal });
+  const screen = isRepaintable(sink) ? { stream: sink, redact, unicode } : undefined;
+  const notices = new Messages(new Output(sink, { name: 'standard error', redact }), level);
+  const progress = new Progress({ clock, notices, screen, signal: ended.signal });
   begun.push(progress);
-  return { clock, sink, progress, ended };
+  return { clock, sink, progress, notices, ended };
 }
 
 function redact(text: string): string {
@@ -196,15 +196,41 @@ describe('progress on a terminal', () => {
     }
   });
 
-  it.each([0, 2])('progress on a terminal that reports %i columns is one line', async (columns) => {
-    const all = set(columns);
+  it('progress on a terminal that does not know its size is lines', async () => {
+    const all = set(0);
     const wait = all.progress.waiting('job 42');
     wait.update({ state: 'pending' });
-    const first = await shown(all);
-    while (lastLine(all) === first) await nextTurn();
-    wait.done();
-    expect(first).toMatch(columns === 0 ? /^. job 42: pending, for 1s$/ : /^. $/);
-    expect(all.sink.text).not.toContain('\u001b[1A');
+    await all.clock.advance(2000);
+    wait.done('completed');
+    expect(all.sink.text).toBe('job 42: pending\njob 42: completed\n');
+  });
+
+  it('progress on a terminal that loses its size disappears, and comes back with it', async () => {
+    const all = set(80);
+    all.progress.waiting('job 42');
+    await shown(all);
+    all.sink.columns = 0;
+    all.sink.emit('resize');
+    const { length } = all.sink.text;
+    await all.clock.advance(1000);
+    expect(all.sink.text.length).toBe(length);
+    all.sink.columns = 60;
+    expect(await shown(all, /job 42: for [23]s/)).toContain('job 42');
+  });
+
+  it('progress on a terminal makes room for notices, and pauses while a question is open', async () => {
+    const all = set(80);
+    all.progress.waiting('job 42');
+    await shown(all);
+    all.notices.note('a note');
+    expect(all.sink.text).toContain('\u001b[1G\u001b[0Ka note\n');
+    expect(all.sink.text.slice(all.sink.text.indexOf('a note'))).toContain('job 42');
+    all.progress.pause();
+    const { length } = all.sink.text;
+    await all.clock.advance(1000);
+    expect(all.sink.text.length).toBe(length);
+    all.progress.resume();
+    await shown(all, /job 42: for [23]s/);
   });
 
   it('progress on a terminal of a wait leaves out the usual time, the next poll and the age, as the width asks', async () => {
