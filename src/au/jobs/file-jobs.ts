@@ -60,7 +60,8 @@ export async function pollFile(
   const client = await context.client();
   const claims = jobs.map(({ claim }) => claim);
   const label = claims.length === 1 ? (claims[0]?.job ?? '') : `${file.name} in ${countText(claims.length, 'job')}`;
-  const polling = { wait, again: waitingWords(again), contested, label, onEvent: showJobs(context) };
+  const waiting = waitingWords(again);
+  const polling = { wait, again: waiting, resubmit: waiting, contested, label, onEvent: showJobs(context) };
   return resumable(again, { file: file.name }, pollClaims(client, { ...cycle, claims }, polling));
 }
 

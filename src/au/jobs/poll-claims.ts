@@ -29,6 +29,8 @@ interface PollClaims extends Pick<JobOptions, 'onEvent'> {
   readonly wait: boolean;
   /** The command that continues the wait. */
   readonly again: readonly string[];
+  /** The command that sends the rows of a failed job again. Default: one with a file that the operator has to name. */
+  readonly resubmit?: readonly string[] | undefined;
   /** Jobs that the list showed as completed in this command and a later read did not. They are read one by one. */
   readonly contested: ReadonlySet<string>;
   /** How progress lines name the jobs. Default: by their cycle. */
@@ -54,7 +56,7 @@ export interface PolledClaims {
 export async function pollClaims(
   client: Client,
   cycle: ClaimedCycle,
-  { wait, onEvent, again, contested, label = `cycle ${cycle.name}` }: PollClaims,
+  { wait, onEvent, again, resubmit, contested, label = `cycle ${cycle.name}` }: PollClaims,
 ): Promise<PolledClaims> {
   const { claims } = cycle;
   const ids = claims.map(({ job }) => job);
@@ -87,7 +89,7 @@ export async function pollClaims(
       since: claims[0]?.created_at,
     })),
   });
-  const reason = await worstReason(client, cycle, { seen, again, contested });
+  const reason = await worstReason(client, cycle, { seen, again, resubmit, contested });
   const because = timeUp ?? outage;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
   const forgotten = claims.filter(
@@ -113,7 +115,7 @@ function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
 async function worstReason(
   client: Client,
   cycle: ClaimedCycle,
-  how: { readonly seen: Jobs } & Pick<PollClaims, 'again' | 'contested'>,
+  how: { readonly seen: Jobs } & Pick<PollClaims, 'again' | 'resubmit' | 'contested'>,
 ): Promise<SvcError | undefined> {
   const reasons: SvcError[] = [];
   const doubts: Doubt[] = [];
@@ -136,8 +138,9 @@ async function reasonOf(
     seen,
     spare,
     again,
+    resubmit,
     contested,
-  }: { readonly seen: Jobs; readonly spare: SpareJob } & Pick<PollClaims, 'again' | 'contested'>,
+  }: { readonly seen: Jobs; readonly spare: SpareJob } & Pick<PollClaims, 'again' | 'resubmit' | 'contested'>,
 ): Promise<SvcError | Doubt['why'] | undefined> {
   const { job } = claim;
   const status = seen.get(job)?.status;
@@ -159,7 +162,7 @@ async function reasonOf(
   if (end !== undefined)
     return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
       hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
-      next: submitWords('<file>', name),
+      next: resubmit ?? submitWords('<file>', name),
       facts,
     });
   return ledger.isStored(job) ? 'confirmed' : 'missing';

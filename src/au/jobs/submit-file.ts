@@ -458,8 +458,8 @@ export class FileSubmission {
     const { name, check } = this.#file;
     const of = `of ${countText(check.rows, 'row')} of ${name}`;
     for (const one of joined) {
-      const which =
-        one.rows === check.rows ? `all ${countText(check.rows, 'row')} of ${name}` : `${formatNumber(one.rows)} ${of}`;
+      const all = check.rows === 1 ? 'the only row' : `all ${countText(check.rows, 'row')}`;
+      const which = one.rows === check.rows ? `${all} of ${name}` : `${formatNumber(one.rows)} ${of}`;
       const isDoubtful = one.status === undefined && !one.isDone;
       const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, now)}` : '';
       const text = `${which} ${one.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${whoText(one, now)}${doubt}`;
@@ -468,7 +468,7 @@ export class FileSubmission {
     }
     if (made > 0)
       notices.note(
-        `${formatNumber(made)} ${of} have tokens that results of ${cycleText(named)} made, and are up to date`,
+        `${formatNumber(made)} ${of} ${made === 1 ? 'has a token' : 'have tokens'} that results of ${cycleText(named)} made: up to date, and not sent`,
       );
     const [, second] = free;
     if (second === undefined) return;

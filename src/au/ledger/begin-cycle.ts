@@ -129,7 +129,7 @@ export async function requireOtherRows(
   const month = isNextMonth ? ' To try the next month, move the clock of the sandbox first, by the last one.' : '';
   throw new SvcError(
     status === undefined ? 'conflict' : 'pending',
-    `${share} are in ${where} too, ${began}; nothing was submitted`,
+    `${share} ${other.shared === 1 ? 'is' : 'are'} in ${where} too, ${began}; nothing was submitted`,
     {
       hint: `The first of these commands ${does} ${it}${gets}. The ${last} sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.${month}`,
       next,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
+import { errorIn } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
 
 const LINE = 'au submit tokens.csv --wait --accept merchants';
@@ -32,7 +33,7 @@ it('R18: the wait for twelve jobs gets no 429 from a service that enforces its l
   expect(desk.sandbox.ledger().length).toBeGreaterThan(50);
 });
 
-it('R53: the line of a wait for several jobs counts those that failed among the others', async () => {
+it('R53: the line of a wait for several jobs counts those that failed among the others, whose rows the same command sends again', async () => {
   const created: string[] = [];
   let reads = 0;
   const intercept = saying((job) => {
@@ -45,8 +46,10 @@ it('R53: the line of a wait for several jobs counts those that failed among the 
   });
   const desk = await openQuickDesk({ pickupMs: 0, intercept });
   writeRows(desk, 'tokens.csv', ...rowsFor(3));
-  const { code, stderr } = await desk.svc(LINE);
+  const ended = await desk.svc(LINE);
+  const { code, stderr } = ended;
   expect(code, stderr).toBe(10);
+  expect(errorIn(ended)['next']).toBe('svc au submit tokens.csv --accept merchants --wait');
   expect(stderr).toMatch(/tokens\.csv in 3 jobs: (1 failed, 2 processing|2 processing, 1 failed), next poll in/);
 });
 

@@ -330,7 +330,7 @@ describe('tokens that results of a cycle made', () => {
     writeRows(desk, 'new.csv', ...rows);
     const nothing = await desk.svc(`au submit new.csv ${CYCLE} --wait`);
     expect(rowOf(nothing)).toMatchObject({ status: 'nothing_new', rows: 0, jobs: [] });
-    expect(nothing.stderr).toContain('have tokens that results of cycle 2026-12 made, and are up to date');
+    expect(nothing.stderr).toContain('have tokens that results of cycle 2026-12 made: up to date, and not sent');
     expect({ uploads: desk.uploads(), jobs: desk.jobs().length }).toEqual({ uploads: 1, jobs: 1 });
     writeRows(desk, 'mixed.csv', ...rows, 'one-more,27,01,');
     rowOf(await desk.svc(`au submit mixed.csv ${CYCLE}`));
