@@ -95,7 +95,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
     context.notices.warn(`svc of ${byText(claimed.claim)} may be uploading its file now: make sure that it has ended`);
   await confirm(context, isPaid ? `Close job ${job}? Its rows stay in their cycle.` : `Free the rows of job ${job}?`);
   const ledger = new CommandLedger(context);
-  compareBeforeEntry(context, client, { ledger, tenant }, ['au', 'abandon', job]);
+  compareBeforeEntry(context, client, ledger, ['au', 'abandon', job]);
   const progress = await holdSender(context, files, async () => {
     // The job may have got its file while the question was open.
     const now = await judge((await ledger.claimOfJob(tenant, job)) ?? claimed);

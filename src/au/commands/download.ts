@@ -91,7 +91,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const client = await context.client();
   const ledger = new CommandLedger(context);
   const known = await resumable(again(job, options), { job }, tenantOfJob(client, job));
-  if (known !== undefined) compareBeforeEntry(context, client, { ledger, tenant: known }, ['au', 'download', job]);
+  compareBeforeEntry(context, client, ledger, ['au', 'download', job]);
   const sent = await sentRows(ledger, known, job);
   let tenant: string | undefined;
   const tenantOf = (ofJob: string | null | undefined): string | undefined => ofJob ?? known;

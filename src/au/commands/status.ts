@@ -68,10 +68,11 @@ async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promi
 
 /** Shows the jobs of a cycle, each read from the service now. */
 async function printCycle(context: Context, name: string): Promise<number> {
+  const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const { namedCycle } = await import('../ledger/named-cycle.ts');
   const print = await listPrinter(context, claimView);
   const client = await context.client();
-  const { cycle, entries } = await namedCycle(context, client, name, { onlyReads: true });
+  const { cycle, entries } = await namedCycle(context, client, new CommandLedger(context, { onlyReads: true }), name);
   // A job that turned out to have its file was claimed again.
   const claims = [
     ...new Map(entries.flatMap((entry) => (entry.kind === 'claim' ? [[entry.job, entry] as const] : []))).values(),

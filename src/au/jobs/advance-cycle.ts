@@ -62,7 +62,7 @@ export async function advanceCycle(
   const { again, wait } = how;
   const { name, tenant, ledger } = named;
   const resuming = <T>(work: Promise<T>): Promise<T> => resumable(again, { cycle: name }, work);
-  compareBeforeEntry(context, client, named, again);
+  compareBeforeEntry(context, client, ledger, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
   await resuming(finishOwnUploads(context, client, cycle, onEvent));

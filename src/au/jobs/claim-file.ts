@@ -5,6 +5,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { holdJob } from '../job/verdict.ts';
+import { compareBeforeEntry } from './compare-before-entry.ts';
 import { compareJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { resultsReader } from './read-results.ts';
@@ -61,6 +62,7 @@ async function bindFile(
   requireKnownTenant(context, tenant, 'nothing was uploaded');
   const { payAgain, newLedger } = confirmed;
   const words = ['au', 'upload', job.id, typed, ...confirmWords(confirmed)];
+  if (!onlyReads) compareBeforeEntry(context, client, ledger, words);
   const jobs = await compareJobs(client, { ledger, tenant, job, onlyRecorded: false, newLedger, again: words, words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });
   const read = resultsReader(context, client, ledger);

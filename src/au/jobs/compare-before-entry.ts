@@ -13,11 +13,11 @@ import { refuseUnknownJobs } from './compare-jobs.ts';
 export function compareBeforeEntry(
   context: Context,
   client: Client,
-  { ledger, tenant }: { readonly ledger: CommandLedger; readonly tenant: string },
+  ledger: CommandLedger,
   again: readonly string[],
 ): void {
   if (!ledger.isShared) return;
-  ledger.beforeFirstEntry(async () => {
+  ledger.beforeFirstEntry(async (tenant) => {
     const comparing = { ledger, tenant, onlyRecorded: true, newLedger: false, words: again };
     try {
       await refuseUnknownJobs(client, comparing, await creatorMemory(context, client)?.known());

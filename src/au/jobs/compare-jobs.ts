@@ -6,8 +6,7 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { CommandLedger, KnownLedger } from '../ledger/command-ledger.ts';
 import { nameOf, soundPages, unsoundList, UnsoundList } from '../job/job.ts';
 import { MISSING_MS } from '../job/absences.ts';
 
@@ -26,7 +25,7 @@ const LISTED_MS = 7 * DAY_MS;
 const OUTSIDE_THE_LEDGER = 'a machine that does not use this ledger';
 const BEFORE_THE_LEDGER = 'another state directory, since this ledger is new';
 
-export type JobsLedger = Pick<CommandLedger, 'isShared' | 'open'>;
+export type JobsLedger = Pick<CommandLedger, 'isShared' | 'known'>;
 
 /** What may stop an upload. */
 export interface Comparing {
@@ -82,7 +81,7 @@ export async function refuseUnknownJobs(
   const known = await knownTo(comparing);
   if (!mayRefuse(comparing, known)) return;
   const listed = (await listIfAllowed(comparing, known, () => listBack(client, known))) ?? [];
-  const creators = creator === undefined ? await creatorsInLedger(known.ledger, listed) : new Set([creator]);
+  const creators = creator === undefined ? await creatorsInLedger(known, listed) : new Set([creator]);
   const isOwn = ({ created_by: by }: ListedJob): boolean => !by || creators.has(by);
   const { refusal } = await compareListed(comparing, known, listed, isOwn);
   if (refusal) throw refusal;
@@ -110,8 +109,13 @@ export async function previewComparison(
 }
 
 /** Returns the applications that created the listed jobs which the ledger knows. */
-async function creatorsInLedger(ledger: Ledger, listed: readonly ListedJob[]): Promise<ReadonlySet<string>> {
-  const jobs = sideBySide(listed, AT_ONCE, async (job) => (job.id && (await ledger.isMarked(job.id)) ? [job] : []));
+async function creatorsInLedger(
+  { ledger, former }: KnownLedger,
+  listed: readonly ListedJob[],
+): Promise<ReadonlySet<string>> {
+  const isMarked = async (id: string): Promise<boolean> =>
+    (await ledger.isMarked(id)) || (await former?.isMarked(id)) === true;
+  const jobs = sideBySide(listed, AT_ONCE, async (job) => (job.id && (await isMarked(job.id)) ? [job] : []));
   const known: ListedJob[] = [];
   for await (const found of jobs) known.push(...found);
   return creatorsOf(known);
@@ -122,20 +126,27 @@ function creatorsOf(jobs: readonly ListedJob[]): ReadonlySet<string> {
 }
 
 /** The ledger that the jobs are compared with. */
-interface KnownLedger {
-  readonly ledger: Ledger;
+interface ComparedLedger extends KnownLedger {
   /** Whether the jobs from before the ledger were compared with it. */
   readonly isBegun: boolean;
   /** Since when all jobs are in the ledger, in the service's time; undefined before its first claim. */
   readonly since: number | undefined;
 }
 
-async function knownTo({ ledger: place, tenant }: Comparing): Promise<KnownLedger> {
-  const ledger = await place.open(tenant);
+async function knownTo({ ledger: place, tenant }: Comparing): Promise<ComparedLedger> {
+  const known = await place.known(tenant);
+  const { ledger } = known;
   // What this machine entered is known here, also where the place was restored to an older time.
-  await ledger.readKept();
+  await ledger.restore();
   const isBegun = await ledger.isBegun();
-  return { ledger, isBegun, since: isBegun ? await ledger.since() : undefined };
+  return { ...known, isBegun, since: isBegun ? await ledger.since() : undefined };
+}
+
+/** Tells whether the ledger knows a job, or will have its claim from a machine that begins to share it. */
+async function isKnown({ ledger, former }: KnownLedger, { id, status }: ListedJob): Promise<boolean> {
+  if (!id) return false;
+  if (former !== undefined && ((await former.hasSent(id)) || (await ledger.isAnnounced(id)))) return true;
+  return status === 'failed' ? ledger.isMarked(id) : ledger.hasSent(id);
 }
 
 /** The listed jobs that the ledger does not know. */
@@ -151,17 +162,15 @@ interface Compared {
 /** Finds the listed jobs that the ledger does not know, and why they stop the upload, if they do. */
 async function compareListed(
   comparing: Comparing,
-  { ledger, isBegun, since }: KnownLedger,
+  known: ComparedLedger,
   listed: readonly ListedJob[],
   mayBeOwn: (job: ListedJob) => boolean,
 ): Promise<Compared> {
   const { newLedger } = comparing;
-  const isUnknown = async (each: ListedJob): Promise<boolean> => {
-    return !(each.id && (await (each.status === 'failed' ? ledger.isMarked(each.id) : ledger.hasSent(each.id))));
-  };
+  const { isBegun, since } = known;
   const candidates = listed.filter((one) => mayBeOwn(one) && one.status !== 'pending');
   const unknown: ListedJob[] = [];
-  const looked = sideBySide(candidates, AT_ONCE, async (each) => ((await isUnknown(each)) ? [each] : []));
+  const looked = sideBySide(candidates, AT_ONCE, async (each) => ((await isKnown(known, each)) ? [] : [each]));
   for await (const found of looked) unknown.push(...found);
   const stoppedBy = (refused: readonly ListedJob[], cause: string): Compared => ({
     later: [],
@@ -194,7 +203,7 @@ function isStrictAbout({ ledger, onlyRecorded }: Comparing): boolean {
 }
 
 /** Tells whether an unknown job stops the upload. */
-function mayRefuse(comparing: Comparing, { isBegun }: KnownLedger): boolean {
+function mayRefuse(comparing: Comparing, { isBegun }: ComparedLedger): boolean {
   return isStrictAbout(comparing) || (!isBegun && !comparing.newLedger);
 }
 
@@ -202,7 +211,7 @@ function mayRefuse(comparing: Comparing, { isBegun }: KnownLedger): boolean {
  * Reads the list until it shows the job of the upload, because a lagging list proves nothing. Before its first entry, the ledger
  * of one machine takes an empty list as that of a new tenant.
  */
-async function listWith(client: Client, beginning: Beginning, known: KnownLedger): Promise<readonly ListedJob[]> {
+async function listWith(client: Client, beginning: Beginning, known: ComparedLedger): Promise<readonly ListedJob[]> {
   const { job, random, again } = beginning;
   const isNeeded = isStrictAbout(beginning);
   const isEnough = (jobs: readonly ListedJob[]): boolean =>
@@ -229,7 +238,7 @@ async function listWith(client: Client, beginning: Beginning, known: KnownLedger
  */
 async function listIfAllowed(
   comparing: Comparing,
-  known: KnownLedger,
+  known: ComparedLedger,
   list: () => Promise<readonly ListedJob[]>,
 ): Promise<readonly ListedJob[] | undefined> {
   const { words } = comparing;
@@ -256,7 +265,7 @@ async function listIfAllowed(
  */
 async function listBack(
   client: Client,
-  { ledger, since: ledgerSince = -Infinity }: KnownLedger,
+  { ledger, since: ledgerSince = -Infinity }: ComparedLedger,
   since = Infinity,
 ): Promise<readonly ListedJob[]> {
   const needed = since - MINUTE_MS;

@@ -1,4 +1,5 @@
 import type { Context } from '../../cli/app/command.ts';
+import { compareBeforeEntry } from './compare-before-entry.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { hasOpenJobs, ledgerOfKey, type NamedCycle } from '../ledger/named-cycle.ts';
@@ -19,9 +20,13 @@ export async function openCycles(
   if (shared && !wasShared) return [];
   // A key is needed only if there is such a job.
   if (!wasShared && !(await isAnyOpen(reading.everyTenant()))) return [];
-  const opened = await ledgerOfKey(context, await context.client(), ledger);
+  const client = await context.client();
+  compareBeforeEntry(context, client, ledger, ['au', 'resume']);
+  const opened = await ledgerOfKey(context, client, ledger);
   if (opened === undefined || (shared && !ledger.isShared)) return [];
   const [tenant, found] = opened;
+  // Other machines stop for what only this machine can put back, also where it has no open job.
+  if (!found.isReadOnly) await found.restore();
   const cycles: NamedCycle[] = [];
   for await (const { cycle, entries } of found.openCycles())
     cycles.push({ name: cycle.name, tenant, ledger, cycle, entries });

@@ -4,12 +4,14 @@ import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
 import { namedCycle, type NamedCycle } from '../ledger/named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
 import type { Trend } from '../results/trend.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
+import { compareBeforeEntry } from './compare-before-entry.ts';
 import { countedResults, tenantOf, trendOfFile } from './file-jobs.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 import { toneOf } from '../job/tone.ts';
@@ -40,7 +42,9 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const print = await recordPrinter(context, resumedCycleView);
   if (input.out !== undefined) await requireDestination({ out: input.out, force: input.force });
   const client = await context.client();
-  const named = await namedCycle(context, client, typed, { onlyReads: input.dryRun });
+  const ledger = new CommandLedger(context, { onlyReads: input.dryRun });
+  compareBeforeEntry(context, client, ledger, ['au', 'resume', typed, ...optionWords(input)]);
+  const named = await namedCycle(context, client, ledger, typed);
   const out = input.out ?? resultsOfCycle(named);
   await requireDestination({ out, force: input.force });
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.

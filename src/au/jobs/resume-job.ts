@@ -11,6 +11,7 @@ import { explainMissing, mayBeFound } from '../ledger/missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { resumable } from '../job/verdict.ts';
 import { showJobs } from '../job/show-progress.ts';
+import { compareBeforeEntry } from './compare-before-entry.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, waitingWords } from './wait-options.ts';
@@ -34,6 +35,7 @@ export async function resumeJob(context: Context, job: string, input: ResumeInpu
 /** Goes on with the upload of a job, if a command on this machine began it and did not finish it. */
 async function finishUpload(context: Context, client: Client, job: string): Promise<void> {
   const ledger = new CommandLedger(context);
+  compareBeforeEntry(context, client, ledger, ['au', 'resume', job]);
   if (ledger.jobFiles(job).sent !== 'some') return;
   const tenant = await tenantOfKey(client);
   const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);

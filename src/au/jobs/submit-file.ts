@@ -172,8 +172,7 @@ export class FileSubmission {
       const slices = await slicesOf(this.#known.free);
       if (slices.length === 0) {
         // What this command sent was compared before. What it gets the results of was not.
-        if (this.#sent.size === 0)
-          compareBeforeEntry(this.#context, client, { ledger: this.#ledger, tenant }, this.again);
+        if (this.#sent.size === 0) compareBeforeEntry(this.#context, client, this.#ledger, this.again);
         return;
       }
       try {
@@ -395,8 +394,6 @@ export class FileSubmission {
     const whole = { sha256: check.sha256, source };
     const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
     const read = client && resultsReader(this.#context, client, this.#ledger);
-    // What a machine enters when it opens the ledger for the first time is not compared with the jobs.
-    if (client) await this.#ledger.open(tenant);
     if (client) this.#ledger.beforeFirstEntry(() => this.#requireKnownJobs(tenant));
     const newer = async () => (await this.#spareJob()).get();
     // Another machine with the ledger may have sent the file of a job that this command saw expire.

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { operatorOf } from '../../base/account.ts';
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
@@ -117,6 +117,13 @@ interface RowsToClaim extends JobRows, Pick<ClaimEntry, 'part' | 'file' | 'bytes
   readonly read?: ReadResults | undefined;
 }
 
+/** A ledger with what it knows of jobs. */
+export interface KnownLedger {
+  readonly ledger: Ledger;
+  /** The ledger that this machine had alone, while its claims are not copied yet. */
+  readonly former?: Ledger | undefined;
+}
+
 /** The ledger as one command uses it: the one that the setting names, or that of the state directory. */
 export class CommandLedger {
   readonly #context: Context;
@@ -131,7 +138,9 @@ export class CommandLedger {
   #read: { readonly sha256: string; readonly reading: Promise<Reading | undefined> } | undefined;
   /** The jobs whose results were looked for already. */
   readonly #looked = new Set<string>();
-  #check: (() => Promise<void>) | undefined;
+  #check: ((tenant: string) => Promise<void>) | undefined;
+  /** The ledger that this machine begins to share, and the one that it had alone, while the claims of the latter are copied. */
+  #joining: KnownLedger | undefined;
   /** The claims of a process are made one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -563,15 +572,42 @@ export class CommandLedger {
       this.#remember(kept, { ledger: ledger.name, pending: true });
       return ledger;
     }
-    if (isFirstUse) {
-      const own = await this.#openOwn(tenant);
-      // A process that is still at work with the ledger of this machine stops before its next upload.
-      await own.close(ledger.name);
-      const { copyClaims } = await import('./move-ledger.ts');
-      await copyClaims(own, ledger);
-    }
+    if (isFirstUse && !(await this.#join(tenant, ledger))) return ledger;
     this.#remember(kept, { ledger: ledger.name });
     return ledger;
+  }
+
+  /**
+   * Copies the claims of the ledger that this machine had alone into the one that it begins to share. Like every entry, they
+   * come after the comparison with the jobs of the service, once the ledger began. Returns whether it did: a command that adds
+   * no entries sets no comparison, and copies none.
+   */
+  async #join(tenant: string, ledger: Ledger): Promise<boolean> {
+    const former = await this.#openOwn(tenant);
+    const { announceClaims, copyClaims, hasUncopied } = await import('./move-ledger.ts');
+    this.#joining = { ledger, former };
+    try {
+      if (!this.#onlyReads && (await ledger.isBegun()) && (await hasUncopied(former, ledger))) {
+        if (this.#check === undefined) return false;
+        try {
+          await this.#check(tenant);
+        } catch (error) {
+          if (isSvcError(error, 'outcome_unknown')) await announceClaims(former, ledger);
+          throw error;
+        }
+      }
+      // A process that is still at work with the ledger of this machine stops before its next upload.
+      await former.close(ledger.name);
+      await copyClaims(former, ledger);
+      return true;
+    } finally {
+      this.#joining = undefined;
+    }
+  }
+
+  /** Returns what is compared with the jobs of the service. */
+  async known(tenant: string): Promise<KnownLedger> {
+    return this.#joining ?? { ledger: await this.open(tenant) };
   }
 
   /** Opens the ledger that this machine has alone, or had before it shared one. */
@@ -584,7 +620,7 @@ export class CommandLedger {
   async #openAt(objects: ObjectStore, tenant: string, host: Partial<LedgerHost>): Promise<Ledger> {
     const { Ledger: Opened } = await import('./ledger.ts');
     const { clock } = this.#context;
-    const told = { onPutBack: this.#onPutBack, onFirstEntry: this.#onFirstEntry };
+    const told = { onPutBack: this.#onPutBack, onFirstEntry: () => this.#onFirstEntry(tenant) };
     return Opened.open(objects, tenant, { clock, who: this.#who(), ...told, ...host });
   }
 
@@ -593,16 +629,18 @@ export class CommandLedger {
   }
 
   /** Sets what is checked before this command adds its next entry. */
-  beforeFirstEntry(check: (() => Promise<void>) | undefined): void {
+  beforeFirstEntry(check: ((tenant: string) => Promise<void>) | undefined): void {
     this.#check = check;
   }
 
-  readonly #onFirstEntry = async (): Promise<void> => {
+  async #onFirstEntry(tenant: string): Promise<void> {
+    // What a machine enters when it begins to share was compared before.
+    if (this.#joining !== undefined) return;
     const check = this.#check;
-    await check?.();
+    await check?.(tenant);
     // One that failed, as during an outage that a wait outlasts, is tried again before the entry is.
     if (this.#check === check) this.#check = undefined;
-  };
+  }
 
   /** Says what was put back from the copies of this machine, or would be. */
   readonly #onPutBack = (place: string, names: readonly string[]): void => {

@@ -250,6 +250,18 @@ export class LedgerCycle {
     this.#last = sha256Of(bytes);
   }
 
+  /** Tells whether a list shows all that this machine has of the cycle, in the sizes that it has. */
+  isListed(listed: ReadonlyMap<string, StoredFile>): boolean {
+    const isThere = (name: string, size: number | undefined): boolean =>
+      size === undefined ? listed.has(name) : listed.get(name)?.bytes === size;
+    const mark = markBytes(this.name).byteLength;
+    return (
+      this.#bytes.every((bytes, index) => isThere(this.#nameOf(index + 1), bytes.byteLength)) &&
+      [...this.#namedSets()].every(([set, size]) => isThere(this.#nameOfSet(set), size)) &&
+      standingClaims(this.#entries).every(({ job }) => isThere(markName(job), mark))
+    );
+  }
+
   /**
    * Compares the place with what this machine has of the cycle, and puts back what is missing there. This comes before any
    * entry is added or any row is sent. Nothing that exists is replaced: what differs ends the command. Later additions of the
@@ -314,13 +326,8 @@ export class LedgerCycle {
   }
 
   async #lackingSets(listed: ReadonlyMap<string, StoredFile>): Promise<Lacking[]> {
-    const sets = new Map<string, number | undefined>();
-    for (const { row_set: set, rows } of standingClaims(this.#entries))
-      if (set !== null) sets.set(set, rows * KEY_BYTES);
-    for (const entry of this.#entries)
-      for (const set of entry.kind === 'done' ? [entry.born, entry.closed] : []) if (set) sets.set(set, undefined);
     const lacking: Lacking[] = [];
-    for (const [sha256, size] of sets) {
+    for (const [sha256, size] of this.#namedSets()) {
       const name = this.#nameOfSet(sha256);
       // A machine that reads its copies would not notice other bytes of the same size, at which all other machines stop.
       if (!this.#folder.hasCopies && size !== undefined && listed.get(name)?.bytes === size) continue;
@@ -332,6 +339,16 @@ export class LedgerCycle {
       if (bytes !== undefined && sha256Of(bytes) === sha256) lacking.push({ name, bytes });
     }
     return lacking;
+  }
+
+  /** Returns the sets that the entries name, with their sizes where the entries say them. */
+  #namedSets(): ReadonlyMap<string, number | undefined> {
+    const sets = new Map<string, number | undefined>();
+    for (const { row_set: set, rows } of standingClaims(this.#entries))
+      if (set !== null) sets.set(set, rows * KEY_BYTES);
+    for (const entry of this.#entries)
+      for (const set of entry.kind === 'done' ? [entry.born, entry.closed] : []) if (set) sets.set(set, undefined);
+    return sets;
   }
 
   /** Finds marks that standing claims lack. A claim names its cycle, so that every machine can write its mark. */

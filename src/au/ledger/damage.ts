@@ -64,18 +64,21 @@ export function absentLedger(place: string, copies: string | undefined): SvcErro
   );
 }
 
+/** The error for a cycle of which this machine and the place have two histories. */
+export class ForkedLedger extends SvcError {}
+
 /**
  * Returns the error for an entry in whose place this machine read another one, or after which it read others. No object of
  * such a ledger may be put back or removed: both histories name rows that may have been paid for. `jobs` are those that this
  * machine read claims of.
  */
-export function forkedLedger(name: string, problem: string, jobs: readonly string[]): SvcError {
+export function forkedLedger(name: string, problem: string, jobs: readonly string[]): ForkedLedger {
   const [first] = jobs;
   const own =
     first === undefined
       ? ''
       : ' The jobs of the entries that only this machine has are named below: the command shows whether the service has the file of one, and svc au download <job> gets the tokens that were paid for with it.';
-  return new SvcError('config', `the ledger has two histories: ${name}: ${problem}; nothing was sent`, {
+  return new ForkedLedger('config', `the ledger has two histories: ${name}: ${problem}; nothing was sent`, {
     hint: `It was restored from a backup and went on without entries that this machine read, or two copies of it are in use. Remove no entry, and restore nothing more. Send no more rows of this cycle, from any machine.${own} Then submit the rows that neither these jobs nor those of the cycle have, as a file of their own in another cycle.`,
     next: first === undefined ? ['au', 'status'] : ['au', 'status', first],
     facts: { object: name, ...(jobs.length > 0 && { jobs }) },

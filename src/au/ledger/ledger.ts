@@ -1,10 +1,11 @@
-import type { ObjectStore } from '../../client/store/store.ts';
+import type { ObjectStore, StoredFile } from '../../client/store/store.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { folderOf } from '../folder-of.ts';
 import { hasClaim, isDone, openJobs } from './claims.ts';
 import { CLOSED, LedgerCycle, type LedgerHost, type LedgerPlace, markName } from './cycle.ts';
 import { cycleFolder } from './cycle-names.ts';
+import { ForkedLedger } from './damage.ts';
 import { saltsOf } from './earlier-keys.ts';
 import { type ClaimEntry, type Entry, type Keys, markBytes, parseMark } from './entry.ts';
 import { LedgerFolder, requireSeen } from './objects.ts';
@@ -99,9 +100,37 @@ export class Ledger {
     for (const name of names) await this.cycle(name).heal();
   }
 
-  /** Reads the cycles of which this machine has copies, so that `hasSent` knows jobs that a restored place lacks. */
-  async readKept(): Promise<void> {
-    for (const name of await this.#folder.cycles('copies')) await this.cycle(name).read();
+  /**
+   * Reads the cycles of which this machine has copies, and puts back what a list of the place lacks of them. Another machine
+   * cannot do it, and would stop. A cycle with two histories stops only the commands that use it.
+   * @throws SvcError `config` for an object that differs
+   */
+  async restore(): Promise<void> {
+    const kept = await this.#keptCycles();
+    const listed = kept.length === 0 ? new Map<string, StoredFile>() : await this.#folder.list('');
+    for (const cycle of kept) {
+      try {
+        await cycle.read();
+        if (!cycle.isListed(listed)) await cycle.heal();
+      } catch (error) {
+        if (!(error instanceof ForkedLedger)) throw error;
+      }
+    }
+  }
+
+  /** Returns the cycles of which this machine has copies. */
+  async #keptCycles(): Promise<readonly LedgerCycle[]> {
+    return (await this.#folder.cycles('copies')).map((name) => this.cycle(name));
+  }
+
+  /** Notes that a machine which begins to share the ledger has the claim of a job, and copies it once no other job is unknown. */
+  async announce(job: string): Promise<void> {
+    await this.#note(`announced/${folderOf(job)}`, {}, 'announced_at');
+  }
+
+  /** Tells whether a machine that begins to share the ledger has the claim of a job. */
+  async isAnnounced(job: string): Promise<boolean> {
+    return (await this.#folder.read(`announced/${folderOf(job)}`)) !== undefined;
   }
 
   /**
@@ -178,7 +207,15 @@ export class Ledger {
   /** Returns the cycle that a claim binds a job in; undefined for a job that the ledger does not know. */
   async cycleOfJob(job: string): Promise<LedgerCycle | undefined> {
     const mark = await this.#readMark(job);
-    return mark === undefined ? undefined : (mark.cycle ?? this.#cycleWithClaim(job));
+    if (mark !== undefined) return mark.cycle ?? this.#cycleWithClaim(job);
+    // A place that was restored to an older time lacks the mark, and this machine may have the claim.
+    if (this.#cycleRead(job) === undefined) for (const cycle of await this.#keptCycles()) await cycle.read();
+    return this.#cycleRead(job);
+  }
+
+  /** Returns the cycle among those that were read which has a claim of a job. */
+  #cycleRead(job: string): LedgerCycle | undefined {
+    return [...this.#cycles.values()].find((cycle) => cycle.hasRead(job));
   }
 
   /**
@@ -187,7 +224,7 @@ export class Ledger {
    * @throws SvcError `config` for a cycle that has lost the claim
    */
   async hasSent(job: string): Promise<boolean> {
-    for (const cycle of this.#cycles.values()) if (cycle.hasRead(job)) return true;
+    if (this.#cycleRead(job) !== undefined) return true;
     const mark = await this.#readMark(job);
     if (mark?.cycle === undefined) return mark !== undefined;
     if (await this.#isLost(mark.cycle, job)) await mark.cycle.requireClaim(job);

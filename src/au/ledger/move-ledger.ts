@@ -25,6 +25,26 @@ export async function copyClaims(own: Ledger, shared: Ledger): Promise<void> {
   } while (copied.size > before);
 }
 
+/** Tells whether the ledger that this machine had alone has claims of jobs that the shared one does not know. */
+export async function hasUncopied(own: Ledger, shared: Ledger): Promise<boolean> {
+  for await (const _ of uncopied(own, shared)) return true;
+  return false;
+}
+
+/**
+ * Notes in the shared ledger which jobs this machine is about to enter there. Of two machines that begin to share, neither knows
+ * the jobs of the other, so that without these notes each would wait for the other.
+ */
+export async function announceClaims(own: Ledger, shared: Ledger): Promise<void> {
+  for await (const { job } of uncopied(own, shared)) await shared.announce(job);
+}
+
+async function* uncopied(own: Ledger, shared: Ledger): AsyncGenerator<ClaimEntry> {
+  for (const name of await own.cycleNames())
+    for (const claim of standingClaims(await own.cycle(name).read()))
+      if (!(await shared.isMarked(claim.job))) yield claim;
+}
+
 async function copyClaim(from: LedgerCycle, claim: ClaimEntry, shared: Ledger): Promise<void> {
   const { version: _version, previous: _previous, at: _at, by: _by, ...body } = claim;
   const { job } = claim;

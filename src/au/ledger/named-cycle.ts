@@ -7,7 +7,7 @@ import { cycleName } from '../job/cycle-name.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { findJob, jobPages } from '../job/job.ts';
 import { senderOf } from '../job/job-files.ts';
-import { CommandLedger } from './command-ledger.ts';
+import type { CommandLedger } from './command-ledger.ts';
 import type { Entry } from './entry.ts';
 import type { LedgerCycle } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
@@ -78,10 +78,9 @@ export async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
 export async function namedCycle(
   context: Context,
   client: Client,
+  ledger: CommandLedger,
   typed: string,
-  { onlyReads }: { readonly onlyReads: boolean },
 ): Promise<NamedCycle> {
-  const ledger = new CommandLedger(context, { onlyReads });
   const missing = new SvcError('not_found', 'the ledger has no such cycle', {
     hint: 'Name a cycle or the id of a job. What is open:',
     next: ['au', 'status'],

@@ -1,6 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Machine, openMachine } from '../commands/machine.ts';
+import { HEADER } from '../rows.ts';
 
 /** Returns the entries below a place, by their names. */
 function entriesIn(place: string): string[] {
@@ -96,4 +98,83 @@ it('R58: a key that may not list jobs gets the results of a shared ledger, with 
   const { code, stderr } = await on('runner', 'au resume 2026-12 --out results.csv');
   expect(code, stderr).toBe(0);
   expect(stderr).toContain('were not compared with the ledger, because this key may not list them');
+});
+
+/** Writes a file of one row, which no other file has. */
+function writeRow(machine: Machine, name: string): void {
+  writeFileSync(machine.path(`work/${name}.csv`), `${HEADER}\nrow-of-${name},,,\n`);
+}
+
+describe('a machine that begins to share', () => {
+  it.each(LINES)('R58: svc %s adds nothing to a ledger that was restored to an older time', async (line) => {
+    const { machine, on, job, entries } = await openRestored();
+    writeRow(machine, 'own');
+    // Its own ledger has a claim of the same cycle, which would take the number of the lost one.
+    const own = await machine.svc('au submit own.csv --cycle 2026-12 --new-ledger', {
+      SVC_STATE_DIR: machine.path('runner'),
+    });
+    expect(own.code, own.stderr).toBe(0);
+    const before = entries();
+    const words = line.replace('JOB', job);
+    const stopped = await on('runner', words);
+    expect([stopped.code, entries()], stopped.stderr).toEqual([9, before]);
+    // The machine that has the lost claim puts it back, and then only lacks the job of the runner.
+    const cured = await on('laptop', 'au resume');
+    expect(cured.code, cured.stderr).toBe(9);
+    const again = await on('runner', words);
+    expect([again.code, machine.uploads()], again.stderr).toEqual([0, 3]);
+    const last = await on('laptop', 'au resume 2026-12 --wait --out laptop.csv --force');
+    expect(last.code, last.stderr).toBe(0);
+  });
+});
+
+it('R58: two machines that begin to share both enter their claims, although neither knows the job of the other', async () => {
+  const machine = await openMachine();
+  mkdirSync(machine.path('shared'));
+  const on = (host: string, words: string) =>
+    machine.svc(words, { SVC_LEDGER: machine.path('shared'), SVC_STATE_DIR: machine.path(host) });
+  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  for (const host of ['one', 'two']) {
+    writeRow(machine, host);
+    const line = `au submit ${host}.csv --cycle 2026-12 --new-ledger`;
+    const own = await machine.svc(line, { SVC_STATE_DIR: machine.path(host) });
+    expect(own.code, own.stderr).toBe(0);
+  }
+  const stopped = await on('one', 'au resume');
+  expect(stopped.code, stopped.stderr).toBe(9);
+  const other = await on('two', 'au resume');
+  expect(other.stderr).not.toContain('two histories');
+  const cured = await on('one', 'au resume --wait');
+  expect([cured.code, machine.uploads()], cured.stderr).toEqual([0, 3]);
+});
+
+it('R58: svc au resume puts a lost claim back whose results were delivered, as the refusal of another machine says', async () => {
+  const { on, entries, machine } = await openRestored();
+  expect(await on('laptop', 'au resume 2026-12 --wait --out laptop.csv')).toMatchObject({ code: 0 });
+  const whole = entries();
+  rmSync(machine.path('shared'), { recursive: true });
+  cpSync(machine.path('older'), machine.path('shared'), { recursive: true });
+  const stopped = await on('runner', 'au resume 2026-12 --wait --out results.csv');
+  expect(stopped.code, stopped.stderr).toBe(9);
+  const cured = await on('laptop', 'au resume');
+  expect([cured.code, entries()], cured.stderr).toEqual([0, whole]);
+});
+
+it('R83: a command in another cycle puts back the emptied mark of an older job, or says that it is damaged', async () => {
+  const machine = await openMachine();
+  mkdirSync(machine.path('shared'));
+  const on = (host: string, words: string) =>
+    machine.svc(words, { SVC_LEDGER: machine.path('shared'), SVC_STATE_DIR: machine.path(host) });
+  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-11 --wait')).toMatchObject({ code: 0 });
+  const marks = readdirSync(machine.path('shared'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\/jobs\/./.test(name),
+  );
+  expect(marks).toHaveLength(1);
+  writeFileSync(join(machine.path('shared'), marks[0] ?? ''), '');
+  const codes = new Map<string, number | null>();
+  for (const host of ['runner', 'laptop']) {
+    writeRow(machine, host);
+    codes.set(host, (await on(host, `au submit ${host}.csv --cycle 2026-12`)).code);
+  }
+  expect(Object.fromEntries(codes)).toEqual({ runner: 3, laptop: 3 });
 });

@@ -46,7 +46,7 @@ export function comparing(
   };
   Object.assign(client.accountUpdater, { list: () => new Pages(read) });
   const ledger = {
-    readKept: async () => undefined,
+    restore: async () => undefined,
     hasSent: async (id: string) => id.startsWith('known'),
     isBegun: async () => isBegun,
     begin: async () => undefined,
@@ -54,7 +54,7 @@ export function comparing(
     hasResultsSince: async (time: number) => resultsAt !== undefined && resultsAt >= time,
   };
   const beginning: Partial<Beginning> = {
-    ledger: { isShared, open: async () => ledger } as unknown as Beginning['ledger'],
+    ledger: { isShared, known: async () => ({ ledger }) } as unknown as Beginning['ledger'],
     job,
     again: ['au', 'resume'],
     words: ['au', 'submit', 'tokens.csv'],
