@@ -1,6 +1,8 @@
 import type { Context } from '../cli/app/command.ts';
 import { keyOrigin } from '../cli/config/keys.ts';
+import { PROFILE_SETTINGS } from '../cli/config/profile-settings.ts';
 import type { Origin } from '../cli/config/values.ts';
+import { ownMember } from '../schema/own-member.ts';
 import type { KeyType } from '../schema/tenant.ts';
 
 type Host = Pick<Context, 'system' | 'notices' | 'settings'>;
@@ -13,11 +15,8 @@ export function warnOfOtherProfile(host: Host, name: string): void {
 
 /** Warns that commands use another value of a setting than the one that was just stored. */
 export function warnOfOtherValue(host: Host, setting: string, value: string): void {
-  const { baseUrl, output, time, certificates, clientCert, clientKey, ledger } = host.settings;
-  const files = { client_cert: clientCert, client_key: clientKey };
-  const known = { base_url: baseUrl, output, time, certificates, ...files, ledger };
-  const found = Object.entries(known).find(([name]) => name === setting)?.[1];
-  warn(host, found?.origin, value, `commands still use its value of ${setting}`);
+  const name = ownMember(PROFILE_SETTINGS, setting)?.variable;
+  if (name) warn(host, { kind: 'environment', name }, value, `commands still use its value of ${setting}`);
 }
 
 /** Warns that commands use another key of this type than the one that was just stored; a command has no known key. */

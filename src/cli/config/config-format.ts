@@ -1,16 +1,14 @@
 import { SvcError } from '../../base/errors.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
+import { PROFILE_SETTINGS, type ProfileSetting } from './profile-settings.ts';
 import {
   type Certificates,
-  CERTIFICATES,
-  OUTPUT_FORMATS,
   type OutputFormat,
   profileNameProblem,
   RESULT_STEPS,
   resultCodeProblem,
   type ResultStep,
-  TIME_STYLES,
   type TimeStyle,
 } from './values.ts';
 
@@ -95,14 +93,9 @@ function refuseNewer(node: JsonNode, file: string): void {
 }
 
 const KEY = object({ value: text, command: text, base_url: text, stored_at: text }, ['base_url']);
+const SETTINGS: readonly [string, ProfileSetting<unknown>][] = Object.entries(PROFILE_SETTINGS);
 const PROFILE = object({
-  base_url: text,
-  output: oneOf(OUTPUT_FORMATS),
-  time: oneOf(TIME_STYLES),
-  certificates: oneOf(CERTIFICATES),
-  client_cert: text,
-  client_key: text,
-  ledger: text,
+  ...Object.fromEntries(SETTINGS.map(([name, { choices }]) => [name, choices === undefined ? text : oneOf(choices)])),
   actions: mapOf(resultCodeProblem, oneOf(RESULT_STEPS)),
   keys: object({ management: KEY, private: KEY }),
 });

@@ -5,25 +5,20 @@ import { isLoopback } from '../../schema/address.ts';
 import { type ConfigFile, readConfig } from './config-file.ts';
 import { type Config, type Profile, storedProfile } from './config-format.ts';
 import type { PathsHost } from './paths.ts';
+import { PROFILE_SETTINGS, type ProfileSetting } from './profile-settings.ts';
 import {
   type Certificates,
-  CERTIFICATES,
   checkProfileName,
   DEFAULT_ORIGIN,
   DEFAULT_PROFILE,
-  ledgerLocation,
-  NO_LEDGER,
   type Origin,
-  OUTPUT_FORMATS,
   type OutputFormat,
   parseBaseUrl,
   parseDuration,
-  pemPath,
   pickSource,
   SANDBOX_PROFILE,
   type Setting,
   type Sources,
-  TIME_STYLES,
   type TimeStyle,
 } from './values.ts';
 
@@ -81,26 +76,24 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
   const { name, sandbox, stored, configFile, notices, unreadable } = chooseProfile(system, flags, newProfile);
   const read = <T>(sources: Sources, parse: Parse<T>): Setting<T> | undefined => {
     const found = pickSource(system.env, name.value, sources);
-    return found && { value: parse(found.value, found.origin), origin: found.origin };
+    return found && { value: parse(found.value, found.origin, system.cwd), origin: found.origin };
   };
-  const pem: Parse<string> = (text, origin) => pemPath(text, origin, system.cwd);
+  const setting = <T>(of: ProfileSetting<T>, kept: string | undefined, flag?: Sources['flag']) =>
+    read({ ...(flag && { flag }), variable: of.variable, stored: kept }, of.read);
+  const { base_url, output, time, certificates, client_cert, client_key, ledger } = PROFILE_SETTINGS;
   const flag: Sources['flag'] = ['--base-url', flags.baseUrl];
-  const baseUrl = sandbox
-    ? read({ flag }, sandboxBaseUrl)
-    : read({ flag, variable: 'SVC_BASE_URL', stored: stored?.base_url }, parseBaseUrl);
-  const output = { flag: ['--output', flags.output], variable: 'SVC_OUTPUT', stored: stored?.output } as const;
-  const time = { flag: ['--time', flags.time], variable: 'SVC_TIME', stored: stored?.time } as const;
+  const baseUrl = sandbox ? read({ flag }, sandboxBaseUrl) : setting(base_url, stored?.base_url, flag);
   return {
     profile: name,
     sandbox,
     stored,
     baseUrl,
-    output: read(output, choice(OUTPUT_FORMATS)) ?? NONE,
-    time: read(time, choice(TIME_STYLES)) ?? NONE,
-    certificates: read({ variable: 'SVC_CERTIFICATES', stored: stored?.certificates }, choice(CERTIFICATES)) ?? NONE,
-    clientCert: sandbox ? NONE : (read({ variable: 'SVC_CLIENT_CERT', stored: stored?.client_cert }, pem) ?? NONE),
-    clientKey: sandbox ? NONE : (read({ variable: 'SVC_CLIENT_KEY', stored: stored?.client_key }, pem) ?? NONE),
-    ledger: read({ variable: 'SVC_LEDGER', stored: stored?.ledger }, sharedLedger) ?? NONE,
+    output: setting(output, stored?.output, ['--output', flags.output]) ?? NONE,
+    time: setting(time, stored?.time, ['--time', flags.time]) ?? NONE,
+    certificates: setting(certificates, stored?.certificates) ?? NONE,
+    clientCert: (sandbox ? undefined : setting(client_cert, stored?.client_cert)) ?? NONE,
+    clientKey: (sandbox ? undefined : setting(client_key, stored?.client_key)) ?? NONE,
+    ledger: setting(ledger, stored?.ledger) ?? NONE,
     timeoutMs: typed('--timeout', flags.timeout) ?? read({ variable: 'SVC_TIMEOUT' }, duration) ?? NONE,
     maxWaitMs: typed('--max-wait', flags.maxWait) ?? DEFAULT_MAX_WAIT,
     configFile,
@@ -144,7 +137,7 @@ function typed(name: string, value: number | undefined): Setting<number> | undef
   return value === undefined ? undefined : { value, origin: { kind: 'flag', name } };
 }
 
-type Parse<T> = (text: string, origin: Origin) => T;
+type Parse<T> = (text: string, origin: Origin, cwd: string) => T;
 
 // Mixing the sandbox profile with another address could send real data to a sandbox, or test data to the service.
 function sandboxBaseUrl(text: string, origin: Origin): URL {
@@ -155,26 +148,10 @@ function sandboxBaseUrl(text: string, origin: Origin): URL {
   });
 }
 
-function choice<T extends string>(values: readonly T[]): Parse<T> {
-  return (text, origin) => {
-    const found = values.find((value) => value === text);
-    if (found === undefined) throw badValue(origin, `must be one of ${values.join(', ')}`);
-    return found;
-  };
-}
-
-function sharedLedger(text: string, origin: Origin): string | undefined {
-  return origin.kind === 'environment' && text.trim() === NO_LEDGER ? undefined : ledgerLocation(text, origin);
-}
-
 function duration(text: string, origin: Origin): number {
   const ms = parseDuration(text);
-  if (ms === undefined || ms === 0) throw badValue(origin, 'must be a duration such as 90s, 15m, 1h30m, 7d or 2w');
-  return ms;
-}
-
-function badValue({ kind, name }: Origin, problem: string): SvcError {
-  return new SvcError(kind === 'flag' ? 'usage' : 'config', `the value of ${name} ${problem}`);
+  if (ms !== undefined && ms !== 0) return ms;
+  throw new SvcError('config', `${origin.name} must be a duration such as 90s, 15m, 1h30m, 7d or 2w`);
 }
 
 /** `profile` is the name of the profile if it is stored. */

@@ -1,13 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
 import { nearest } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
+import { PROFILE_SETTINGS } from './profile-settings.ts';
 
-/** The environment variables that svc reads, as `svc help environment` lists them. */
+/** The environment variables that svc reads, which `svc help environment` lists. */
 export const VARIABLES: readonly string[] = [
   'SVC_PROFILE',
-  'SVC_BASE_URL',
-  'SVC_OUTPUT',
-  'SVC_TIME',
+  ...Object.values(PROFILE_SETTINGS).map(({ variable }) => variable),
   'SVC_TIMEOUT',
   'SVC_DEBUG',
   'SVC_PLAIN',
@@ -15,13 +14,9 @@ export const VARIABLES: readonly string[] = [
   ...['SVC_MANAGEMENT_API_KEY', 'SVC_PRIVATE_API_KEY', 'SVC_API_KEY'].flatMap((key) => [key, `${key}_FILE`]),
   'SVC_CONFIG_DIR',
   'SVC_STATE_DIR',
-  'SVC_LEDGER',
   'SVC_CACHE_DIR',
   'SVC_PACING',
   'SVC_SANDBOX_FAULTS',
-  'SVC_CERTIFICATES',
-  'SVC_CLIENT_CERT',
-  'SVC_CLIENT_KEY',
 ];
 
 /** Variables that say where paid work is recorded. Without them, rows can be paid for twice. */

@@ -109,12 +109,12 @@ describe('settings', () => {
   });
 
   it.each([
-    [{ output: 'xml' }, {}, 'usage', 'the value of --output must be one of table'],
-    [{ time: 'mars' }, {}, 'usage', 'the value of --time must be one of utc'],
-    [{}, { SVC_OUTPUT: 'xml' }, 'config', 'the value of SVC_OUTPUT must be one of table'],
-    [{}, { SVC_TIME: 'UTC' }, 'config', 'the value of SVC_TIME must be one of utc'],
-    [{}, { SVC_TIMEOUT: '5' }, 'config', 'the value of SVC_TIMEOUT must be a duration'],
-    [{}, { SVC_TIMEOUT: '0s' }, 'config', 'the value of SVC_TIMEOUT must be a duration'],
+    [{ output: 'xml' }, {}, 'usage', '--output must be one of table'],
+    [{ time: 'mars' }, {}, 'usage', '--time must be one of utc'],
+    [{}, { SVC_OUTPUT: 'xml' }, 'config', 'SVC_OUTPUT must be one of table'],
+    [{}, { SVC_TIME: 'UTC' }, 'config', 'SVC_TIME must be one of utc'],
+    [{}, { SVC_TIMEOUT: '5' }, 'config', 'SVC_TIMEOUT must be a duration'],
+    [{}, { SVC_TIMEOUT: '0s' }, 'config', 'SVC_TIMEOUT must be a duration'],
     [{ baseUrl: 'http://x.example' }, {}, 'usage', 'the base URL from --base-url is not encrypted'],
     [{}, { SVC_BASE_URL: 'x' }, 'config', 'the base URL from SVC_BASE_URL is not a valid URL'],
   ])('settings that are bad name their source: %j %j', async (flags, env, code, message) => {

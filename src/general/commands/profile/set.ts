@@ -6,46 +6,32 @@ import { noteNext } from '../../../cli/app/hint.ts';
 import { argument, flag, optionalArgument, suggesting, type Suggestion } from '../../../cli/app/parameter.ts';
 import { readConfig, updateConfig } from '../../../cli/config/config-file.ts';
 import { type Profile, storedProfile } from '../../../cli/config/config-format.ts';
-import { unknownProfile } from '../../../cli/config/settings.ts';
 import {
-  baseUrlText,
-  CERTIFICATES,
-  DEFAULT_PROFILE,
-  doubtfulCode,
-  ledgerLocation,
-  OUTPUT_FORMATS,
-  parseBaseUrl,
-  pemPath,
-  RESULT_STEPS,
-  resultCodeProblem,
-  TIME_STYLES,
-} from '../../../cli/config/values.ts';
+  PROFILE_SETTINGS,
+  type ProfileSetting,
+  SETTING_NAMES,
+  storedText,
+} from '../../../cli/config/profile-settings.ts';
+import { unknownProfile } from '../../../cli/config/settings.ts';
+import { DEFAULT_PROFILE, doubtfulCode, RESULT_STEPS, resultCodeProblem } from '../../../cli/config/values.ts';
+import { ownMember } from '../../../schema/own-member.ts';
 import { warnOfOtherValue } from '../../preceding-variable.ts';
 
 /** The profile settings that can be typed. Keys, and commands that print them, are stored by svc login. */
-const SETTINGS = [
-  'base_url',
-  'output',
-  'time',
-  'certificates',
-  'client_cert',
-  'client_key',
-  'ledger',
-  'action.<code>',
-] as const;
+const SETTINGS = [...SETTING_NAMES, 'action.<code>'];
 
 /** Returns the settings for completion, with one for the action of each result code. */
 async function settingNames(): Promise<Suggestion[]> {
   const { wordsOf } = await import('../../every-meaning.ts');
   const actions = wordsOf('result code').map(([code, meaning]): Suggestion => [ACTION + code, meaning]);
-  return [...SETTINGS.filter((name) => !name.startsWith(ACTION)).map((name): Suggestion => [name, '']), ...actions];
+  return [...SETTING_NAMES.map((name): Suggestion => [name, '']), ...actions];
 }
 
 /** Returns the values of a typed setting for completion. */
 async function settingValues([setting = '']: readonly string[]): Promise<readonly Suggestion[]> {
   if (setting.startsWith(ACTION)) return (await import('../../every-meaning.ts')).wordsOf('action');
-  const values = { output: OUTPUT_FORMATS, time: TIME_STYLES, certificates: CERTIFICATES }[setting] ?? [];
-  return values.map((value) => [value, '']);
+  const found = ownMember<ProfileSetting<unknown>>(PROFILE_SETTINGS, setting);
+  return (found?.choices ?? []).map((value) => [value, '']);
 }
 
 export const set = defineCommand({
@@ -94,7 +80,7 @@ export const set = defineCommand({
       (await import('../../../client/http/tls-options.ts')).requireSystemStore();
     if (name.startsWith('client_') && value !== undefined) {
       const { readCertificate, readCertificateKey } = await import('../../../cli/config/client-certificate.ts');
-      const file = { value: pemPath(value, TYPED, context.system.cwd), origin: TYPED };
+      const file = { value: PROFILE_SETTINGS.client_cert.read(value, TYPED, context.system.cwd), origin: TYPED };
       (name === 'client_cert' ? readCertificate : readCertificateKey)(file);
     }
     if (value !== undefined) await warnOfDoubtfulCode(context, name);
@@ -136,7 +122,7 @@ function hasKeyOfAnother({ system, settings }: Context): boolean {
 interface TypedChange {
   readonly name: string;
   readonly value: string | undefined;
-  readonly setting: ProfileSetting;
+  readonly setting: Change;
 }
 
 async function change({ system, settings, notices }: Context, { name, value, setting }: TypedChange): Promise<void> {
@@ -160,8 +146,8 @@ async function warnOfDoubtfulCode({ notices }: Context, setting: string): Promis
   if (doubt !== undefined) notices.warn(doubt);
 }
 
-/** A setting of a profile, which can be set or removed. Setting throws `usage` for an invalid value. */
-interface ProfileSetting {
+/** Changes a profile by a typed setting: `put` throws `usage` for an invalid value. */
+interface Change {
   readonly example: string;
   put(value: string, profile: Profile): Profile;
   remove(profile: Profile): Profile;
@@ -170,45 +156,26 @@ interface ProfileSetting {
 const ACTION = 'action.';
 const TYPED = { kind: 'flag', name: '<value>' } as const;
 
-function settingNamed(name: string, { cwd }: Pick<Context['system'], 'cwd'>): ProfileSetting | undefined {
-  if (name.startsWith(ACTION)) return actionSetting(name.slice(ACTION.length));
-  switch (name) {
-    case 'base_url':
-      return plainSetting(name, 'https://api.example.com', (value) => baseUrlText(parseBaseUrl(value, TYPED)));
-    case 'output':
-      return plainSetting(name, 'json', (value) => oneOf(OUTPUT_FORMATS, name, value));
-    case 'time':
-      return plainSetting(name, 'utc', (value) => oneOf(TIME_STYLES, name, value));
-    case 'certificates':
-      return plainSetting(name, 'system', (value) => oneOf(CERTIFICATES, name, value));
-    case 'client_cert':
-      return plainSetting(name, '/etc/svc/client.pem', (value) => pemPath(value, TYPED, cwd));
-    case 'client_key':
-      return plainSetting(name, '/etc/svc/client.key', (value) => pemPath(value, TYPED, cwd));
-    case 'ledger':
-      return plainSetting(name, 's3://bucket/prefix', (value) => ledgerLocation(value, TYPED));
-    default:
-      return undefined;
-  }
+function settingNamed(typed: string, { cwd }: Pick<Context['system'], 'cwd'>): Change | undefined {
+  if (typed.startsWith(ACTION)) return actionSetting(typed.slice(ACTION.length));
+  const name = SETTING_NAMES.find((known) => known === typed);
+  return (
+    name && {
+      example: PROFILE_SETTINGS[name].example,
+      put: (value, profile) => ({ ...profile, [name]: storedText(name, value, TYPED, cwd) }),
+      remove: (profile) => Object.fromEntries(Object.entries(profile).filter(([member]) => member !== name)),
+    }
+  );
 }
 
-function plainSetting<
-  Name extends 'base_url' | 'output' | 'time' | 'certificates' | 'client_cert' | 'client_key' | 'ledger',
->(name: Name, example: string, read: (value: string) => NonNullable<Profile[Name]>): ProfileSetting {
-  return {
-    example,
-    put: (value, profile) => ({ ...profile, [name]: read(value) }),
-    remove: (profile) => Object.fromEntries(Object.entries(profile).filter(([member]) => member !== name)),
-  };
-}
-
-function actionSetting(code: string): ProfileSetting {
+function actionSetting(code: string): Change {
   const problem = resultCodeProblem(code);
   if (problem !== undefined) throw new SvcError('usage', `the code after ${ACTION} ${problem}`);
   return {
     example: 'exclude',
     put: (value, { actions, ...others }) => {
-      const step = oneOf(RESULT_STEPS, `${ACTION}${code}`, value);
+      const step = RESULT_STEPS.find((known) => known === value);
+      if (step === undefined) throw new SvcError('usage', `${TYPED.name} must be one of ${RESULT_STEPS.join(', ')}`);
       return { ...others, actions: { ...actions, [code]: step } };
     },
     remove: ({ actions = {}, ...others }) => {
@@ -216,10 +183,4 @@ function actionSetting(code: string): ProfileSetting {
       return left.length === 0 ? others : { ...others, actions: Object.fromEntries(left) };
     },
   };
-}
-
-function oneOf<T extends string>(values: readonly T[], name: string, value: string): T {
-  const found = values.find((known) => known === value);
-  if (found !== undefined) return found;
-  throw new SvcError('usage', `${name} must be one of ${values.join(', ')}`);
 }

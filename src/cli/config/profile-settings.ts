@@ -1,0 +1,62 @@
+import { SvcError } from '../../base/errors.ts';
+import {
+  baseUrlText,
+  CERTIFICATES,
+  ledgerLocation,
+  NO_LEDGER,
+  type Origin,
+  OUTPUT_FORMATS,
+  parseBaseUrl,
+  pemPath,
+  TIME_STYLES,
+} from './values.ts';
+
+/** A setting of a profile, which a variable precedes. */
+export interface ProfileSetting<T> {
+  readonly variable: string;
+  /** A value to show. */
+  readonly example: string;
+  /** The values that it can have, if they are few. */
+  readonly choices?: readonly string[];
+  /** Reads a text from this origin. @throws SvcError `usage` for a typed one, else `config` */
+  readonly read: (text: string, origin: Origin, cwd: string) => T;
+}
+
+/** The settings that a profile stores as texts, by the name of their member. */
+export const PROFILE_SETTINGS = {
+  base_url: { variable: 'SVC_BASE_URL', example: 'https://api.example.com', read: parseBaseUrl },
+  output: oneOf('SVC_OUTPUT', OUTPUT_FORMATS, 'json'),
+  time: oneOf('SVC_TIME', TIME_STYLES, 'utc'),
+  certificates: oneOf('SVC_CERTIFICATES', CERTIFICATES, 'system'),
+  client_cert: { variable: 'SVC_CLIENT_CERT', example: '/etc/svc/client.pem', read: pemPath },
+  client_key: { variable: 'SVC_CLIENT_KEY', example: '/etc/svc/client.key', read: pemPath },
+  ledger: { variable: 'SVC_LEDGER', example: 's3://bucket/prefix', read: sharedLedger },
+} as const satisfies Readonly<Record<string, ProfileSetting<unknown>>>;
+
+export type SettingName = keyof typeof PROFILE_SETTINGS;
+
+export const SETTING_NAMES = Object.keys(PROFILE_SETTINGS) as SettingName[];
+
+/** Returns what a profile stores of a typed value. @throws SvcError `usage` */
+export function storedText(name: SettingName, typed: string, origin: Origin, cwd: string): string {
+  const value = PROFILE_SETTINGS[name].read(typed, origin, cwd);
+  return value instanceof URL ? baseUrlText(value) : (value ?? typed);
+}
+
+function oneOf<T extends string>(variable: string, choices: readonly T[], example: T): ProfileSetting<T> {
+  return {
+    variable,
+    example,
+    choices,
+    read: (text, origin) => {
+      const found = choices.find((choice) => choice === text);
+      if (found !== undefined) return found;
+      const code = origin.kind === 'flag' ? 'usage' : 'config';
+      throw new SvcError(code, `${origin.name} must be one of ${choices.join(', ')}`);
+    },
+  };
+}
+
+function sharedLedger(text: string, origin: Origin): string | undefined {
+  return origin.kind === 'environment' && text.trim() === NO_LEDGER ? undefined : ledgerLocation(text, origin);
+}
