@@ -3,7 +3,9 @@ import { formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { DAY_MS } from '../../schema/durations.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { WaitProgress } from '../../cli/output/progress.ts';
+import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { MISSING_MS } from './absences.ts';
 import { after } from './verdict.ts';
 import { failedError, findJob, type JobOptions, pollReporter, readJob } from './job.ts';
@@ -75,4 +77,34 @@ function jobReader(
       return job ?? readJob(client, id);
     throw new SvcError('bad_response', `job ${id} was not found (404)`);
   };
+}
+
+/** How long a wait outlasts an outage of what it reads before and between its polls. */
+const OUTAGE_MS = 15 * MINUTE_MS;
+
+/** Reads something once, and with `wait` again while the service, the ledger or the store does not respond. */
+export async function outlast<T>(
+  { clock, signal, progress }: Pick<Context, 'clock' | 'signal' | 'progress'>,
+  wait: boolean,
+  read: () => Promise<T>,
+): Promise<T> {
+  let line: WaitProgress | undefined;
+  try {
+    const { seen } = await pollUntil(
+      { clock, signal },
+      {
+        poll: read,
+        isDone: () => true,
+        limitMs: () => (wait ? OUTAGE_MS : 0),
+        onPoll: (result, nextMs) => {
+          line ??= progress.waiting('jobs');
+          const reason = 'reason' in result ? result.reason : '';
+          line.update({ state: `no response (${reason})`, nextPollAt: clock.now() + nextMs });
+        },
+      },
+    );
+    return seen;
+  } finally {
+    line?.fail();
+  }
 }

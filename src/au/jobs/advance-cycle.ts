@@ -9,7 +9,7 @@ import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
 import type { NamedCycle } from '../ledger/named-cycle.ts';
-import { ContestedJob, type JobResults, outlast, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
@@ -19,6 +19,7 @@ import { finishUploads } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { unsentRows } from './unsent-rows.ts';
 import { outcomeOf, resumable, worstOf } from '../job/verdict.ts';
+import { outlast } from '../job/wait.ts';
 import { waitingWords } from './wait-options.ts';
 
 interface Advance extends Destination {
@@ -72,7 +73,7 @@ export async function advanceCycle(
   const poll = async (): Promise<PolledClaims> => {
     const polled = await pollClaims(client, cycle, { wait, onEvent, again: waitingWords(again), contested });
     const before = cycle.entries.length;
-    if (polled.reason === undefined) cycle = await outlast(client, wait, () => claimedCycle(named));
+    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(named));
     if (cycle.entries.length === before) return polled;
     // During a wait of days, other machines may have sent more rows in the cycle.
     unsent = await unsentRows(cycle);
@@ -165,7 +166,7 @@ async function writeResults(context: Context, client: Client, cycle: ClaimedCycl
   for (const claim of cycle.claims) {
     const get = (): Promise<JobResults> =>
       resultsOfJob(context, client, cycle, claim, { again: waitingWords(again), lateMs: LATE_MS });
-    const results = await outlast(client, wait, get);
+    const results = await outlast(context, wait, get);
     files.push(results.file);
     compared &&= results.compared;
   }

@@ -16,7 +16,7 @@ import type { NamedCycle } from '../ledger/named-cycle.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
 import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';
-import { ContestedJob, type JobResults, outlast, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { countedFile, type Results, type Submission } from '../results/submission.ts';
 import { type Trend, trendOf } from '../results/trend.ts';
@@ -25,6 +25,7 @@ import { type FileJobs, isOfFile } from './jobs-of-file.ts';
 import { pollClaims, type PolledClaims } from './poll-claims.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { resumable } from '../job/verdict.ts';
+import { outlast } from '../job/wait.ts';
 import { waitingWords } from './wait-options.ts';
 
 /** The results of a file on this machine. */
@@ -78,7 +79,7 @@ export async function deliverFile(
   const contested = new Set<string>();
   const client = await context.client();
   for (;;) {
-    const found = await outlast(client, wait, jobsNow);
+    const found = await outlast(context, wait, jobsNow);
     const { reason, forgotten } = await pollFile(context, found, { wait, again, contested });
     if (reason !== undefined) throw reason;
     const { tenant, ledger, name } = found.cycle;
@@ -126,7 +127,7 @@ async function writeFile(
     const how = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
     const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, how);
     const kept = keptIn.get(job.claim.job);
-    jobs.push({ ...job, ...(kept === undefined ? await outlast(client, wait, get) : { file: kept, compared: true }) });
+    jobs.push({ ...job, ...(kept === undefined ? await outlast(context, wait, get) : { file: kept, compared: true }) });
   }
   const numbers = await rowNumbers(file, jobs);
   const results = await deliverResults(

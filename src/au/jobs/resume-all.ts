@@ -14,6 +14,7 @@ import { openCycles } from './open-cycles.ts';
 import { countedCycle, reportResults, type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 import { exitCodeOf, type Outcome, outcomeOf } from '../job/verdict.ts';
+import { outlast } from '../job/wait.ts';
 import { optionWords } from './wait-options.ts';
 
 /** A cycle with what became of it in this command. */
@@ -31,7 +32,7 @@ export const openCycleView: View<OpenCycleRow> = {
  */
 export async function resumeAll(context: Context, input: ResumeInput): Promise<number | undefined> {
   const print = await listPrinter(context, openCycleView);
-  const cycles = await openCycles(context, { onlyReads: input.dryRun });
+  const cycles = await outlast(context, input.wait, () => openCycles(context, { onlyReads: input.dryRun }));
   if (cycles.length === 0) context.notices.note('no job is open: the results of each job in the ledger were received');
   if (input.dryRun) {
     for (const cycle of cycles) {

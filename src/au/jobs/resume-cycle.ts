@@ -15,6 +15,8 @@ import { compareBeforeEntry } from './compare-before-entry.ts';
 import { countedResults, tenantOf, trendOfFile } from './file-jobs.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 import { toneOf } from '../job/tone.ts';
+import { resumable } from '../job/verdict.ts';
+import { outlast } from '../job/wait.ts';
 import { optionWords } from './wait-options.ts';
 
 /** A cycle of the ledger, with the results of all of its jobs once these are completed. */
@@ -43,8 +45,10 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   if (input.out !== undefined) await requireDestination({ out: input.out, force: input.force });
   const client = await context.client();
   const ledger = new CommandLedger(context, { onlyReads: input.dryRun });
-  compareBeforeEntry(context, client, ledger, ['au', 'resume', typed, ...optionWords(input)]);
-  const named = await namedCycle(context, client, ledger, typed);
+  const waiting = ['au', 'resume', typed, ...optionWords(input)];
+  compareBeforeEntry(context, client, ledger, waiting);
+  const find = () => namedCycle(context, client, ledger, typed);
+  const named = await resumable(waiting, { cycle: typed }, outlast(context, input.wait, find));
   const out = input.out ?? resultsOfCycle(named);
   await requireDestination({ out, force: input.force });
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.

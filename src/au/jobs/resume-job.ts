@@ -15,7 +15,7 @@ import { compareBeforeEntry } from './compare-before-entry.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, waitingWords } from './wait-options.ts';
-import { waitForJob } from '../job/wait.ts';
+import { outlast, waitForJob } from '../job/wait.ts';
 import type { ResumeInput } from './resume-parameters.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */
@@ -23,7 +23,7 @@ export async function resumeJob(context: Context, job: string, input: ResumeInpu
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
   const again = ['au', 'resume', job, ...optionWords(input)];
-  await finishUpload(context, client, job);
+  await finishUpload(context, client, job, input.wait);
   const waiting = { onEvent: showJobs(context), again, mayBeFound: () => mayBeFound(context, job) };
   const found = input.wait
     ? resumable(again, { job }, explainMissing(context, job, waitForJob(client, job, waiting)))
@@ -33,11 +33,11 @@ export async function resumeJob(context: Context, job: string, input: ResumeInpu
 }
 
 /** Goes on with the upload of a job, if a command on this machine began it and did not finish it. */
-async function finishUpload(context: Context, client: Client, job: string): Promise<void> {
+async function finishUpload(context: Context, client: Client, job: string, wait: boolean): Promise<void> {
   const ledger = new CommandLedger(context);
   compareBeforeEntry(context, client, ledger, ['au', 'resume', job]);
   if (ledger.jobFiles(job).sent !== 'some') return;
-  const tenant = await tenantOfKey(client);
+  const tenant = await outlast(context, wait, () => tenantOfKey(client));
   const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
   if (tenant === undefined || claimed?.stands !== true) return;
   requireKnownTenant(context, tenant, 'nothing was uploaded');

@@ -43,6 +43,7 @@ import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { creatorMemory, SpareJob } from '../job/spare-job.ts';
 import { tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
+import { outlast } from '../job/wait.ts';
 
 /** What the operator asked for. */
 export interface Submitting {
@@ -290,7 +291,8 @@ export class FileSubmission {
 
   /** Returns the key's tenant. Where reads do not show it, a job does, which the first rows take. */
   async #tenantOfKey(): Promise<string> {
-    const tenant = await tenantOfKey(await this.#context.client());
+    const client = await this.#context.client();
+    const tenant = await outlast(this.#context, this.#input.wait, () => tenantOfKey(client));
     if (tenant !== undefined) return tenant;
     return this.#ledger.tenantOf(await (await this.#spareJob()).get());
   }
@@ -398,7 +400,9 @@ export class FileSubmission {
     const newer = async () => (await this.#spareJob()).get();
     // Another machine with the ledger may have sent the file of a job that this command saw expire.
     const how = { newer, read, ended: this.#ledger.isShared ? undefined : this.#expired };
-    const compared = await this.#ledger.compare(client, { tenant, file, ...how });
+    const compared = await outlast(this.#context, this.#input.wait, () =>
+      this.#ledger.compare(client, { tenant, file, ...how }),
+    );
     // From here on, the upload compares the jobs itself.
     this.#ledger.beforeFirstEntry(undefined);
     return compared;

@@ -4,7 +4,6 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { UnprovenDownload } from '../../client/transfer/download.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
-import { MINUTE_MS } from '../../schema/durations.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { after, holdJob } from '../job/verdict.ts';
 import { doubtError } from '../ledger/doubt.ts';
@@ -132,23 +131,5 @@ export async function pauseAfter({ clock, signal }: Client, error: ContestedJob)
     await clock.sleep(CONTESTED_MS, signal);
   } catch (reason) {
     throw isSvcError(reason, 'timeout') ? after(reason, error) : reason;
-  }
-}
-
-/** How long a wait outlasts a ledger or a store that does not respond, and how often it tries again. */
-const OUTAGE_MS = 15 * MINUTE_MS;
-const OUTAGE_PAUSE_MS = 30_000;
-
-/** Does short work with the ledger and the store, and with `wait` again while these do not respond. */
-export async function outlast<T>({ clock, signal }: Client, wait: boolean, work: () => Promise<T>): Promise<T> {
-  const begun = clock.now();
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const isOutage = isSvcError(error, 'network', 'server');
-      if (!wait || !isOutage || clock.now() - begun > OUTAGE_MS) throw error;
-      await clock.sleep(OUTAGE_PAUSE_MS, signal);
-    }
   }
 }

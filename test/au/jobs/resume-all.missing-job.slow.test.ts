@@ -10,15 +10,15 @@ const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
 
 /** Opens a desk with two jobs of a cycle, which the service processes for an hour, and does not show until a time. */
 async function openHidden() {
-  // Once `fine` more reads of jobs were answered, an outage of three minutes begins.
-  const service = { until: 0, isDown: false, fine: 0 };
+  // Once `fine` more reads of jobs were answered, an outage of ten minutes begins.
+  const service = { until: 0, isDown: false, fine: Infinity };
   const desk = await openQuickDesk({
     processingMs: 60 * MINUTE_MS,
     intercept: (incoming, outgoing, proceed) => {
       const { method, url = '' } = incoming;
       if (method !== 'GET' || !url.includes('/account-updater/jobs')) return proceed();
-      if (service.fine > 0 && (service.fine -= 1) === 0)
-        Object.assign(service, { until: desk.clock.now() + 3 * MINUTE_MS, isDown: true });
+      if ((service.fine -= 1) < 0)
+        Object.assign(service, { until: desk.clock.now() + 10 * MINUTE_MS, isDown: true, fine: Infinity });
       const isOver = desk.clock.now() >= service.until;
       if (!isOver && service.isDown) return void outgoing.writeHead(503).end();
       if (!isOver && /jobs\/[^/?]+$/.test(url)) return NOT_FOUND(incoming, outgoing, proceed);
@@ -78,13 +78,28 @@ describe('svc au resume --wait, of everything or of a cycle', () => {
     expect([tookMs > 5 * MINUTE_MS, tookMs < 30 * MINUTE_MS, uploads()], String(tookMs)).toEqual([true, true, 2]);
   });
 
-  it.each(LINES)('R42: svc %s waits on after an outage', async (line) => {
+  it.each(
+    [...LINES, 'au submit a.csv --cycle 2026-12 --wait'].flatMap((line) =>
+      [0, 1, 3, 8].map((fine) => ({ line, fine })),
+    ),
+  )('R42: svc $line outlasts an outage that begins after $fine reads', async ({ line, fine }) => {
     const { service, timed } = await openHidden();
-    service.fine = 8;
+    service.fine = fine;
     const { code, stderr } = await timed(line);
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain('503');
+    expect(stderr).toContain('no response (the service failed (503)');
   });
+
+  it.each(['au resume', 'au resume 2026-12', 'au submit a.csv --cycle 2026-12'])(
+    'svc %s, which does not wait, ends with 8 while the service does not respond',
+    async (line) => {
+      const { service, timed } = await openHidden();
+      service.fine = 0;
+      const { code, stderr, tookMs } = await timed(line);
+      expect(code, stderr).toBe(8);
+      expect(tookMs).toBeLessThan(MINUTE_MS);
+    },
+  );
 
   it.each(['au resume', 'au resume 2026-12'])('R43: svc %s ends at once without --wait', async (line) => {
     const { service, timed } = await openHidden();
