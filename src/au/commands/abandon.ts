@@ -48,6 +48,7 @@ export const abandon = defineCommand({
   description:
     'Frees the rows of a job that may have been paid for, on your word, where nothing can be proven: the next submission sends them again. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. Nothing is canceled at the service.',
   examples: [['svc au abandon 5f0c…', 'show what the service has of it, and ask']],
+  permissions: ['account-updater:job:read'],
   exitCodes: [
     5,
     [6, 'the service has the file of the job'],

@@ -18,7 +18,7 @@ import { droppedRows, type Prepared, type PrepareOptions, prepareRequest } from 
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
 import { isShown } from './prepare-columns.ts';
 import { dateOrders } from './prepare-date.ts';
-import { explainPrepared, refusedAsWhole, refusedExport } from './prepare-messages.ts';
+import { explainPrepared, refusedAsWhole, refusedExport, withoutOption } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
 import { askForColumns, requireMeantRepeats, withMap, withoutMap } from './questions.ts';
 import { refuseCorrected } from './rejects-file.ts';
@@ -144,9 +144,7 @@ async function readExport(
     if (!isWithinLimit(prepared, maxRejects)) {
       await noteRejects(files, onRejects);
       await files.finishOnly('rejects');
-      // Only `au prepare` has --rejects; `au refresh` names that file itself.
-      const ownRejects = words[1] !== 'prepare';
-      throw refusedExport(prepared, { typed, rejects, ownRejects, orders: dateOrders(how.dateOrder ?? []) });
+      throw refusedExport(prepared, { typed, rejects, words, orders: dateOrders(how.dateOrder ?? []) });
     }
     return prepared;
   }).catch(async (error: unknown) => {
@@ -205,7 +203,3 @@ function withAnswers(error: unknown, typed: string, words: readonly string[]): u
 
 const NAME_COLUMNS =
   'Nothing was written. Name all columns in their order, with - for one that is not sent; month, year and merchant are names too:';
-
-function withoutOption(words: readonly string[], name: string): string[] {
-  return words.filter((word, at) => word !== name && words[at - 1] !== name && !word.startsWith(`${name}=`));
-}

@@ -154,28 +154,36 @@ interface RefusedExport {
   readonly typed: string;
   /** The file with the refused rows, if there is one. */
   readonly rejects?: string | undefined;
-  /** Whether the command itself names the file with the refused rows, so that no option does. */
-  readonly ownRejects?: boolean | undefined;
+  /** The command as typed. */
+  readonly words: readonly string[];
   readonly orders: readonly DateOrder[];
 }
 
 /** Returns the error for an export with problems. */
-export function refusedExport(prepared: Prepared, { typed, rejects, ownRejects, orders }: RefusedExport): SvcError {
+export function refusedExport(prepared: Prepared, { typed, rejects, words, orders }: RefusedExport): SvcError {
   const { problems, problemCount, isUnusable, rows } = prepared;
   const file = typed === '-' ? STANDARD_INPUT : typed;
   const written =
     rejects === undefined ? 'Nothing was written.' : `Only ${rejects} was written; the next attempt replaces it.`;
-  const needsName = rejects === undefined && !ownRejects;
-  const allow = `${needsName ? '--rejects rejected.csv ' : ''}--max-rejects ${problemCount}`;
+  const canBeLeftOut = !isUnusable && rows > 0;
+  // Only `au prepare` has --rejects; `au refresh` names that file itself.
+  const named = rejects === undefined && words[1] === 'prepare' ? ['--rejects', 'rejected.csv'] : [];
+  const leavingOut = [...withoutOption(words, '--max-rejects'), ...named, '--max-rejects', String(problemCount)];
   return new SvcError('refused_input', `${file} is refused: ${countText(problemCount, 'problem')}`, {
     hint: [
       written,
       'Fix these rows of the export, then run the command again.',
       ...advice(problems, orders),
-      ...(isUnusable || rows === 0 ? [] : [`To leave these rows out, add ${allow}`]),
+      ...(canBeLeftOut ? ['Or leave these rows out:'] : []),
     ].join(' '),
+    next: canBeLeftOut ? leavingOut : undefined,
     facts: { file, problems, problem_count: problemCount, rejects_file: rejects },
   });
+}
+
+/** Returns a command without one of its options and its value. */
+export function withoutOption(words: readonly string[], name: string): string[] {
+  return words.filter((word, at) => word !== name && words[at - 1] !== name && !word.startsWith(`${name}=`));
 }
 
 /** Returns advice on the accepted forms of dates, and on the option that decides how ambiguous dates are read. */

@@ -40,9 +40,9 @@ export interface RefreshInput {
   readonly again: readonly string[];
 }
 
-/** Inserts `export.csv` as the export into a command that was typed without one. */
-export function withExport([group = '', command = '', ...options]: readonly string[]): string[] {
-  return [group, command, 'export.csv', ...options];
+/** Returns a command with `export.csv` as its export, in place of the one that was typed, if any. */
+export function withExport([group = '', command = '', ...words]: readonly string[], typed?: string): string[] {
+  return [group, command, 'export.csv', ...words.slice(typed === undefined ? 0 : 1)];
 }
 
 /** Returns a command with another directory of all cycles. */

@@ -95,7 +95,7 @@ class Refresh {
         this.#context.notices.note(`${typed} is gone: its request was prepared before`);
       return standingRequest(...of);
     }
-    if (typed === undefined) throw notBegun(this.#directory, this.#input);
+    if (exported === undefined) throw notBegun(this.#directory, this.#input);
     return beginRequest(...of);
   }
 
@@ -282,9 +282,14 @@ class Refresh {
       record.excluded = added?.excluded ?? record.excluded;
     }
     record.claimed = claimed;
+    const joined = (record.requests ?? []).slice(1).flatMap((each) => [each.request, each.keep]);
     record.requests = undefined;
     noteTenant(directory, tenant);
     directory.save();
+    if (joined.length > 0)
+      this.#context.notices.note(
+        `${directory.request} has the rows of all exports now; an earlier svc wrote a file for each, which nothing reads any more: ${joined.join(', ')}`,
+      );
     // From here on, the same command does not need standard input again.
     this.#input = { ...this.#input, again: this.#input.again.filter((word) => word !== '-') };
   }

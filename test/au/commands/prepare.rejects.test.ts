@@ -107,6 +107,18 @@ it('svc au prepare --rejects replaces its file once --date-order reads the dates
   expect((await prepare(...ordered)).code).toBe(2);
 });
 
+it.each([[], REJECTS, [...REJECTS, '--max-rejects', '1']])(
+  'svc au prepare %s that refuses rows names the command that leaves them out, which works',
+  async (...options) => {
+    const { cwd, prepare, read } = place(export100());
+    const refused = await prepare(...options);
+    expect(refused.code).toBe(13);
+    const { next_words: words } = errorIn(refused) as { next_words: readonly string[] };
+    const { code } = await svcHere(words.slice(1), { cwd, home: cwd });
+    expect([code, read('rejected.csv').split('\n').length]).toEqual([0, 5]);
+  },
+);
+
 it('svc au prepare --rejects writes a file that can be corrected and prepared in turn', async () => {
   const { cwd, prepare, read } = place(export100());
   await prepare(...REJECTS, '--max-rejects', '3');

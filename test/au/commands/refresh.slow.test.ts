@@ -610,11 +610,25 @@ describe('svc au refresh', () => {
     const refused = await refresh();
     expect(refused.code).toBe(13);
     // The file with the refused rows is in the directory of the cycle, so that --rejects is not an option here.
-    expect(errorIn(refused)['hint']).toMatch(/To leave these rows out, add --max-rejects 1$/);
+    const { next_words: leavingOut } = errorIn(refused) as { next_words: readonly string[] };
+    expect(leavingOut.slice(-2)).toEqual(['--max-rejects', '1']);
+    expect(await desk.svc([...leavingOut.slice(1), '--dry-run'])).toMatchObject({ code: 0 });
     expect(existsSync(desk.home.file('refresh'))).toBe(false);
     writeFileSync(desk.home.file('export.csv'), exportOf());
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
+  });
+
+  it('svc au refresh that finds no export names the command that begins its cycle with one', async () => {
+    const { desk } = await openRefresh();
+    const refused = await desk.svc('au refresh gone.csv --cycle 2027-01 --next');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    const { message, next } = errorIn(refused);
+    expect([message, next]).toEqual([
+      'gone.csv does not exist (ENOENT)',
+      'svc au refresh export.csv --cycle 2027-01 --next',
+    ]);
+    expect(existsSync(desk.home.file('refresh'))).toBe(false);
   });
 
   it('svc au refresh names itself when a column is not recognized', async () => {

@@ -46,11 +46,14 @@ async function openEarlier() {
 it('the requests of a cycle that an earlier build began become one request, and no row is sent again', async () => {
   const { desk, file, read } = await openEarlier();
   const line = 'au refresh --fail-on err=100%';
-  expect(await desk.svc(`${line} --no-wait`)).toMatchObject({ code: 11 });
+  const joined = await desk.svc(`${line} --no-wait`);
+  expect(joined.code, joined.stderr).toBe(11);
+  expect(joined.stderr).toContain('which nothing reads any more: request-2.csv, request-2.keep.csv');
   expect(read('request.csv')).toBe(fileOf(ROWS));
   expect(read('request.keep.csv')).toBe(keepOf(ROWS));
   await desk.clock.advance(120_000);
   const done = await desk.svc(`${line} --exclusions none`);
+  expect(done.stderr).not.toContain('request-2.csv');
   expect(rowOf(done), done.stderr).toMatchObject({ cycle: '2026-12', status: 'completed', rows: ROWS.length });
   const [head = '', ...replaced] = read('todo/replace.csv').trimEnd().split('\n');
   expect(head.split(',').slice(0, 2)).toEqual(['customer', 'token']);
