@@ -88,7 +88,7 @@ export async function deliverFile(
     const doubts = isJoinable ? [] : missing.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
     if (lost) throw lost;
-    const how = { wait, again, keptIn: new Map(missing.map(({ job }) => [job, delivered])) };
+    const how = { wait, again, delivered, missing: new Set(missing.map(({ job }) => job)) };
     try {
       return await resumable(again, { file: found.file.name }, writeFile(context, client, found, to, how));
     } catch (error) {
@@ -115,21 +115,20 @@ async function writeFile(
   client: Client,
   found: FileJobs,
   to: Destination,
-  {
-    wait,
-    again,
-    keptIn,
-  }: Pick<Polling, 'wait' | 'again'> & { readonly keptIn: ReadonlyMap<string, string | undefined> },
+  { wait, again, delivered, missing }: Polling & { readonly missing: ReadonlySet<string> },
 ): Promise<FileResults> {
   const { file, cycle } = found;
   const jobs: (FileJob & JobResults)[] = [];
   for (const job of inOrder(found.jobs)) {
     const how = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
     const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, how);
-    const kept = keptIn.get(job.claim.job);
-    jobs.push({ ...job, ...(kept === undefined ? await outlast(context, wait, get) : { file: kept, compared: true }) });
+    const joined = missing.has(job.claim.job) ? delivered : undefined;
+    jobs.push({
+      ...job,
+      ...(joined === undefined ? await outlast(context, wait, get) : { file: joined, compared: true }),
+    });
   }
-  const numbers = await rowNumbers(file, jobs);
+  const numbers = await rowNumbers(file, jobs, { cycle: cycle.name, joined: delivered });
   const results = await deliverResults(
     context,
     jobs.map((job) => job.file),

@@ -1,20 +1,27 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
+
+// A low limit splits even small files into several jobs.
+vi.mock('../../../src/schema/account-updater-files.ts', async (original) => ({
+  ...(await original<object>()),
+  MAX_REQUEST_FILE_ROWS: 20,
+}));
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 const DAY_MS = 86_400_000;
 const REFRESH = 'au refresh export.csv --cycle 2026-12 --fail-on err=100%';
 
 /** A desk whose service can forget jobs. Each machine has its own state, and shares the ledger and the refresh directory. */
-async function openForgetful() {
+async function openForgetful(rows: readonly string[] = ROWS.slice(0, 20)) {
   const forgotten = new Set<string>();
   const isForgotten = (url: string): boolean => [...forgotten].some((job) => url.includes(job));
   const desk = await openQuickDesk({
     tenants: ['production'],
+    merchants: ['M1', 'M2'],
     intercept: ({ method, url = '' }, outgoing, proceed) => {
       if (method === 'GET' && isForgotten(url))
         return void outgoing
@@ -34,13 +41,15 @@ async function openForgetful() {
     writeFileSync(desk.home.file('export.csv'), `${[HEADER, ...rows].join('\n')}\n`);
   const on = (machine: string, line: string) =>
     desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
-  write(ROWS.slice(0, 20));
+  write(rows);
   const { jobs } = rowOf(await on('runner', REFRESH)) as { readonly jobs: readonly string[] };
   await desk.clock.advance(10 * DAY_MS);
   for (const job of jobs) forgotten.add(job);
   const results = desk.home.file('refresh/2026-12/results.csv');
   return {
     desk,
+    jobs,
+    forgotten,
     write,
     on,
     results,
@@ -69,3 +78,37 @@ it('svc au refresh --add ends with 9 where a forgotten job has results that neit
   expect(await on('runner', REFRESH)).toMatchObject({ code: 0 });
   expect(desk.uploads()).toBe(2);
 });
+
+it.each([0, 1])(
+  'svc au refresh leaves results.csv as it is, where the service has forgotten one of two jobs of a file, but not the one at %i',
+  async (known) => {
+    const { jobs, forgotten, on, rows } = await openForgetful(ROWS);
+    expect(jobs).toHaveLength(2);
+    const before = rows();
+    forgotten.delete(jobs[known] ?? '');
+    const again = await on('other-runner', REFRESH);
+    expect(rowOf(again), again.stderr).toMatchObject({ status: 'completed', rows: ROWS.length });
+    expect(rows()).toEqual(before);
+  },
+);
+
+it.each([0, 1])(
+  'R71: svc au refresh ends with 12 and leaves results.csv, where the service has forgotten one of two jobs with a token, but not the one at %i',
+  async (known) => {
+    const [A = '', B = ''] = ROWS.map((row) => row.slice(0, 36));
+    const { jobs, forgotten, on, rows } = await openForgetful([`${A},28,05,M1`, `${B},28,05,M1`, `${A},28,05,M2`]);
+    const before = rows();
+    forgotten.delete(jobs[known] ?? '');
+    const refused = await on('other-runner', REFRESH);
+    expect(refused.code, refused.stderr).toBe(12);
+    const { message, next } = errorIn(refused);
+    expect([message, next]).toEqual([
+      `the service does not find job ${jobs[1 - known]}, and results.csv does not show which results are of that job: it has a token that another job has too`,
+      'svc au status 2026-12',
+    ]);
+    expect(rows()).toEqual(before);
+    expect(await on('other-runner', String(next).slice(4))).toMatchObject({ code: 0 });
+    expect(await on('runner', REFRESH)).toMatchObject({ code: 0 });
+    expect(rows()).toEqual(before);
+  },
+);
