@@ -75,7 +75,7 @@ export async function changedBody(context: Context, body: unknown, { set = [], a
 }
 
 /** A body that may be sent. */
-interface CheckedBody {
+export interface CheckedBody {
   /** The body as it is sent: with the numbers of currencies in place of their letters. */
   readonly body: unknown;
   /** The amount as a person reads it; null without one. */

@@ -4,7 +4,7 @@ import type { Context } from '../cli/app/command.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import { requireFile, resolvePath } from '../cli/app/files/typed-path.ts';
 import { escapeHtml } from '../cli/output/page.ts';
-import type { ScenarioResult } from './scenario.ts';
+import { comparison, type ScenarioResult } from './scenario.ts';
 
 /**
  * Checks before any request that the report can be written, and removes the one of an earlier run, which a CI system would
@@ -38,16 +38,12 @@ function junitReport(results: readonly ScenarioResult[], ms: number): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite${counts}>\n${cases}  </testsuite>\n</testsuites>\n`;
 }
 
-function testCase({ scenario, result, session, seconds, ...outcome }: ScenarioResult): string {
-  const { expected, expected_reason: wanted, got, reason } = outcome;
-  const head = `<testcase${attributes({ classname: '3ds', name: scenario, time: seconds })}`;
+function testCase(scenario: ScenarioResult): string {
+  const { scenario: name, result, got, reason, session, seconds } = scenario;
+  const head = `<testcase${attributes({ classname: '3ds', name, time: seconds })}`;
   if (result === 'passed') return `${head}/>`;
-  const why = reason === null ? '' : ` (${reason})`;
   const where = session === null ? '' : `; session ${session}`;
-  const message = attributes({
-    message: `expected ${expected}${wanted === null ? '' : ` (${wanted})`}, got ${got}${why}${where}`,
-    type: reason ?? got,
-  });
+  const message = attributes({ message: comparison(scenario) + where, type: reason ?? got });
   return `${head}><${got === 'error' ? 'error' : 'failure'}${message}/></testcase>`;
 }
 

@@ -10,8 +10,8 @@ import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { AuthenticationResult, CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
-import { bodyName, changedBody, checkedBody, readBody } from './body.ts';
-import type { LiftableRule, Violation } from './rules.ts';
+import { bodyName, changedBody, type CheckedBody, checkedBody, readBody } from './body.ts';
+import type { LiftableRule } from './rules.ts';
 import { isOpen } from './outcome-lines.ts';
 import { afterAuthentication, outcomeIfPossible, pageOf, readOutcome, reportPage, resultSoFar } from './outcome.ts';
 import type { Setting } from './setting.ts';
@@ -41,17 +41,10 @@ export const challengeTimeoutParameter = value(
 );
 
 /** A scenario with its checked requests. */
-export interface PlannedScenario {
-  readonly name: string;
+export interface PlannedScenario
+  extends Omit<CheckedBody, 'body'>, Pick<Scenario, 'name' | 'expect' | 'reason' | 'outcome' | 'challenge'> {
   readonly session: CreateSession;
   readonly body: AuthenticateRequest;
-  readonly amount_text: string | null;
-  readonly violations: readonly Violation[];
-  /** Without an expected status or reason, the outcome is only shown. */
-  readonly expect?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly outcome?: string | undefined;
-  readonly challenge: ChallengeReply;
 }
 
 /** Finds the card of a scenario and checks its body before any request. File names are relative to `directory`. */
@@ -159,6 +152,15 @@ function resultOf(
     session: codeIn(session),
     seconds: Math.round(ms / 100) / 10,
   };
+}
+
+/** Says what was expected and what came, each with its reason. */
+export function comparison({ expected, expected_reason, got, reason }: ScenarioResult): string {
+  return `expected ${withReason(expected ?? 'any status', expected_reason)}, got ${withReason(got, reason)}`;
+}
+
+export function withReason(status: string, reason: string | null): string {
+  return reason === null ? status : `${status} (${reason})`;
 }
 
 function resultTone(result: unknown): Tone {

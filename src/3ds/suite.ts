@@ -4,7 +4,7 @@ import { didYouMean, typedWord } from '../base/security/typed-word.ts';
 import type { ValueParser } from '../cli/app/value-parsers.ts';
 import { isObject } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
-import { OUTCOME_WORDS } from '../schema/three-ds/outcome-words.ts';
+import { OUTCOME_WORDS, outcomeWord } from '../schema/three-ds/outcome-words.ts';
 import { AUTHENTICATION_STATUSES, SESSION_TYPES, type SessionType } from '../schema/three-ds/values.ts';
 
 /** One authentication and its expected outcome. */
@@ -75,7 +75,8 @@ const RULES: Readonly<Record<keyof Scenario, Rule>> = {
   },
   outcome: {
     words: 'an outcome of the sandbox, such as reason=card-expired',
-    holds: (value) => typeof value === 'string' && isOutcome(value),
+    // A scenario's own session is the target.
+    holds: (value) => typeof value === 'string' && value.split(',').every((word) => outcomeWord(word) !== undefined),
   },
   challenge: oneOf(CHALLENGE_REPLIES),
 };
@@ -90,16 +91,6 @@ export function memberParser(name: 'expect' | 'reason' | 'outcome'): ValueParser
       next: name === 'outcome' ? ['help', 'outcomes'] : undefined,
     });
   };
-}
-
-/** Whether a text is an outcome without a target, since a scenario's own session is the target. */
-function isOutcome(text: string): boolean {
-  return text.split(',').every((word) => {
-    const [name = '', value = '', ...more] = word.trim().split('=');
-    if (more.length > 0) return false;
-    if (name === 'eci') return /^\d\d$/.test(value);
-    return ownMember(OUTCOME_WORDS, name)?.includes(value) === true;
-  });
 }
 
 /** Members that may also stand beside the list, as defaults for all scenarios. */

@@ -11,11 +11,13 @@ import { bodyParameters, reportBody } from '../body.ts';
 import { afterAuthentication } from '../outcome.ts';
 import {
   challengeTimeoutParameter,
+  comparison,
+  firstRequest,
   type PlannedScenario,
   planScenario,
   runScenario,
   scenarioView,
-  firstRequest,
+  withReason,
 } from '../scenario.ts';
 import { CHALLENGE_REPLIES, memberParser } from '../suite.ts';
 
@@ -85,25 +87,21 @@ export const run = defineCommand({
     await confirmCost(context, 'run the scenario', { unchanged: 'nothing was sent' });
     const client = await context.client();
     const result = await runScenario(context, client, planned, input.challengeTimeout);
-    const { got, reason, session } = result;
+    const { expected, expected_reason, got, reason, session } = result;
     await (session === null ? print(result) : afterAuthentication(session, 'outcome_unknown', print(result)));
     if (result.result === 'passed') return context.notices.success(`${got}, as expected`);
-    const why = reason === null ? '' : ` (${reason})`;
-    if (result.result === 'failed') {
-      const { expected, expected_reason } = result;
-      const wanted = `${expected ?? 'any status'}${expected_reason === null ? '' : ` (${expected_reason})`}`;
-      throw new SvcError('threshold', `expected ${wanted}, got ${got}${why}`, {
+    if (result.result === 'failed')
+      throw new SvcError('threshold', comparison(result), {
         next: ['3ds', 'show', session ?? '<session>'],
         facts: { expected, expected_reason, got, reason, session },
       });
-    }
     if (result.result === 'open')
       throw new SvcError('pending', `the challenge is still open (${got})`, {
         hint: 'Complete it, then read the outcome.',
         next: ['3ds', 'challenge-result', session ?? '<session>', '--wait'],
         facts: { session },
       });
-    return noteNext(context, `the outcome is ${got}${why}; what it means`, ['explain', got]);
+    return noteNext(context, `the outcome is ${withReason(got, reason)}; what it means`, ['explain', got]);
   },
   request: async (context, input) => firstRequest(await planOf(context, input)),
 });

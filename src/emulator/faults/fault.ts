@@ -236,20 +236,29 @@ export interface Scenario {
  * lines that begin with # are skipped. Throws a `FaultSyntaxError` that names the fault by its number.
  */
 export function readFaults(text: string): Scenario {
-  const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
-  const items = lines.flatMap((line) => line.split(';')).map((item) => item.trim());
+  const items = itemsIn(text);
   const seeds = items.flatMap((item) => SEED.exec(item)?.[1] ?? []);
-  const faults = items.filter((item) => item !== '' && !SEED.test(item)).map(readNumbered);
-  return { faults, seed: seeds.map(Number).at(-1) };
+  const faults = items.filter((item) => !SEED.test(item));
+  return { faults: readEach('fault', faults, readFault), seed: seeds.map(Number).at(-1) };
 }
 
 const SEED = /^seed=(\d{1,9})$/;
 
-function readNumbered(item: string, index: number): Fault {
-  try {
-    return readFault(item);
-  } catch (error) {
-    if (!(error instanceof FaultSyntaxError)) throw error;
-    throw new FaultSyntaxError(`fault ${index + 1}: ${error.message}`);
-  }
+/** Returns the items of a text, without empty ones and lines that begin with #. */
+export function itemsIn(text: string): string[] {
+  const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
+  const items = lines.flatMap((line) => line.split(';')).map((item) => item.trim());
+  return items.filter((item) => item !== '');
+}
+
+/** Reads each item. Throws a `FaultSyntaxError` that names one by its number. */
+export function readEach<T>(what: 'fault' | 'outcome', items: readonly string[], read: (item: string) => T): T[] {
+  return items.map((item, index) => {
+    try {
+      return read(item);
+    } catch (error) {
+      if (!(error instanceof FaultSyntaxError)) throw error;
+      throw new FaultSyntaxError(`${what} ${index + 1}: ${error.message}`);
+    }
+  });
 }

@@ -89,6 +89,18 @@ export class SandboxState {
   }
 }
 
+/** Opens the state of a directory for a while. What is recorded reaches every sandbox that runs on it. */
+export function withState<T>(directory: string, realNow: () => number, use: (state: SandboxState) => T): T {
+  const paths = statePaths(directory);
+  prepareDirectory(paths);
+  const state = new SandboxState(paths, {}, realNow);
+  try {
+    return use(state);
+  } finally {
+    state.close();
+  }
+}
+
 /** A move of a sandbox's clock: by some milliseconds, to a time, or back to the machine's. */
 export type ClockMove = { readonly by: number } | { readonly to: number } | 'reset';
 
@@ -97,19 +109,14 @@ export type ClockMove = { readonly by: number } | { readonly to: number } | 'res
  * sessions end as if the time had passed. Returns the time before and after, and the offset to the machine's clock.
  */
 export function moveClock(directory: string, realNow: () => number, move?: ClockMove) {
-  const paths = statePaths(directory);
-  prepareDirectory(paths);
-  const state = new SandboxState(paths, {}, realNow);
-  try {
+  return withState(directory, realNow, (state) => {
     const real = realNow();
     const offset = state.world.clockOffset;
     const before = real + offset;
     const ahead = move === undefined ? offset : offsetAfter(move, offset, real);
     if (ahead !== offset) state.record({ type: 'clock', at: before, offset: ahead });
     return { before, after: real + ahead, ahead };
-  } finally {
-    state.close();
-  }
+  });
 }
 
 function offsetAfter(move: ClockMove, offset: number, real: number): number {

@@ -1,7 +1,7 @@
 import { ownMember } from '../../schema/own-member.ts';
-import { OUTCOME_WORDS } from '../../schema/three-ds/outcome-words.ts';
+import { OUTCOME_WORDS, outcomeWord } from '../../schema/three-ds/outcome-words.ts';
 import type { AuthenticationStatus } from '../../schema/three-ds/values.ts';
-import { FaultSyntaxError, isOccasion, type Occasion, readOccasion } from '../faults/fault.ts';
+import { FaultSyntaxError, isOccasion, itemsIn, type Occasion, readEach, readOccasion } from '../faults/fault.ts';
 import { memoized, mix } from '../seed/random.ts';
 import type { ForcedOutcome } from '../state/events.ts';
 import type { Session, SetOutcome, World } from '../state/world.ts';
@@ -45,29 +45,17 @@ export const readOutcome = memoized((text: string): OutcomeRule => {
 
 /** Parses outcomes, separated by newlines or semicolons. Throws a `FaultSyntaxError` that names one by its number. */
 export function splitOutcomes(text: string): string[] {
-  const items = text
-    .split(/[\n;]/)
-    .map((item) => item.trim())
-    .filter((item) => item !== '' && !item.startsWith('#'));
-  for (const [index, item] of items.entries()) checkOutcome(item, index);
+  const items = itemsIn(text);
+  readEach('outcome', items, readOutcome);
   return items;
 }
 
-function checkOutcome(item: string, index: number): void {
-  try {
-    readOutcome(item);
-  } catch (error) {
-    if (!(error instanceof FaultSyntaxError)) throw error;
-    throw new FaultSyntaxError(`outcome ${index + 1}: ${error.message}`);
-  }
-}
-
 function readEffects(text: string): ForcedOutcome {
-  const effects = text.split(',').map((word): readonly [string, string] => {
-    const [, name = '', value = ''] = /^\s*(\w+)=(\S+)\s*$/.exec(word) ?? [];
-    if (name === 'eci' && /^\d\d$/.test(value)) return [name, value];
+  const effects = text.split(',').map((word) => {
+    const effect = outcomeWord(word);
+    if (effect !== undefined) return effect;
+    const [name = ''] = word.trim().split('=');
     const values = ownMember(OUTCOME_WORDS, name);
-    if (values?.includes(value)) return [name, value];
     throw new FaultSyntaxError(
       values === undefined
         ? `expected ${Object.keys(OUTCOME_WORDS).join(', ')} or eci, and = with a value`

@@ -1,5 +1,4 @@
-import { prepareDirectory, statePaths } from '../state/journal.ts';
-import { SandboxState } from '../state/state.ts';
+import { withState } from '../state/state.ts';
 import type { World } from '../state/world.ts';
 import { authenticationsOf } from './forced-outcome.ts';
 
@@ -8,16 +7,11 @@ import { authenticationsOf } from './forced-outcome.ts';
  * returns those that are set now, each with the number of authentications that it matched.
  */
 export function setOutcomes(directory: string, realNow: () => number, texts: readonly string[], clear = false) {
-  const paths = statePaths(directory);
-  prepareDirectory(paths);
-  const state = new SandboxState(paths, {}, realNow);
-  try {
+  return withState(directory, realNow, (state) => {
     if (clear) state.record({ type: 'outcomes-cleared', at: state.now() });
     if (texts.length > 0) state.record({ type: 'outcomes', at: state.now(), texts });
     return listOutcomes(state.world);
-  } finally {
-    state.close();
-  }
+  });
 }
 
 /** Lists the outcomes that were set while the sandbox existed, in the order in which they are tried. */

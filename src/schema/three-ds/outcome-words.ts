@@ -1,3 +1,4 @@
+import { ownMember } from '../own-member.ts';
 import {
   AUTHENTICATION_STATUSES,
   CHALLENGE_CANCEL_REASON_CODES,
@@ -17,6 +18,13 @@ export const OUTCOME_WORDS: Readonly<Record<string, readonly string[]>> = {
   source: WHITELIST_SOURCES,
   mandated: ['Y', 'N'],
 };
+
+/** Reads one word of an outcome, such as `reason=card-expired`; undefined for any other text. */
+export function outcomeWord(text: string): readonly [name: string, value: string] | undefined {
+  const [, name = '', value = ''] = /^\s*(\w+)=(\S+)\s*$/.exec(text) ?? [];
+  const isKnown = name === 'eci' ? /^\d\d$/.test(value) : ownMember(OUTCOME_WORDS, name)?.includes(value) === true;
+  return isKnown ? [name, value] : undefined;
+}
 
 /** Each word with each of its values, such as `reason=card-expired`, for completion. */
 export function outcomeExamples(): [outcome: string, description: string][] {

@@ -165,7 +165,7 @@ describe('the syntax of outcomes', () => {
 
   it.each([
     ['', /expected an effect/],
-    ['reason', /expected status, reason/],
+    ['reason', /reason must be one of/],
     ['reason=canary', /reason must be one of card-authentication-failed/],
     ['constructor=canary', /expected status, reason/],
     ['eci=5', /expected status, reason/],
