@@ -18,6 +18,8 @@ export class FaultServer {
   readonly ledger: Received[] = [];
   /** Connections accepted so far. */
   connections = 0;
+  /** The port, known also after the server was closed. */
+  port = 0;
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   #script: Script;
@@ -35,11 +37,8 @@ export class FaultServer {
   static async start(script: Script, server: Server = createServer()): Promise<FaultServer> {
     const faulty = new FaultServer(server, script);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    faulty.port = (server.address() as AddressInfo).port;
     return faulty;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
   }
 
   get url(): URL {

@@ -1,156 +1,76 @@
 import { createHash } from 'node:crypto';
-import net from 'node:net';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { FaultServer } from './fault-server.ts';
+import { type AnswerHeaders, head } from './fault-steps.ts';
+import type { Received } from './request-reader.ts';
 
-/** A request as the store received it, with ways to respond to it, correctly or not. */
-export interface StoreCall {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly socket: net.Socket;
-  /** Body bytes received so far. */
-  readonly received: () => number;
-  /** Resolves with the first `count` bytes of the body (by default all), or with fewer if the client breaks off. */
-  body(count?: number): Promise<Buffer>;
-  /** Sends a response with a content-length. */
-  reply(status: number, headers?: Record<string, string>, body?: Buffer | string): void;
-  /** Sends bytes as they are. */
-  raw(bytes: Buffer | string): void;
-  /** Ends the connection with a reset. */
-  reset(): void;
-  /** Closes the connection, dropping what was not read. */
-  close(): void;
-}
-
-/** A function that plays the store for one request. Requests are numbered from 0. */
+/** A function that plays the store for one request, as soon as its head is read. Requests are numbered from 0. */
 export type StoreScript = (call: StoreCall, index: number) => void | Promise<void>;
 
-/** A store on loopback that does what its script says, and keeps a ledger. */
-export interface FaultStore {
-  readonly calls: StoreCall[];
-  /** Returns an address with a signature in its query. */
-  url(path?: string): URL;
-  close(): Promise<void>;
-}
-
-/** The secret part of every address of a fault store, which must never appear in output. */
+/** The secret part of every address of a store, which must never appear in output. */
 export const SIGNATURE = 'c2VjcmV0c2lnbmF0dXJl';
 
-export async function startFaultStore(script: StoreScript): Promise<FaultStore> {
-  const calls: StoreCall[] = [];
-  const sockets = new Set<net.Socket>();
-  const server = net.createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-    serve(socket, (call) => script(call, calls.push(call) - 1));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  return {
-    calls,
-    url: (path = '/bucket/key') => new URL(`http://127.0.0.1:${port}${path}?X-Amz-Signature=${SIGNATURE}`),
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+/** Starts a store on loopback that does what its script says, correctly or not. */
+export function startFaultStore(script: StoreScript): Promise<FaultServer> {
+  return FaultServer.start((request, index) => ({
+    on: 'head',
+    act: (socket) => void script(new StoreCall(socket, request), index),
+  }));
 }
 
-function serve(socket: net.Socket, onCall: (call: StoreCall) => void | Promise<void>): void {
-  let head = Buffer.alloc(0);
-  let sink: ((bytes: Buffer) => void) | undefined;
-  socket.on('data', (bytes: Buffer) => {
-    if (sink) return sink(bytes);
-    head = Buffer.concat([head, bytes]);
-    const end = head.indexOf('\r\n\r\n');
-    if (end < 0) return;
-    const call = new Call(socket, head.subarray(0, end).toString('latin1'));
-    const rest = head.subarray(end + 4);
-    head = Buffer.alloc(0);
-    sink = (more) => call.take(more);
-    // A connection is free for its next request once this one has its response.
-    const done = (): void => {
-      if (call.isAnswered && call.received() >= call.length) sink = undefined;
-    };
-    call.onAnswered = done;
-    if (rest.length > 0) call.take(rest);
-    void play(call, onCall, done);
-  });
+/** Returns an address of a store with a signature in its query. */
+export function signedAddress(store: FaultServer, path = 'bucket/key'): URL {
+  return new URL(`${path}?X-Amz-Signature=${SIGNATURE}`, store.url);
 }
 
-async function play(call: Call, onCall: (call: StoreCall) => void | Promise<void>, done: () => void): Promise<void> {
-  await onCall(call);
-  done();
-}
+/** A request that a store receives, with ways to respond to it. */
+export class StoreCall {
+  readonly path: string;
+  readonly headers: Received['headers'];
+  readonly socket: Socket;
+  readonly #request: Received;
 
-class Call implements StoreCall {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly socket: net.Socket;
-  readonly length: number;
-  isAnswered = false;
-  onAnswered: () => void = () => undefined;
-  #chunks: Buffer[] = [];
-  #received = 0;
-  #waiters = new Set<() => void>();
-
-  constructor(socket: net.Socket, head: string) {
-    const [first = '', ...lines] = head.split('\r\n');
-    const [method = '', target = ''] = first.split(' ');
-    this.method = method;
-    this.target = target;
-    this.headers = Object.fromEntries(
-      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-    );
+  constructor(socket: Socket, request: Received) {
     this.socket = socket;
-    this.length = Number(this.headers['content-length'] ?? 0);
-    socket.on('close', () => this.#wake());
+    this.path = request.path;
+    this.headers = request.headers;
+    this.#request = request;
   }
 
-  received(): number {
-    return this.#received;
+  /** Resolves with the body, once at least `count` bytes of it are read (by default all) or the client breaks off. */
+  async body(count = Number(this.headers['content-length'] ?? 0)): Promise<Buffer> {
+    // The bytes that came together with the head are read first.
+    await Promise.resolve();
+    while (this.#request.bodyBytes < count && !this.socket.destroyed) {
+      const end = new AbortController();
+      const events = ['data', 'close'].map((name) => once(this.socket, name, { signal: end.signal }));
+      await Promise.race(events.map((event) => event.catch(() => undefined)));
+      end.abort();
+    }
+    return Buffer.from(this.#request.body, 'latin1');
   }
 
-  take(bytes: Buffer): void {
-    this.#chunks.push(bytes);
-    this.#received += bytes.length;
-    this.#wake();
-  }
-
-  async body(count = this.length): Promise<Buffer> {
-    while (this.#received < count && !this.socket.destroyed)
-      await new Promise<void>((resolve) => this.#waiters.add(resolve));
-    return Buffer.concat(this.#chunks);
-  }
-
-  reply(status: number, headers: Record<string, string> = {}, body: Buffer | string = ''): void {
+  /** Sends a response with a content-length. */
+  reply(status: number, headers: AnswerHeaders = {}, body: Buffer | string = ''): void {
     const bytes = Buffer.from(body);
-    const lines = Object.entries({ 'content-length': String(bytes.length), ...headers });
-    const head = `HTTP/1.1 ${status} Scripted\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
-    this.raw(Buffer.concat([Buffer.from(head, 'latin1'), bytes]));
-    this.isAnswered = true;
-    this.onAnswered();
+    this.raw(head(status, { 'content-length': String(bytes.length), ...headers }));
+    this.raw(bytes);
   }
 
+  /** Sends bytes as they are. */
   raw(bytes: Buffer | string): void {
     this.socket.write(bytes);
   }
 
+  /** Ends the connection with a reset. */
   reset(): void {
     this.socket.resetAndDestroy();
   }
 
+  /** Closes the connection, dropping what was not read. */
   close(): void {
     this.socket.destroy();
-  }
-
-  #wake(): void {
-    const waiters = [...this.#waiters];
-    this.#waiters.clear();
-    for (const waiter of waiters) waiter();
   }
 }
 

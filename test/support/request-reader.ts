@@ -80,7 +80,7 @@ class RequestReader {
     const taken = this.#text.slice(0, length - request.bodyBytes);
     this.#text = this.#text.slice(taken.length);
     request.bodyBytes += taken.length;
-    if (request.body.length < 100_000) request.body += taken;
+    request.body += taken;
     return request.bodyBytes >= length;
   }
 }

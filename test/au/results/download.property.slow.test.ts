@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { flawsOf } from '../../../src/au/results/download.ts';
 import type { Flaw, Proof } from '../../../src/client/transfer/receive.ts';
 import { setup } from '../../client/transfer/download-setup.ts';
-import { etagOf, type StoreCall } from '../../support/fault-store.ts';
+import { etagOf, signedAddress, type StoreCall } from '../../support/fault-store.ts';
 
 const HEADER = 'token,note,result_code';
 const row = fc
@@ -37,14 +37,14 @@ const inspect = (file: string, proof: Proof): Promise<readonly Flaw[]> => flawsO
 /** Returns the lengths at which the client accepts the beginning of a file as the whole file. */
 async function taken(file: Buffer, framing: string, headers: string): Promise<number[]> {
   const { get, from, target } = await setup((call) => {
-    const length = Number(/\d+/.exec(call.target)?.[0]);
+    const length = Number(/\d+/.exec(call.path)?.[0]);
     FRAMINGS[framing]?.(call, file.subarray(0, length), headers);
   });
   const found: number[] = [];
   const lengths = Array.from({ length: file.length + 1 }, (_, length) => length);
   const worker = async (): Promise<void> => {
     for (let length = lengths.shift(); length !== undefined; length = lengths.shift()) {
-      const address = Promise.resolve(from.url(`/${length}`));
+      const address = Promise.resolve(signedAddress(from, `/${length}`));
       // The first refusal is enough, so the test does not wait for the next download.
       const onUnproven = (): never => {
         throw new Refused();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exchange } from '../../../src/client/http/exchange.ts';
-import type { StoreCall } from '../../support/fault-store.ts';
+import { signedAddress, type StoreCall } from '../../support/fault-store.ts';
 import { content, SHORT, store, transport } from '../transfer/support.ts';
 
 const BYTES = content(1_000_000);
@@ -8,7 +8,7 @@ const BYTES = content(1_000_000);
 /** Reads a response only after its connection has ended, and returns the number of bytes. */
 async function readLate(script: (call: StoreCall) => void): Promise<number> {
   const from = await store(script);
-  const answer = await exchange(transport(), { method: 'GET', url: from.url(), headers: {}, limits: SHORT });
+  const answer = await exchange(transport(), { method: 'GET', url: signedAddress(from), headers: {}, limits: SHORT });
   await new Promise((resolve) => setTimeout(resolve, 50));
   let read = 0;
   await answer.receive((piece) => (read += piece.byteLength));

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { type DownloadOptions, type DownloadResult, downloadFile } from '../../../src/client/transfer/download.ts';
-import type { FaultStore, StoreScript } from '../../support/fault-store.ts';
+import type { FaultServer } from '../../support/fault-server.ts';
+import { signedAddress, type StoreScript } from '../../support/fault-store.ts';
 import { content, directory, host, SHORT, store, transport } from './support.ts';
 
 /** The object in the store of these tests. */
@@ -10,7 +11,7 @@ export const OBJECT = content(3_000_000);
 /** A scripted store, and a download from it. */
 export interface Setup {
   readonly target: string;
-  readonly from: FaultStore;
+  readonly from: FaultServer;
   readonly slept: number[];
   readonly get: (over?: Partial<DownloadOptions>) => Promise<DownloadResult>;
   /** Returns the names in the directory of the target. */
@@ -33,7 +34,7 @@ export async function setup(script: StoreScript): Promise<Setup> {
         host: self,
         clock: self.clock,
         signal: self.signal,
-        address: () => Promise.resolve(from.url()),
+        address: () => Promise.resolve(signedAddress(from)),
         target,
         overwrite: false,
         limits: SHORT,

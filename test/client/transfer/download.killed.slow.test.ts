@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { etagOf, serveObject, type StoreCall } from '../../support/fault-store.ts';
+import { etagOf, serveObject, signedAddress, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
 
 const TIMES = process.env['SOAK'] === '1' ? 50 : 20;
@@ -54,12 +54,12 @@ it(`R44 and R45: a download whose process is killed leaves nothing or the whole,
           })
         : serveObject(call, OBJECT),
     );
-    running = spawn(process.execPath, [child, from.url().href, target], { stdio: 'ignore' });
+    running = spawn(process.execPath, [child, signedAddress(from).href, target], { stdio: 'ignore' });
     await once(running, 'exit');
     const isDone = fs.existsSync(target);
     if (isDone) finished += 1;
     else await get();
-    if (from.calls[1]?.headers['range'] !== undefined) continued += 1;
+    if (from.ledger[1]?.headers['range'] !== undefined) continued += 1;
     expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
     // A run that is killed after its last step may leave its lock, but nothing else.
     expect(files().filter((name) => !isDone && name !== 'results.csv')).toEqual([]);
@@ -71,7 +71,7 @@ it(`R44 and R45: a download whose process is killed leaves nothing or the whole,
 it('R44: a download whose process is killed says so when the disk is full, leaves no result, and continues once there is room', async () => {
   const { get, target, from, files } = await setup((call) => serveObject(call, OBJECT));
   const limited = 'ulimit -f 2000; exec "$0" "$@"';
-  const running = spawn('sh', ['-c', limited, process.execPath, child, from.url().href, target], {
+  const running = spawn('sh', ['-c', limited, process.execPath, child, signedAddress(from).href, target], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const said = running.stderr.setEncoding('utf8').toArray();
@@ -80,6 +80,6 @@ it('R44: a download whose process is killed says so when the disk is full, leave
   expect(code).toBe(1);
   expect(files()).toEqual(['results.csv.svc-part', 'results.csv.svc-part.json']);
   await get();
-  expect(from.calls.at(-1)?.headers['range']).toBeDefined();
+  expect(from.ledger.at(-1)?.headers['range']).toBeDefined();
   expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeFile } from '../../../src/base/files/decode-file.ts';
 import { UnprovenDownload } from '../../../src/client/transfer/download.ts';
 import type { Flaw } from '../../../src/client/transfer/receive.ts';
-import { etagOf, serveObject, type StoreCall } from '../../support/fault-store.ts';
+import { etagOf, serveObject, signedAddress, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
 import { content, directory, failure, sha256 } from './support.ts';
 
@@ -42,7 +42,7 @@ describe('a download that came to its end', () => {
       const { get, from, files, slept, target } = await setup((call) => cut(call));
       const error = await failure(get());
       expect(error).toMatchObject({ code: 'checksum_mismatch', exitCode: 12, facts: { rules: ['checksum'] } });
-      expect(from.calls).toHaveLength(3);
+      expect(from.ledger).toHaveLength(3);
       expect(slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(20_000);
       // All attempts got the same bytes and only one check failed, so the file is kept for the operator to judge.
       expect(files()).toEqual(['results.csv.unproven']);
@@ -79,7 +79,7 @@ describe('a download that came to its end', () => {
         code: 'checksum_mismatch',
         message: expect.stringContaining('it is compressed and is damaged or breaks off'),
       });
-      expect(from.calls).toHaveLength(3);
+      expect(from.ledger).toHaveLength(3);
     }
   });
 
@@ -95,9 +95,9 @@ describe('a download that came to its end', () => {
       index < 2 ? call.reply(200, OF_WHOLE, SHORT_OBJECT) : serveObject(call, OBJECT),
     );
     let asked = 0;
-    const address = (): Promise<URL> => Promise.resolve(from.url(`/key${(asked += 1)}`));
+    const address = (): Promise<URL> => Promise.resolve(signedAddress(from, `/key${(asked += 1)}`));
     await expect(get({ address })).resolves.toMatchObject({ sha256: sha256(OBJECT), proof: 'md5', flaws: [] });
-    expect(from.calls.map(({ target, headers }) => [target.slice(0, 5), headers['range']])).toEqual([
+    expect(from.ledger.map(({ path, headers }) => [path.slice(0, 5), headers['range']])).toEqual([
       ['/key1', undefined],
       ['/key2', undefined],
       ['/key3', undefined],

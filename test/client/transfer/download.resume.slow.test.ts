@@ -88,7 +88,7 @@ describe('a store that lies about ranges', () => {
       index % 2 === 0 ? serveCut(call, OBJECT, 2_500_000) : call.reply(206, ranged(0), OBJECT),
     );
     await failure(get());
-    expect(from.calls.length).toBeLessThan(20);
+    expect(from.ledger.length).toBeLessThan(20);
     expect(files()).not.toContain('results.csv');
   });
 
@@ -106,7 +106,7 @@ describe('a store that lies about ranges', () => {
       index === 0 ? serveCut(call, OBJECT, 1_000_000, `W/${ETAG}`) : serveObject(call, OBJECT),
     );
     await expect(get()).resolves.toMatchObject({ sha256: sha256(OBJECT) });
-    expect(from.calls[1]?.headers['range']).toBeUndefined();
+    expect(from.ledger[1]?.headers['range']).toBeUndefined();
   });
 
   it.each(['compress', 'gzip, br'])(

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { etagOf, serveCut, serveObject, type StoreCall, type StoreScript } from '../../support/fault-store.ts';
+import { etagOf, serveCut, serveObject, signedAddress, type StoreScript } from '../../support/fault-store.ts';
+import type { Received } from '../../support/request-reader.ts';
 import { OBJECT, setup } from './download-setup.ts';
 import { failure, sha256 } from './support.ts';
 
@@ -10,11 +11,11 @@ describe('a download that was cut', () => {
       index === 0 ? serveCut(call, OBJECT, 1_500_000) : serveObject(call, OBJECT),
     );
     let asked = 0;
-    const address = (): Promise<URL> => Promise.resolve(from.url(`/bucket/key${(asked += 1)}`));
+    const address = (): Promise<URL> => Promise.resolve(signedAddress(from, `/bucket/key${(asked += 1)}`));
     await expect(get({ address })).resolves.toMatchObject({ sha256: sha256(OBJECT) });
     expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
-    const second = from.calls[1];
-    expect(second?.target).toContain('/bucket/key2?');
+    const second = from.ledger[1];
+    expect(second?.path).toContain('/bucket/key2?');
     expect(second?.headers['if-match']).toBe(etagOf(OBJECT));
     expect(Number(/^bytes=(\d+)-$/.exec(second?.headers['range'] ?? '')?.[1])).toBeGreaterThan(0);
   });
@@ -30,8 +31,8 @@ describe('a download that was cut', () => {
       );
       await expect(get()).resolves.toMatchObject({ bytes: OBJECT.length, sha256: sha256(OBJECT) });
       expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
-      expect(from.calls).toHaveLength(2);
-      expect(startOf(from.calls[1] as StoreCall)).toBeGreaterThan(0);
+      expect(from.ledger).toHaveLength(2);
+      expect(startOf(from.ledger[1])).toBeGreaterThan(0);
     },
   );
 
@@ -42,7 +43,7 @@ describe('a download that was cut', () => {
       return serveObject(call, OBJECT);
     });
     await expect(get()).resolves.toMatchObject({ sha256: sha256(OBJECT) });
-    expect(from.calls[2]?.headers['range']).toBeDefined();
+    expect(from.ledger[2]?.headers['range']).toBeDefined();
   });
 
   it('R45: a download that was cut continues in a later run, with what an earlier one kept', async () => {
@@ -59,9 +60,9 @@ describe('a download that was cut', () => {
     expect(fs.statSync(`${target}.svc-part`).mode & 0o777).toBe(0o600);
     expect(fs.statSync(`${target}.svc-part.json`).mode & 0o777).toBe(0o600);
     isUp = true;
-    const before = from.calls.length;
+    const before = from.ledger.length;
     await expect(get()).resolves.toMatchObject({ sha256: sha256(OBJECT) });
-    expect(from.calls[before]?.headers['range']).toBeDefined();
+    expect(from.ledger[before]?.headers['range']).toBeDefined();
     expect(files()).toEqual(['results.csv']);
   });
 
@@ -73,7 +74,7 @@ describe('a download that was cut', () => {
       JSON.stringify({ format: 1, etag: etagOf(OBJECT), total: OBJECT.length }),
     );
     await get();
-    expect(from.calls[0]?.headers['range']).toBe(`bytes=${OBJECT.length - 1}-`);
+    expect(from.ledger[0]?.headers['range']).toBe(`bytes=${OBJECT.length - 1}-`);
     expect(fs.readFileSync(target).equals(OBJECT)).toBe(true);
   });
 });
@@ -113,8 +114,8 @@ describe('a cut', () => {
   });
 });
 
-function startOf(call: StoreCall): number {
-  return Number(/(\d+)-$/.exec(call.headers['range'] ?? '')?.[1]);
+function startOf(request: Received | undefined): number {
+  return Number(/(\d+)-$/.exec(request?.headers['range'] ?? '')?.[1]);
 }
 
 /** Responds without a length, so that the end of the connection is the end of the body. */

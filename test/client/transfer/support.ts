@@ -9,10 +9,11 @@ import type { LockHost } from '../../../src/base/files/lock.ts';
 import type { Clock } from '../../../src/base/system.ts';
 import { FILE_LIMITS, type TimeLimits } from '../../../src/client/http/retry.ts';
 import { createTransport, type Transport } from '../../../src/client/http/transport.ts';
-import { type FaultStore, SIGNATURE, startFaultStore, type StoreScript } from '../../support/fault-store.ts';
+import type { FaultServer } from '../../support/fault-server.ts';
+import { SIGNATURE, startFaultStore, type StoreScript } from '../../support/fault-store.ts';
 
 /** Starts a store that is closed after the test. */
-export async function store(script: StoreScript): Promise<FaultStore> {
+export async function store(script: StoreScript): Promise<FaultServer> {
   const started = await startFaultStore(script);
   onTestFinished(() => started.close());
   return started;

@@ -71,14 +71,14 @@ describe('an upload that is refused', () => {
         expect(error).toBeInstanceOf(AddressRefused);
         expect(error.message).toContain('403 AccessDenied: Request has expired');
       }
-      expect(target.calls).toHaveLength(times);
+      expect(target.ledger).toHaveLength(times);
     },
   );
 
   it('R16: an upload that is refused stops after five attempts', async () => {
     const { send, target } = await setup((call) => call.reply(429));
     expect(await failure(send())).toMatchObject({ code: 'rate_limited', status: 429 });
-    expect(target.calls).toHaveLength(5);
+    expect(target.ledger).toHaveLength(5);
   });
 
   it('R94: an upload that the store itself puts off early is tried five times', async () => {
@@ -87,7 +87,7 @@ describe('an upload that is refused', () => {
       call.reply(503, {}, '<Error><Code>SlowDown</Code></Error>');
     }, LARGE);
     expect(await failure(send())).toMatchObject({ code: 'server', status: 503 });
-    expect(target.calls).toHaveLength(5);
+    expect(target.ledger).toHaveLength(5);
   });
 
   it('R94: an upload that is confirmed before the store has the whole file is sent again at once, and never completely', async () => {
@@ -109,7 +109,7 @@ describe('an upload that is refused', () => {
     const error = await failure(send());
     expect(error).toMatchObject({ code: 'bad_response', status: 200 });
     expect(error.message).toContain('before it had the whole file');
-    expect(target.calls).toHaveLength(5);
+    expect(target.ledger).toHaveLength(5);
   });
 });
 
@@ -162,6 +162,6 @@ describe('a file that changes', () => {
     }, LARGE);
     expect(await failure(send())).toMatchObject({ code: 'checksum_mismatch' });
     await expect.poll(() => whole).toEqual([false]);
-    expect(target.calls).toHaveLength(1);
+    expect(target.ledger).toHaveLength(1);
   });
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { AddressRefused, requireKnownHeaders, UploadUnclear } from '../../../src/client/transfer/store.ts';
-import { SIGNATURE, type StoreScript, takeObject } from '../../support/fault-store.ts';
+import { SIGNATURE, signedAddress, type StoreScript, takeObject } from '../../support/fault-store.ts';
 import { content, directory, failure, sha256, store, TINY } from './support.ts';
 import { LARGE, SMALL, setup } from './uploading.ts';
 
@@ -15,32 +15,32 @@ describe('an upload', () => {
     }, LARGE);
     await expect(send()).resolves.toEqual({ bytes: LARGE.length, sha256: sha256(LARGE), attempts: 1 });
     expect(arrived?.equals(LARGE)).toBe(true);
-    expect(target.calls[0]?.headers['transfer-encoding']).toBeUndefined();
+    expect(target.ledger[0]?.headers['transfer-encoding']).toBeUndefined();
   });
 
   it('R03 and R34: an upload sends only the headers that the address needs: no key, no agent, no type', async () => {
     const { send, target } = await setup(async (call) => void (await takeObject(call)));
     await send();
-    expect(Object.keys(target.calls[0]?.headers ?? {}).toSorted()).toEqual(['connection', 'content-length', 'host']);
+    expect(Object.keys(target.ledger[0]?.headers ?? {}).toSorted()).toEqual(['connection', 'content-length', 'host']);
   });
 
   it('R34: an upload names the blob type where the address is of the Azure type', async () => {
     const { send, target } = await setup(async (call) => void (await takeObject(call)));
-    const url = target.url();
+    const url = signedAddress(target);
     url.search = `?sv=2024-01-01&sig=${SIGNATURE}`;
     await send({ url });
-    expect(target.calls[0]?.headers['x-ms-blob-type']).toBe('BlockBlob');
-    expect(target.calls[0]?.target).toBe(`/bucket/key?sv=2024-01-01&sig=${SIGNATURE}`);
+    expect(target.ledger[0]?.headers['x-ms-blob-type']).toBe('BlockBlob');
+    expect(target.ledger[0]?.path).toBe(`/bucket/key?sv=2024-01-01&sig=${SIGNATURE}`);
   });
 
   it.each(['X-Amz-SignedHeaders', 'X-Goog-SignedHeaders'])(
     'R34: an upload names its type where %s is for the type',
     async (name) => {
       const { send, target } = await setup(async (call) => void (await takeObject(call)));
-      const url = target.url();
+      const url = signedAddress(target);
       url.searchParams.set(name, 'content-type;host');
       await send({ url });
-      expect(target.calls[0]?.headers['content-type']).toBe('text/csv');
+      expect(target.ledger[0]?.headers['content-type']).toBe('text/csv');
     },
   );
 
@@ -100,7 +100,7 @@ describe('an upload that is refused', () => {
       expect(error).toBeInstanceOf(AddressRefused);
       expect(error).toMatchObject({ storeCode: code, status, code: status === 400 ? 'rejected' : 'forbidden' });
       expect(error.message).toContain(`${status}`);
-      expect(target.calls).toHaveLength(1);
+      expect(target.ledger).toHaveLength(1);
     },
   );
 
@@ -119,7 +119,7 @@ describe('an upload that is refused', () => {
     });
     await expect(send()).resolves.toMatchObject({ attempts: 4 });
     expect(arrived[0]?.equals(SMALL)).toBe(true);
-    expect(target.calls).toHaveLength(4);
+    expect(target.ledger).toHaveLength(4);
   });
 
   it('R17: an upload that is refused waits as long as the store asks, and gives up when that is too long', async () => {
@@ -152,7 +152,7 @@ describe('an upload that is refused', () => {
     expect(error).not.toBeInstanceOf(AddressRefused);
     expect(error.message).toContain('a proxy between this machine and the store');
     expect(error.message).toContain('(403: Blocked by DLP)');
-    expect(target.calls).toHaveLength(1);
+    expect(target.ledger).toHaveLength(1);
   });
 
   it.each([
@@ -170,7 +170,7 @@ describe('an upload that is refused', () => {
     const error = await failure(send());
     expect(error).toMatchObject({ code: 'rejected', hint: expect.stringContaining('smaller files') });
     expect(error.message).toContain(words);
-    expect(target.calls).toHaveLength(1);
+    expect(target.ledger).toHaveLength(1);
   });
 
   it('R94: an upload that breaks off twice with 502 stops and asks about the limit of a proxy', async () => {
@@ -184,7 +184,7 @@ describe('an upload that is refused', () => {
     expect(error.message).toMatch(
       /broke off twice with 502 after at most \d+\.\d MB of 20\.0 MB: is this the limit of a proxy/,
     );
-    expect(target.calls).toHaveLength(2);
+    expect(target.ledger).toHaveLength(2);
   });
 
   const ADVICE: readonly (readonly [code: string, status: number, expired: boolean])[] = [
@@ -205,7 +205,7 @@ describe('an upload that is refused', () => {
 
   it('R94: an upload that is refused because its address names the checksum of an empty file says so', async () => {
     const { send, target } = await setup((call) => call.reply(400, {}, '<Error><Code>BadDigest</Code></Error>'));
-    const url = target.url();
+    const url = signedAddress(target);
     url.searchParams.set('x-amz-checksum-crc32', 'AAAAAA==');
     expect(await failure(send({ url }))).toMatchObject({ hint: expect.stringContaining('(x-amz-checksum-crc32)') });
   });
@@ -217,7 +217,7 @@ describe('an upload that is refused', () => {
     expect(error.code).toBe('forbidden');
     expect(error.message).toContain('200 AccessDenied');
     expect(shares).toEqual(['some', 'all', 'some']);
-    expect(target.calls).toHaveLength(1);
+    expect(target.ledger).toHaveLength(1);
   });
 
   it.each([
@@ -226,7 +226,7 @@ describe('an upload that is refused', () => {
   ])('R94: an upload is refused by a 200 that contains an error in JSON with %s', async (_, code) => {
     const { send, target } = await setup(jsonError({ error: { code, message: 'No.' } }));
     expect(await failure(send())).toMatchObject({ code: 'forbidden', message: expect.stringContaining(`200 ${code}`) });
-    expect(target.calls).toHaveLength(1);
+    expect(target.ledger).toHaveLength(1);
   });
 
   it('an upload is stored where a 200 contains JSON without an error', async () => {
@@ -238,11 +238,11 @@ describe('an upload that is refused', () => {
     'R01: an upload that is refused follows no redirect (%i) and names its host only',
     async (status) => {
       const other = await store((call) => call.reply(200));
-      const { send } = await setup((call) => call.reply(status, { location: other.url().href }));
+      const { send } = await setup((call) => call.reply(status, { location: signedAddress(other).href }));
       const error = await failure(send());
       expect(error).toMatchObject({ code: 'bad_response', status });
-      expect(error.message).toContain(other.url().host);
-      expect(other.calls).toHaveLength(0);
+      expect(error.message).toContain(signedAddress(other).host);
+      expect(other.ledger).toHaveLength(0);
     },
   );
 });
@@ -303,7 +303,7 @@ describe('an upload whose end is unclear', () => {
     const error = await failure(send({ limits: TINY }));
     expect(error).toBeInstanceOf(UploadUnclear);
     expect(error).toMatchObject({ code: 'outcome_unknown', retryable: false, facts: { bytes: SMALL.length } });
-    expect(target.calls).toHaveLength(1);
+    expect(target.ledger).toHaveLength(1);
   });
 
   it('an upload is confirmed by a success of type text/html that has no page', async () => {
@@ -313,7 +313,7 @@ describe('an upload whose end is unclear', () => {
 
   it('R15: an upload whose end is unclear tries again when nobody listens, and says so in the end', async () => {
     const { send, target, slept } = await setup(() => undefined);
-    const url = target.url();
+    const url = signedAddress(target);
     await target.close().catch(() => undefined);
     const error = await failure(send({ url }));
     expect(error).toMatchObject({ code: 'network', retryable: true });
@@ -343,7 +343,7 @@ describe('a file that changes', () => {
     const source = await fileSource(file, { sha256: sha256(SMALL) });
     change(file);
     expect(await failure(send({ source }))).toMatchObject({ code: 'checksum_mismatch', exitCode: 12 });
-    expect(target.calls).toHaveLength(0);
+    expect(target.ledger).toHaveLength(0);
   });
 
   it.each(CHANGES.slice(0, 2))(
@@ -353,7 +353,7 @@ describe('a file that changes', () => {
       const source = await fileSource(file);
       change(file);
       expect(await failure(send({ source }))).toMatchObject({ code: 'checksum_mismatch' });
-      expect(target.calls).toHaveLength(0);
+      expect(target.ledger).toHaveLength(0);
     },
   );
 
@@ -365,7 +365,7 @@ describe('a file that changes', () => {
       call.reply(429);
     });
     expect(await failure(send({ source: await fileSource(file) }))).toMatchObject({ code: 'checksum_mismatch' });
-    expect(target.calls).toHaveLength(1);
+    expect(target.ledger).toHaveLength(1);
   });
 
   it('a file that changes is not taken from a pipe, a directory or nowhere', async () => {

@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { uploadFile, type UploadOptions, type UploadResult } from '../../../src/client/transfer/upload.ts';
-import { type FaultStore, type StoreScript } from '../../support/fault-store.ts';
+import type { FaultServer } from '../../support/fault-server.ts';
+import { signedAddress, type StoreScript } from '../../support/fault-store.ts';
 import { content, directory, instantClock, sha256, SHORT, store, transport } from './support.ts';
 
 export const SMALL = content(100_000);
@@ -11,7 +12,7 @@ export const LARGE = content(20_000_000);
 
 export interface Setup {
   readonly file: string;
-  readonly target: FaultStore;
+  readonly target: FaultServer;
   readonly send: (over?: Partial<UploadOptions>) => Promise<UploadResult>;
   readonly slept: number[];
 }
@@ -25,7 +26,7 @@ export async function setup(script: StoreScript, bytes = SMALL): Promise<Setup> 
     uploadFile({
       transport: transport(),
       clock,
-      url: target.url(),
+      url: signedAddress(target),
       source: await fileSource(file, { sha256: sha256(bytes) }),
       limits: SHORT,
       ...over,
