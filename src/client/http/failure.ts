@@ -302,8 +302,9 @@ function refusalOf(
   const { key, permission } = request;
   const needs = permission === undefined ? '' : ` (needs ${permission})`;
   const subject = subjectOf(request);
-  if (status === 401 && isForeign('unauthorized', problem))
-    return { code: 'unauthorized', words: `${displayHost(url)} refused the request (401)`, hint: NOT_FROM_SERVICE };
+  const refusal = status === 401 ? 'unauthorized' : status === 403 ? 'forbidden' : undefined;
+  if (refusal !== undefined && isForeign(refusal, problem))
+    return { code: refusal, words: `${displayHost(url)} refused the request (${status})`, hint: NOT_FROM_SERVICE };
   if (status === 401) {
     const words = `the ${key} key from ${keyOrigin} was not accepted (401)`;
     return {
@@ -316,7 +317,7 @@ function refusalOf(
     return {
       code: 'forbidden',
       words: `the ${key} key from ${keyOrigin} is not allowed to do this (403)${needs}`,
-      ...(isProblem ? forbiddenAdvice(request, summary) : { hint: NOT_FROM_SERVICE }),
+      ...forbiddenAdvice(request, summary),
     };
   if (status === 404 && WITHOUT_ID.test(request.path))
     return {
