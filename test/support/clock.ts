@@ -5,21 +5,26 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that moves only when told to or, with `auto`, as soon as a caller sleeps. It records every pause. */
+/**
+ * A clock that moves only when told to or, with `auto`, as soon as a caller sleeps. With `runs` it also runs by itself, like
+ * that of a server beside it. It records every pause.
+ */
 export class FakeClock implements Clock {
   /** Every requested pause, in milliseconds, in order. */
   readonly slept: number[] = [];
   #now: number;
+  readonly #begun: number | undefined;
   readonly #auto: boolean;
   #sleepers: Sleeper[] = [];
 
-  constructor(options: { readonly start?: number; readonly auto?: boolean } = {}) {
+  constructor(options: { readonly start?: number; readonly auto?: boolean; readonly runs?: boolean } = {}) {
     this.#now = options.start ?? Date.UTC(2026, 0, 5, 12);
     this.#auto = options.auto ?? true;
+    this.#begun = options.runs === true ? Date.now() : undefined;
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + (this.#begun === undefined ? 0 : Date.now() - this.#begun);
   }
 
   /** The number of callers that are asleep. */
@@ -36,7 +41,7 @@ export class FakeClock implements Clock {
         signal?.removeEventListener('abort', stop);
         resolve();
       };
-      const sleeper: Sleeper = { due: this.#now + ms, wake };
+      const sleeper: Sleeper = { due: this.now() + ms, wake };
       this.#sleepers.push(sleeper);
       const stop = (): void => {
         this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
@@ -69,7 +74,7 @@ export class FakeClock implements Clock {
   #next(): void {
     const due = this.#earliest();
     if (due === undefined) return;
-    this.#now = Math.max(this.#now, due);
+    this.#now += Math.max(0, due - this.now());
     const awake = this.#sleepers.filter((sleeper) => sleeper.due === due);
     this.#sleepers = this.#sleepers.filter((sleeper) => sleeper.due !== due);
     for (const { wake } of awake) wake();

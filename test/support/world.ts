@@ -187,7 +187,7 @@ export class World {
     if (LASTING.has(words) || (words === 'logs tail' && !argv.includes('--max')))
       setTimeout(() => termination.abort(new SvcError('terminated', 'ended by SIGTERM')), 100);
     return svcIn(directory, argv, {
-      clock: new FakeClock({ start: Date.now() }),
+      clock: new FakeClock({ start: Date.now(), runs: true }),
       signal: termination.signal,
       input: `${MANAGEMENT_KEY}\n`,
       ...options,
