@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
-import { FaultServer } from '../support/fault-server.ts';
+import { type FaultServer, serve } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
 import { svcHere } from '../support/run-here.ts';
 
@@ -23,7 +23,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Starts a service and its store in one server. The store refuses every request with this status and message. */
 async function serviceWhoseStoreSays(status: number, message: string): Promise<URL> {
-  const server: FaultServer = await FaultServer.start(({ method, path }) => {
+  const server: FaultServer = await serve(({ method, path }) => {
     const address = `${server.url.href}store?signature=${ENCODED}&credential=${CREDENTIAL}`;
     const times = { created_at: new Date().toISOString(), expires_at: '2099-01-01T00:00:00Z' };
     const pending = { id: JOB, tenant_id: TENANT, status: 'pending', upload_url: address, ...times };
@@ -33,7 +33,6 @@ async function serviceWhoseStoreSays(status: number, message: string): Promise<U
     if (path.startsWith('/account-updater/jobs?')) return json({ data: [pending], pagination: {} });
     return path.includes('done') ? json({ id: 'done', status: 'completed', download_url: address }) : json(pending);
   });
-  onTestFinished(() => server.close());
   return server.url;
 }
 

@@ -1,30 +1,24 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
+import { FaultServer, type Step } from '../support/fault-server.ts';
+import { answer, json } from '../support/fault-steps.ts';
 import { type Finished, Home } from '../support/svc.ts';
 import { startSandbox } from '../support/sandbox.ts';
 
 const home = new Home();
 let sandbox: RunningSandbox;
-let server: Server;
-let answer: { status: number; headers?: Record<string, string>; body: string };
+let server: FaultServer;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ directory: home.file('sandbox') });
-  server = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => response.writeHead(answer.status, answer.headers).end(answer.body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server = await FaultServer.start([]);
 });
 
 afterAll(async () => {
   await sandbox.close();
-  server.closeAllConnections();
-  server.close();
+  await server.close();
   home.remove();
 });
 
@@ -34,10 +28,9 @@ function atSandbox(argv: readonly string[], env: Record<string, string> = {}): P
   return home.svc(argv, { env: { ...keys, SVC_BASE_URL: sandbox.url, ...env } });
 }
 
-function atScripted(next: typeof answer, argv: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
-  answer = next;
-  const { port } = server.address() as AddressInfo;
-  return home.svc(argv, { env: { ...keys, SVC_BASE_URL: `http://127.0.0.1:${port}`, ...env } });
+function atScripted(step: Step, argv: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
+  server.play([step]);
+  return home.svc(argv, { env: { ...keys, SVC_BASE_URL: server.url.href, ...env } });
 }
 
 function errorOf({ stderr }: Finished): unknown {
@@ -108,7 +101,7 @@ describe('exit codes', () => {
   });
 
   it('R55: exit code 6: rejected by the service', async () => {
-    const run = await atScripted({ status: 422, body: '{"title":"No","errors":{"size":["is odd"]}}' }, ['tenant']);
+    const run = await atScripted(json({ title: 'No', errors: { size: ['is odd'] } }, 422), ['tenant']);
     expect(run.code).toBe(6);
     expect(errorOf(run)).toMatchObject({
       code: 'rejected',
@@ -119,20 +112,17 @@ describe('exit codes', () => {
 
   it('R55: exit code 7: rate limited for longer than --max-wait', async () => {
     // The pause applies to every process with this key, so the other tests use another one.
-    const run = await atScripted(
-      { status: 429, headers: { 'retry-after': '60' }, body: '' },
-      ['tenant', '--max-wait', '5s'],
-      { SVC_MANAGEMENT_API_KEY: 'a-key-that-sends-too-much' },
-    );
+    const run = await atScripted(answer(429, '', { 'retry-after': '60' }), ['tenant', '--max-wait', '5s'], {
+      SVC_MANAGEMENT_API_KEY: 'a-key-that-sends-too-much',
+    });
     expect(run.code).toBe(7);
     expect(errorOf(run)).toMatchObject({ code: 'rate_limited', hint: expect.stringContaining('--max-wait') });
   });
 
   it('R55: exit code 8: nobody there, or an answer without sense', async () => {
-    const html = await atScripted(
-      { status: 200, headers: { 'content-type': 'text/html' }, body: '<html><title>Welcome</title></html>' },
-      ['tenant'],
-    );
+    const html = await atScripted(answer(200, '<html><title>Welcome</title></html>', { 'content-type': 'text/html' }), [
+      'tenant',
+    ]);
     expect(html.code).toBe(8);
     expect(errorOf(html)).toMatchObject({ code: 'bad_response', message: expect.stringContaining('Welcome') });
     const refused = await home.svc(['tenant'], { env: { ...keys, SVC_BASE_URL: 'http://127.0.0.1:1' } });
@@ -141,7 +131,7 @@ describe('exit codes', () => {
   });
 
   it('R55: exit code 9: a creation without a clear answer', async () => {
-    const run = await atScripted({ status: 502, body: '' }, ['au', 'create']);
+    const run = await atScripted(answer(502), ['au', 'create']);
     expect(run.code).toBe(9);
     expect(errorOf(run)).toMatchObject({
       code: 'outcome_unknown',

@@ -1,8 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { API_ROUTES } from '../../src/emulator/routes/api.ts';
 import { exampleRequestFile, sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
+import { serve } from '../support/fault-server.ts';
+import { answer } from '../support/fault-steps.ts';
+import { bodyOf } from '../support/request-reader.ts';
 import { differences, INTERFACE_EXAMPLES, interfaceExample } from '../support/interface.ts';
 import { MANAGEMENT, PRIVATE } from './harness.ts';
 import { threeDsSandbox, tokenFor } from './three-ds/three-ds-harness.ts';
@@ -88,22 +89,12 @@ it.each(['token_id', 'token_intent_id', 'pan'])(
 );
 
 it('the examples of the interface have the shape of what a webhook receives', async () => {
-  const got: unknown[] = [];
-  const server = createServer((incoming, outgoing) => {
-    let text = '';
-    incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    incoming.on('end', () => {
-      got.push(JSON.parse(text));
-      outgoing.end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const on = await threeDsSandbox({ webhooks: [url] });
+  const receiver = await serve([answer(200)]);
+  const on = await threeDsSandbox({ webhooks: [receiver.url.href] });
   await on.process(exampleRequestFile());
-  await until(() => got.length === 2);
-  for (const delivery of got) expect(differences(delivery, interfaceExample('webhook'))).toEqual([]);
+  await until(() => receiver.whole().length === 2);
+  for (const delivery of receiver.ledger)
+    expect(differences(bodyOf(delivery), interfaceExample('webhook'))).toEqual([]);
 });
 
 // A session without a device lacks these members until it is authenticated.

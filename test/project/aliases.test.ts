@@ -1,13 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { serve } from '../support/fault-server.ts';
+import { json } from '../support/fault-steps.ts';
 
 const require = createRequire(import.meta.url);
 const bundle = new URL('../../dist/cli/', import.meta.url);
@@ -36,25 +36,18 @@ describe('the largest head of a response', () => {
     ['', 8],
     ['--max-http-header-size=65536', 0],
   ])('the largest head of a response is that of Node with NODE_OPTIONS=%s', async (options, exitCode) => {
-    const server = createServer((_, response) => {
-      response.setHeader('x-long', 'a'.repeat(20_000));
-      response.setHeader('content-type', 'application/json');
-      response.end('{"id":"1","owner_id":"1","type":"test","name":"A","settings":{}}');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const tenant = { id: '1', owner_id: '1', type: 'test', name: 'A', settings: {} };
+    const { url } = await serve([json(tenant, 200, { 'x-long': 'a'.repeat(20_000) })]);
     const home = mkdtempSync(join(tmpdir(), 'svc-head-'));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const env = {
       PATH: process.env['PATH'],
       HOME: home,
-      SVC_BASE_URL: url,
+      SVC_BASE_URL: url.href,
       SVC_MANAGEMENT_API_KEY: 'a-management-key',
     };
     const argv = [fileURLToPath(new URL('svc.cjs', bundle)), 'tenant', 'show'];
     const child = execFile(process.execPath, argv, { env: { ...env, NODE_OPTIONS: options } });
     const [code] = (await once(child, 'exit')) as [number];
-    server.close();
-    server.closeAllConnections();
     rmSync(home, { recursive: true });
     expect(code).toBe(exitCode);
   });

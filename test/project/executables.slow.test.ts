@@ -19,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import manifest from '../../package.json' with { type: 'json' };
 import { makeCertificate, tlsServer } from '../support/certificate.ts';
 import { COMMAND_LINES, exitCodeOf, LASTING } from '../support/command-lines.ts';
-import { FaultServer } from '../support/fault-server.ts';
+import { serve } from '../support/fault-server.ts';
 import { json } from '../support/fault-steps.ts';
 import { doMainJob } from '../support/main-job.ts';
 import { finished } from '../support/svc.ts';
@@ -91,8 +91,7 @@ describe.runIf(canBuild)('the standalone executable (needs Node 26)', () => {
     const authority = join(scratch, 'authority.pem');
     writeFileSync(authority, certificate.cert);
     const tenant = json({ id: '00000000-0000-4000-8000-000000000001', name: 'Acme', type: 'test' });
-    const server = await FaultServer.start(() => tenant, tlsServer(certificate));
-    onTestFinished(() => server.close());
+    const server = await serve(() => tenant, tlsServer(certificate));
     const env = { SVC_BASE_URL: `https://localhost:${server.port}`, SVC_MANAGEMENT_API_KEY: 'a-key' };
     const distrusting = await runBeside(['tenant', 'show'], env);
     expect(distrusting).toEqual({ status: 8, stderr: expect.stringContaining('certificate') });

@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
+import { onTestFinished } from 'vitest';
 import { type Received, readRequests } from './request-reader.ts';
 
 /** An action of the server on one request, or on one connection before the server reads from it. */
@@ -11,6 +12,13 @@ export interface Step {
 
 /** The steps in order, where the last one repeats; or a function that chooses a step for each request. */
 export type Script = readonly Step[] | ((request: Received, index: number) => Step);
+
+/** Starts a server that is closed when the test ends. `server` may be one that speaks TLS. */
+export async function serve(script: Script, server?: Server): Promise<FaultServer> {
+  const started = await FaultServer.start(script, server);
+  onTestFinished(() => started.close());
+  return started;
+}
 
 /** An HTTP server on loopback that does exactly what its script says, valid or not, and keeps a ledger. */
 export class FaultServer {

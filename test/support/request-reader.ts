@@ -12,6 +12,16 @@ export interface Received {
   complete: boolean;
 }
 
+/** Decodes the body of a request. */
+export function textOf(request: Pick<Received, 'body'> | undefined): string {
+  return Buffer.from(request?.body ?? '', 'latin1').toString('utf8');
+}
+
+/** Parses the JSON body of a request. */
+export function bodyOf(request: Pick<Received, 'body'> | undefined): Record<string, unknown> {
+  return JSON.parse(textOf(request)) as Record<string, unknown>;
+}
+
 interface Hooks {
   /** Called when the head is read. Returns what to call once the whole request is read. */
   readonly onHead: (request: Received) => (() => void) | undefined;

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cursor, textToSend } from '../../../src/cli/app/value-parsers.ts';
+import { serve } from '../../support/fault-server.ts';
+import { answer } from '../../support/fault-steps.ts';
 import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { allCommands } from '../../support/tree.ts';
@@ -48,13 +47,17 @@ describe('a card number typed as an id', () => {
     ['au', 'upload', CARD, 'tokens.csv'],
     ['au', 'submit', 'tokens.csv', '--cycle', CARD],
   ])('R06, R40: svc %s %s %s %s ends with 13 before anything is sent or written', async (...argv) => {
-    const { baseUrl, requests } = await recordingServer();
+    const server = await serve([answer(403)]);
     const home = mkdtempSync(join(tmpdir(), 'svc-typed-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     writeFileSync(join(home, 'tokens.csv'), 'token,expiration_year,expiration_month,merchant_id\n');
     const typed = argv.filter((word) => word !== undefined);
-    const ended = await svcHere([...typed, '-o', 'json'], { baseUrl, home });
-    expect({ code: ended.code, stdout: ended.stdout, requests }).toEqual({ code: 13, stdout: '', requests: [] });
+    const ended = await svcHere([...typed, '-o', 'json'], { baseUrl: server.url, home });
+    expect({ code: ended.code, stdout: ended.stdout, requests: server.ledger }).toEqual({
+      code: 13,
+      stdout: '',
+      requests: [],
+    });
     expect(errorIn(ended)).toMatchObject({ code: 'refused_input', message: expect.stringContaining('card number') });
     expect(ended.stderr).not.toContain(CARD.slice(0, 8));
     expect(readdirSync(home)).toEqual(['tokens.csv']);
@@ -83,16 +86,3 @@ describe('a card number typed as an id', () => {
     expect(cursor('1220000000000:03')).toBe('1220000000000:03');
   });
 });
-
-/** Starts a server that refuses every request, and lists what it got. */
-async function recordingServer(): Promise<{ baseUrl: URL; requests: string[] }> {
-  const requests: string[] = [];
-  const server = createServer((request, response) => {
-    requests.push(`${request.method} ${request.url}`);
-    response.writeHead(403).end();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return { baseUrl: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), requests };
-}

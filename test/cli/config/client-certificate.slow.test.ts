@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/base/system.ts';
 import type { Finding } from '../../../src/general/doctor/check.ts';
 import { type Certificate, makeCertificate, trust } from '../../support/certificate.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
-import { FaultServer, type Script } from '../../support/fault-server.ts';
+import { type Script, serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 
@@ -40,7 +40,7 @@ function store({ cert, key }: Pick<Certificate, 'cert' | 'key'>): void {
 const EMPTY = json({ data: [], pagination: { total_items: 0, page_size: 100, next: null } });
 
 /** A server over TLS that requires a certificate, and notes of each connection whose it was shown. */
-async function serve(script: Script = () => EMPTY, options: tls.TlsOptions = {}) {
+async function serveAsking(script: Script = () => EMPTY, options: tls.TlsOptions = {}) {
   const names: (string | undefined)[] = [];
   const required = { requestCert: true, rejectUnauthorized: true, ca: authority.cert };
   const server = tls.createServer({ cert: shown.cert, key: shown.key, ...required, ...options });
@@ -48,8 +48,7 @@ async function serve(script: Script = () => EMPTY, options: tls.TlsOptions = {})
   server.on('secureConnection', (socket: TLSSocket) => {
     names.push([socket.getPeerCertificate().subject?.CN].flat()[0]);
   });
-  const faulty = await FaultServer.start(script, server);
-  onTestFinished(() => faulty.close());
+  const faulty = await serve(script, server);
   return { names, ledger: faulty.ledger, port: faulty.port, url: new URL(`https://localhost:${faulty.port}`) };
 }
 
@@ -65,13 +64,13 @@ function svc(line: string, baseUrl: URL, env: Record<string, string> = VARIABLES
 
 describe('a service that requires a client certificate', () => {
   it.each(['TLSv1.2', 'TLSv1.3'] as const)('svc shows it the certificate of the variables over %s', async (version) => {
-    const { url, names } = await serve(undefined, { minVersion: version, maxVersion: version });
+    const { url, names } = await serveAsking(undefined, { minVersion: version, maxVersion: version });
     const { code, stderr } = await svc('logs', url);
     expect({ code, names }, stderr).toEqual({ code: 0, names: ['operator.test'] });
   });
 
   it('without a certificate svc ends with 8 and names the settings', async () => {
-    const { url, ledger } = await serve(undefined, OLDER);
+    const { url, ledger } = await serveAsking(undefined, OLDER);
     const error = errorIn(await svc('logs -o json', url, {}));
     expect(error).toMatchObject({
       exit_code: 8,
@@ -83,7 +82,7 @@ describe('a service that requires a client certificate', () => {
 
   it('R24: through a proxy only the service sees the certificate', async () => {
     const api = makeCertificate('api.test', 20, authority);
-    const { port, names } = await serve(undefined, { cert: api.cert, key: api.key });
+    const { port, names } = await serveAsking(undefined, { cert: api.cert, key: api.key });
     const proxyNames: unknown[] = [];
     const own = tls.createServer({
       cert: shown.cert,
@@ -103,9 +102,9 @@ describe('a service that requires a client certificate', () => {
 
 describe('servers that are not the service', () => {
   it('R03: a store, a bucket and a collector that ask for a certificate never see it', async () => {
-    const elsewhere = await serve([json({})], ASKING);
+    const elsewhere = await serveAsking([json({})], ASKING);
     const results = `${elsewhere.url.href}results.csv?signature=x`;
-    const { url, names } = await serve(({ path }) =>
+    const { url, names } = await serveAsking(({ path }) =>
       path.startsWith('/logs') ? EMPTY : json({ ...JOB, download_url: results }),
     );
     await svc('au download j1 --out results.csv', url);
@@ -125,8 +124,8 @@ describe('servers that are not the service', () => {
   });
 
   it('R02: the certificate of a profile is not shown to another base URL than that of the profile', async () => {
-    const service = await serve();
-    const stranger = await serve(undefined, ASKING);
+    const service = await serveAsking();
+    const stranger = await serveAsking(undefined, ASKING);
     for (const setting of [`base_url ${service.url.href}`, `client_cert ${files.cert}`, `client_key ${files.key}`])
       expect(await svc(`profile set ${setting} --profile prod`, service.url, {})).toMatchObject({ code: 0 });
     const profile = { SVC_PROFILE: 'prod' };
@@ -156,7 +155,7 @@ describe('files that cannot be used', () => {
     ['a key that others can read', 'profile set client_key client.key', () => chmodSync(files.key, 0o604), '(0604)'],
     ['no certificate', 'profile set client_cert none.pem', () => undefined, 'does not exist'],
   ])('R08: with %s svc %s ends with 3 and sends nothing', async (_, line, damage, message) => {
-    const { url, ledger, names } = await serve(undefined, ASKING);
+    const { url, ledger, names } = await serveAsking(undefined, ASKING);
     damage();
     const result = await svc(`${line} -o json`, url);
     expect(errorIn(result)).toMatchObject({ exit_code: 3, message: expect.stringContaining(message) });
@@ -165,7 +164,7 @@ describe('files that cannot be used', () => {
   });
 
   it('a certificate without its key ends with 3, and so does a variable that has the key itself, which is not shown', async () => {
-    const { url, ledger } = await serve(undefined, ASKING);
+    const { url, ledger } = await serveAsking(undefined, ASKING);
     const alone = errorIn(await svc('logs -o json', url, { SVC_CLIENT_CERT: files.cert }));
     expect(alone).toMatchObject({ exit_code: 3, next: 'svc profile set client_key <file>' });
     const inPlace = await svc('logs -o json', url, { ...VARIABLES, SVC_CLIENT_KEY: certificate.key });
@@ -185,7 +184,7 @@ async function findings(url: URL, env?: Record<string, string>): Promise<Record<
 
 describe('svc doctor', () => {
   it('svc doctor shows the certificate, and checks the service with it', async () => {
-    const { url, names } = await serve();
+    const { url, names } = await serveAsking();
     const on = await findings(url);
     const left = expect.stringMatching(/client\.pem, expires in 1[89] days$/);
     expect(on['client certificate']).toMatchObject({ result: 'ok', found: left });
@@ -194,7 +193,7 @@ describe('svc doctor', () => {
   });
 
   it('svc doctor names what is wrong with the certificate, and which settings are missing', async () => {
-    const { url } = await serve(undefined, OLDER);
+    const { url } = await serveAsking(undefined, OLDER);
     chmodSync(files.key, 0o644);
     expect((await findings(url))['client certificate']).toMatchObject({ result: 'failed', code: 'config' });
     store(makeCertificate('operator.test', 5, authority));

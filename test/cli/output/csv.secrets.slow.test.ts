@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { FaultServer } from '../../support/fault-server.ts';
+import { describe, expect, it } from 'vitest';
+import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { svcHere } from '../../support/run-here.ts';
 
@@ -25,8 +25,7 @@ describe('cells that contain secrets', () => {
 
   async function printed(...options: string[]): Promise<string> {
     const data = MESSAGES.map((message) => ({ message, operation: 'read', actor_id: 'ann@shop.example' }));
-    const server = await FaultServer.start([json({ pagination: { next: null, page_size: 20 }, data })]);
-    onTestFinished(() => server.close());
+    const server = await serve([json({ pagination: { next: null, page_size: 20 }, data })]);
     const { code, stdout } = await svcHere(['logs', ...options], { baseUrl: server.url, env: { SVC_API_KEY: KEY } });
     expect(code).toBe(0);
     return stdout;
@@ -52,8 +51,7 @@ describe('cells that contain secrets', () => {
 
   it('R06: a secret with a tab, or after a line break, is hidden whole', async () => {
     const data = ['Authorization: Bearer\tcanary', 'line\nauthorization: canary'].map((message) => ({ message }));
-    const server = await FaultServer.start([json({ pagination: { next: null, page_size: 20 }, data })]);
-    onTestFinished(() => server.close());
+    const server = await serve([json({ pagination: { next: null, page_size: 20 }, data })]);
     for (const options of [
       ['-o', 'csv'],
       ['-o', 'table'],
@@ -78,8 +76,7 @@ describe('cells that contain secrets', () => {
     'R06: a member whose name says that it is secret is hidden with %s',
     async (options, columns?: number) => {
       const secrets = { authorization: 'canary "one"', cookie: 'sid=canary', 'svc-api-key': 'canary' };
-      const server = await FaultServer.start([json({ ...secrets, nested: { ...secrets, other: 'shown' } })]);
-      onTestFinished(() => server.close());
+      const server = await serve([json({ ...secrets, nested: { ...secrets, other: 'shown' } })]);
       const argv = ['api', '/x', '--key', 'private', ...options.split(' ')];
       const { code, stdout } = await svcHere(argv, { baseUrl: server.url, columns });
       expect([code, stdout.includes('hidden'), stdout.includes('canary')], stdout).toEqual([0, true, false]);

@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csvRow, csvRows, excelSafeRows } from '../../../src/cli/output/csv.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { anyCharacter } from '../../support/any-character.ts';
@@ -42,8 +42,7 @@ describe('CSV in the log of a CI job', () => {
       created_at: '2026-01-05T12:00:00Z',
       message,
     }));
-    const server = await FaultServer.start([json({ pagination: { next: null, page_size: 20 }, data })]);
-    onTestFinished(() => server.close());
+    const server = await serve([json({ pagination: { next: null, page_size: 20 }, data })]);
     const argv = ['logs', '-o', 'csv', '--fields', 'message,operation'];
     const { code, stdout } = await svcHere(argv, { baseUrl: server.url, env });
     expect(code).toBe(0);
@@ -78,8 +77,7 @@ describe('lines for a spreadsheet', () => {
   });
 
   it('lines for a spreadsheet have safe names of columns and safe cells', async () => {
-    const server = await FaultServer.start([json([{ "=cmd|' /C calc'!A0": 1, note: '=2' }])]);
-    onTestFinished(() => server.close());
+    const server = await serve([json([{ "=cmd|' /C calc'!A0": 1, note: '=2' }])]);
     const argv = ['api', '/x', '--key', 'private', '-o', 'csv', '--excel-safe'];
     const { stdout } = await svcHere(argv, { baseUrl: server.url });
     expect(stdout).toBe("'=cmd|' /C calc'!A0,note\n1,'=2\n");

@@ -1,6 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AnyEndpoint, READ_PERMISSIONS, tryPermissions } from '../../../src/client/api/any-endpoint.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { serve } from '../../support/fault-server.ts';
 import { answer, json } from '../../support/fault-steps.ts';
 import { makeCore } from '../http/support/core.ts';
 
@@ -11,8 +11,7 @@ const problem = (status: number) => answer(status, JSON.stringify({ title: 'No',
 
 /** Tries the permissions of a private key, with one response for the session and one for the jobs. */
 async function statuses(session: ReturnType<typeof json>, jobs: ReturnType<typeof json>): Promise<unknown[]> {
-  const server = await FaultServer.start(({ path }) => (path.includes('/3ds/') ? session : jobs));
-  onTestFinished(() => server.close());
+  const server = await serve(({ path }) => (path.includes('/3ds/') ? session : jobs));
   const tried = await tryPermissions({ any: new AnyEndpoint(makeCore(server.url)) }, PRIVATE);
   expect(tried.map(({ error, status }) => error === undefined || status !== 'allowed')).toEqual([true, true]);
   return tried.map(({ status }) => status);

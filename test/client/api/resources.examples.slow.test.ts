@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FaultServer } from '../../support/fault-server.ts';
+import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { INTERFACE_EXAMPLES, interfaceExample, shapeOf } from '../../support/interface.ts';
 import { svcHere } from '../../support/run-here.ts';
@@ -17,12 +17,11 @@ const ID = '5f0c4b3a-2918-4706-95e4-d3c2b1a09f8e';
 
 describe('the examples of the interface', () => {
   it.each(COMMANDS)('the examples of the interface are shown with every member: %s', async (name, command) => {
-    const server = await FaultServer.start(({ method, path: target }) => {
+    const server = await serve(({ method, path: target }) => {
       const path = target.split('?')[0]?.replace(ID, '{id}');
       const found = BY_REQUEST.find((other) => other.method === method && other.path === path);
       return json(found?.body ?? {}, found?.status ?? 404);
     });
-    onTestFinished(() => server.close());
     const cwd = mkdtempSync(join(tmpdir(), 'svc-interface-'));
     onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
     const example = interfaceExample(name);

@@ -5,7 +5,8 @@ import { Pacer } from '../../../src/client/http/pacer.ts';
 import { blackHole } from '../../support/black-hole.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { answer, json, silence } from '../../support/fault-steps.ts';
-import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 const REASON = new SvcError('interrupted', 'interrupted');
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answer, json } from '../../support/fault-steps.ts';
-import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 const STATUSES = [300, 301, 302, 303, 304, 305, 307, 308];
 

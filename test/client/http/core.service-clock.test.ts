@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ServiceClock } from '../../../src/client/http/request.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { answer } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, READ, serve } from './support/core.ts';
+import { failureOf, makeCore, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 const HOUR = 3_600_000;
 

@@ -5,7 +5,8 @@ import { readFaults } from '../../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../../src/emulator/faults/intercept.ts';
 import { rowOf, startSandboxHere, svcHere } from '../../support/run-here.ts';
 import { answer } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, READ, serve } from './support/core.ts';
+import { failureOf, makeCore, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 const BODY = JSON.stringify({ data: [{ message: 'ä'.repeat(1_000) }] });
 const newer = zlib as { zstdCompressSync?: (body: string) => Buffer };

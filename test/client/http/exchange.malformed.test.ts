@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { array, looseObject, string } from 'zod/mini';
 import { head, json, raw } from '../../support/fault-steps.ts';
-import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 const BODY = '{"id":"x"}';
 const SHAPE = z.looseObject({ id: z.string() });

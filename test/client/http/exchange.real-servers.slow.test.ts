@@ -2,10 +2,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ClientCertificate } from '../../../src/client/http/tls-options.ts';
 import { createTransport, type Transport } from '../../../src/client/http/transport.ts';
 import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { type FaultServer, serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { freePorts, hashedPassword, installed, serverDirectory, startServer } from '../../support/real-server.ts';
-import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, READ } from './support/core.ts';
 
 const ENTRIES = { data: Array.from({ length: 50 }, (_, index) => ({ message: `entry ${index}` })) };
 const HOST = 'localhost';
@@ -178,8 +178,7 @@ describe('a real proxy on the way to the service', () => {
   const [squid, noSquid] = withProgram('squid');
   it.skipIf(!squid)(`R24: Squid opens a tunnel for the right password and not for a wrong one${noSquid}`, async () => {
     const certificate = makeCertificate('api.test');
-    const behind = await FaultServer.start([json(ENTRIES)], tlsServer(certificate));
-    onTestFinished(() => behind.close());
+    const behind = await serve([json(ENTRIES)], tlsServer(certificate));
     onTestFinished(trust(certificate));
     const [port = 0] = await freePorts(1);
     const directory = serverDirectory({ users: `user:${hashedPassword('right')}\n`, hosts: '127.0.0.1 api.test\n' });

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createTransport } from '../../../src/client/http/transport.ts';
 import { blackHole } from '../../support/black-hole.ts';
 import { head, json, silence, trickle } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, only, READ, serve, timed } from './support/core.ts';
+import { failureOf, makeCore, only, READ, timed } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 // The client sends a POST only once when it may have arrived, so the test measures a single wait.
 const ONCE = { ...READ, method: 'POST' } as const;

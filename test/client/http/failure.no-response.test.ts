@@ -1,19 +1,12 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { startLogServer } from '../../logs/commands/log-server.ts';
+import { FaultServer } from '../../support/fault-server.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 it('a refused connection is no response of the service, and retries name the address', async () => {
-  const baseUrl = new URL(`http://127.0.0.1:${await closedPort()}`);
+  const closed = await FaultServer.start([]);
+  const { url: baseUrl } = closed;
+  await closed.close();
   const { code, stderr } = await svcHere(['logs', 'list', '--debug'], { baseUrl });
   expect(code).toBe(8);
   expect(stderr).toMatch(new RegExp(`no response from \\S*${baseUrl.host}\\S* .*, retrying in `));

@@ -3,9 +3,9 @@ import { SvcError } from '../../../src/base/errors.ts';
 import { proxyFor } from '../../../src/client/http/proxy.ts';
 import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts';
 import { ConnectProxy, type ProxyManner } from '../../support/connect-proxy.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { type FaultServer, serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
-import { CREATE, expectClean, failureOf, makeCore, only, READ, serve } from './support/core.ts';
+import { CREATE, expectClean, failureOf, makeCore, only, READ } from './support/core.ts';
 
 const PASSWORD = 'pass%20w0rd-canary';
 const API = new URL('https://api.test/');
@@ -19,8 +19,7 @@ async function startProxy(manner: ProxyManner, targetPort?: number): Promise<Con
 
 /** Starts a TLS server as api.test, which is trusted until the test ends. */
 async function secureServer(): Promise<FaultServer> {
-  const server = await FaultServer.start([json({})], tlsServer(CERTIFICATE));
-  onTestFinished(() => server.close());
+  const server = await serve([json({})], tlsServer(CERTIFICATE));
   onTestFinished(trust(CERTIFICATE));
   return server;
 }
@@ -89,8 +88,7 @@ describe('a proxy', () => {
   });
 
   it('R24: a proxy does not weaken the check of the certificate behind it', async () => {
-    const server = await FaultServer.start([json({})], tlsServer(CERTIFICATE));
-    onTestFinished(() => server.close());
+    const server = await serve([json({})], tlsServer(CERTIFICATE));
     const proxy = await startProxy('open', server.port);
     const environment = { https_proxy: address(proxy) };
     const error = await failureOf(makeCore(API, { environment }).call(READ));

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { buildUrl, path } from '../../../src/client/http/request.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../../src/schema/address.ts';
 import { json } from '../../support/fault-steps.ts';
-import { makeCore, READ, serve } from './support/core.ts';
+import { makeCore, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 describe('an address', () => {
   it.each([

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { answer, head, json } from '../../support/fault-steps.ts';
-import { CANARY, expectClean, failureOf, makeCore, READ, serve } from './support/core.ts';
+import { CANARY, expectClean, failureOf, makeCore, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 const HTML = { 'content-type': 'text/html' };
 const JSON_TYPE = { 'content-type': 'application/problem+json' };

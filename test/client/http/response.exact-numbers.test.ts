@@ -1,8 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { FaultServer } from '../../support/fault-server.ts';
+import { describe, expect, it } from 'vitest';
+import { type FaultServer, serve } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
 import { svcHere } from '../../support/run-here.ts';
-import { bodyOf, methods } from '../../tenant/commands/support.ts';
+import { bodyOf, textOf } from '../../support/request-reader.ts';
+import { methods } from '../../tenant/commands/support.ts';
 
 const LONG = '9007199254740993';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -22,15 +23,13 @@ const CASES = [
   ['3ds challenge-result s1', `{"authentication_status":"successful","sequence":${LONG}}`],
 ] as const;
 
-async function serve(body: string): Promise<FaultServer> {
-  const server = await FaultServer.start(() => answer(200, body, JSON_TYPE));
-  onTestFinished(() => server.close());
-  return server;
+function serveBody(body: string): Promise<FaultServer> {
+  return serve(() => answer(200, body, JSON_TYPE));
 }
 
 describe('a number with 16 digits or more', () => {
   it.each(CASES)('R60: a number with 16 digits or more is shown as it was sent by svc %s', async (command, body) => {
-    const { url: baseUrl } = await serve(body);
+    const { url: baseUrl } = await serveBody(body);
     for (const format of ['json', 'jsonl', 'yaml', 'csv', 'table']) {
       const words = [...command.split(' '), '-o', format, ...(command === 'au jobs' ? ['--fields', 'id,+rows'] : [])];
       const { code, stdout } = await svcHere(words, { baseUrl });
@@ -41,10 +40,10 @@ describe('a number with 16 digits or more', () => {
   });
 
   it('R60: a number with 16 digits or more in a setting of the tenant is sent back unchanged by an update', async () => {
-    const server = await serve(TENANT);
+    const server = await serveBody(TENANT);
     await svcHere(['tenant', 'update', '--name', 'Other', '--yes'], { baseUrl: server.url });
     const sent = server.ledger.find(({ method }) => method === 'PUT');
-    expect(Buffer.from(sent?.body ?? '', 'latin1').toString()).toBe(`{"name":"Other","settings":{"limit":${LONG}}}`);
+    expect(textOf(sent)).toBe(`{"name":"Other","settings":{"limit":${LONG}}}`);
   });
 });
 
@@ -54,14 +53,14 @@ describe('an update of a tenant', () => {
       ['{"id":"1","type":"test","name":"A","settings":"none"}', ['--name', 'B'], 'settings'],
       ['{"id":"1","type":"test","name":7,"settings":{}}', ['--set', 'deduplicate_tokens=true'], 'name'],
     ] as const) {
-      const server = await serve(body);
+      const server = await serveBody(body);
       const { code, stderr } = await svcHere(['tenant', 'update', ...words, '--yes', '--allow-unknown'], {
         baseUrl: server.url,
       });
       expect([code, methods(server)], stderr).toEqual([8, 'GET']);
       expect(stderr).toContain(`sent the ${member} of the tenant with another type`);
     }
-    const server = await serve('{"id":"1","type":"test","name":7,"settings":{"limit":true}}');
+    const server = await serveBody('{"id":"1","type":"test","name":7,"settings":{"limit":true}}');
     await svcHere(['tenant', 'update', '--name', 'B', '--yes'], { baseUrl: server.url });
     const put = server.ledger.find(({ method }) => method === 'PUT');
     expect(bodyOf(put)).toEqual({ name: 'B', settings: { limit: 'true' } });

@@ -3,7 +3,8 @@ import { Pacer, type RateRule } from '../../../src/client/http/pacer.ts';
 import { retryAfterMs } from '../../../src/client/http/retry.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { answer, json } from '../../support/fault-steps.ts';
-import { CREATE, failureOf, makeCore, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12, 0, 0, 400);
 const at = (seconds: number): string => new Date(NOW - 400 + seconds * 1000).toUTCString();

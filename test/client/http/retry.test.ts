@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { type FailureType, type Stage, TransportFailure } from '../../../src/client/http/failure.ts';
 import { backoffMs, isTransient, MAX_ATTEMPTS, RetryQuota, type TimeLimits } from '../../../src/client/http/retry.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { FaultServer, type Step } from '../../support/fault-server.ts';
+import { FaultServer, serve, type Step } from '../../support/fault-server.ts';
 import { answer, hangUp, json, reset, silence } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, only, PATIENT, READ, serve } from './support/core.ts';
+import { failureOf, makeCore, only, PATIENT, READ } from './support/core.ts';
 
 const RETRIED = [408, 429, 500, 502, 503, 504];
 const FAILED_ONCE: readonly (readonly [FailureType, boolean])[] = [

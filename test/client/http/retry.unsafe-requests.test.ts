@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
 import type { TimeLimits } from '../../../src/client/http/retry.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { FaultServer, type Step } from '../../support/fault-server.ts';
+import { FaultServer, serve, type Step } from '../../support/fault-server.ts';
 import {
   answer,
   answerThenReset,
@@ -15,7 +15,7 @@ import {
   reset,
   silence,
 } from '../../support/fault-steps.ts';
-import { failureOf, makeCore, only, PATIENT, READ, serve } from './support/core.ts';
+import { failureOf, makeCore, only, PATIENT, READ } from './support/core.ts';
 
 const HOW = { hint: 'Check the list.', next: ['au', 'jobs'] };
 const REQUESTS: readonly ApiRequest<undefined>[] = [

@@ -11,7 +11,8 @@ import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts'
 import { FakeClock } from '../../support/clock.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { answer, answerThenReset, head, json, later, raw, reset, silence } from '../../support/fault-steps.ts';
-import { CREATE, failureOf, makeCore, only, PATIENT, READ, serve } from './support/core.ts';
+import { CREATE, failureOf, makeCore, only, PATIENT, READ } from './support/core.ts';
+import { serve } from '../../support/fault-server.ts';
 
 const CERTIFICATE = makeCertificate('localhost');
 

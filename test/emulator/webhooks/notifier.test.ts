@@ -1,40 +1,29 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readLedger } from '../../../src/emulator/ledger.ts';
 import { resetSandbox } from '../../../src/emulator/state/journal.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { type WebhookDelivery, webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
 import { MANAGEMENT, sandbox, START } from '../harness.ts';
+import { serve } from '../../support/fault-server.ts';
+import { answer, silence } from '../../support/fault-steps.ts';
+import { bodyOf } from '../../support/request-reader.ts';
 import { until } from '../../support/until.ts';
 
-interface Receiver {
-  readonly url: string;
-  readonly got: WebhookDelivery[];
-  readonly types: () => string[];
-  /** The statuses of the next responses, followed by 200; `hang` sends no response. */
-  readonly answers: (number | 'hang')[];
-}
-
-async function receiver(answers: (number | 'hang')[] = []): Promise<Receiver> {
-  const got: WebhookDelivery[] = [];
-  const server = createServer((incoming, outgoing) => {
-    let text = '';
-    incoming.setEncoding('utf8').on('data', (part: string) => (text += part));
-    incoming.on('end', () => {
-      got.push(webhookDeliverySchema.parse(JSON.parse(text)));
-      const status = answers.shift() ?? 200;
-      if (status === 'hang') return;
-      outgoing.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
-    });
+/** Starts a receiver with the statuses of its first responses, before 200; `hang` sends no response. */
+async function receiver(answers: (number | 'hang')[] = []) {
+  const server = await serve(() => {
+    const status = answers.shift() ?? 200;
+    if (status === 'hang') return silence('request');
+    return answer(status, '', status === 302 ? { location: '/elsewhere' } : {});
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  return { url, got, types: () => got.map(({ event }) => event.type), answers };
+  return {
+    url: `${server.url.href}hook`,
+    get got(): WebhookDelivery[] {
+      return server.whole().map((request) => webhookDeliverySchema.parse(bodyOf(request)));
+    },
+    types: (): string[] => server.whole().map((request) => webhookDeliverySchema.parse(bodyOf(request)).event.type),
+    answers,
+  };
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

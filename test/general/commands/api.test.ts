@@ -1,12 +1,11 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { FaultServer, type Script } from '../../support/fault-server.ts';
+import { describe, expect, it } from 'vitest';
+import { type Script, serve } from '../../support/fault-server.ts';
 import { answer, json, reset } from '../../support/fault-steps.ts';
 import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 
 async function api(argv: readonly string[], script: Script = [json({ ok: true })], options: HereOptions = {}) {
-  const server = await FaultServer.start(script);
-  onTestFinished(() => server.close());
+  const server = await serve(script);
   const result = await svcHere(['api', ...argv], { baseUrl: server.url, ...options });
   expect(result.stdout + result.stderr).not.toContain(KEY);
   return { ...result, server, sent: server.ledger };
@@ -207,8 +206,7 @@ describe('svc api', () => {
   });
 
   it('R01: svc api follows no redirect', async () => {
-    const other = await FaultServer.start([json({})]);
-    onTestFinished(() => other.close());
+    const other = await serve([json({})]);
     const { code, sent } = await api(['GET', '/logs'], [answer(302, '', { location: other.url.href })]);
     expect([code, sent.length, other.connections]).toEqual([8, 1, 0]);
   });

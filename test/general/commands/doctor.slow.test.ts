@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/base/system.ts';
 import type { Finding } from '../../../src/general/doctor/check.ts';
 import { makeCertificate, tlsServer, trust } from '../../support/certificate.ts';
 import { ConnectProxy, type ProxyManner } from '../../support/connect-proxy.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { serve } from '../../support/fault-server.ts';
 import { answer, json, silence } from '../../support/fault-steps.ts';
 import { type HereOptions, KEY, startSandboxHere, svcHere } from '../../support/run-here.ts';
 import { finished, Home } from '../../support/svc.ts';
@@ -140,8 +140,7 @@ it('svc doctor reports a name that cannot be resolved, once', async () => {
 
 it('svc doctor reports a self-signed certificate, and accepts it once it is trusted', async () => {
   const certificate = makeCertificate('localhost', 20);
-  const server = await FaultServer.start([json({}, 401)], tlsServer(certificate));
-  onTestFinished(() => server.close());
+  const server = await serve([json({}, 401)], tlsServer(certificate));
   const baseUrl = new URL(`https://localhost:${server.port}/`);
   const { code, on } = await seen({ baseUrl });
   expect(code).toBe(8);
@@ -195,8 +194,7 @@ it('R14: svc doctor ends in bounded time with a proxy that does not respond', as
 });
 
 it('R14: svc doctor ends in bounded time with a service that does not respond', async () => {
-  const server = await FaultServer.start([silence('request')]);
-  onTestFinished(() => server.close());
+  const server = await serve([silence('request')]);
   expect((await seen({ baseUrl: server.url })).code).toBe(8);
 });
 
@@ -210,16 +208,14 @@ it.each([
   [answer(404, '<html>'), 'warning', 'responds with 404 without a key; expected 401'],
   [answer(401), 'ok', 'responds and requires a key (401)'],
 ] as const)('svc doctor judges the response of the service', async (step, result, words) => {
-  const server = await FaultServer.start([step]);
-  onTestFinished(() => server.close());
+  const server = await serve([step]);
   const { on } = await seen({ baseUrl: server.url });
   expect(on['service']).toMatchObject({ result, found: expect.stringContaining(words) });
   expect(server.ledger.filter(({ headers }) => !('svc-api-key' in headers))).toHaveLength(1);
 });
 
 it('svc doctor only warns of a 404 where it has no key to check the service with', async () => {
-  const server = await FaultServer.start([answer(404, '<html>')]);
-  onTestFinished(() => server.close());
+  const server = await serve([answer(404, '<html>')]);
   const { on } = await seen({ baseUrl: server.url, env: { SVC_API_KEY: '' } });
   expect(on['service']).toMatchObject({ result: 'warning', found: expect.stringContaining('404 without a key') });
 });
@@ -235,10 +231,7 @@ it('R87: svc doctor asks for another base URL, and allows nothing, when the base
 
 it('svc doctor fails only the permission whose read gets an undocumented response', async () => {
   const types = json([{ display_name: 'Card', value: 'card' }]);
-  const server = await FaultServer.start(({ path }) =>
-    path.endsWith('/logs/entity-types') ? types : answer(404, '<html>'),
-  );
-  onTestFinished(() => server.close());
+  const server = await serve(({ path }) => (path.endsWith('/logs/entity-types') ? types : answer(404, '<html>')));
   const { on } = await seen({ baseUrl: server.url, env: { SVC_API_KEY: '', SVC_MANAGEMENT_API_KEY: KEY } });
   expect(on['service']).toMatchObject({ result: 'warning' });
   expect(on['log:read']).toMatchObject({ result: 'ok' });

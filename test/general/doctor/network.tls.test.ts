@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/base/system.ts';
 import type { Finding } from '../../../src/general/doctor/check.ts';
 import { makeCertificate, tlsServer } from '../../support/certificate.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 
@@ -16,8 +16,7 @@ const shown = makeCertificate('api.test', 20, authority);
 
 /** A proxy that inspects TLS: it presents a certificate for the service that its own authority issued. */
 async function inspectingProxy() {
-  const server = await FaultServer.start([json({}, 401)], tlsServer({ ...shown, cert: shown.cert + authority.cert }));
-  onTestFinished(() => server.close());
+  const server = await serve([json({}, 401)], tlsServer({ ...shown, cert: shown.cert + authority.cert }));
   const proxy = await ConnectProxy.start('open', server.port);
   onTestFinished(() => proxy.close());
   const home = mkdtempSync(join(tmpdir(), 'svc-tls-'));

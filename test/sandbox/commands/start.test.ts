@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { serve } from '../../support/fault-server.ts';
+import { answer } from '../../support/fault-steps.ts';
+import { bodyOf } from '../../support/request-reader.ts';
 import { finished, Home } from '../../support/svc.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,27 +25,17 @@ async function start(...options: string[]): Promise<{ url: string; directory: st
 const MANAGEMENT = { 'svc-api-key': 'sandbox-management-key' };
 
 it('svc sandbox start has a production tenant, faults and webhooks where they are requested', async () => {
-  const types: string[] = [];
-  const receiver = createServer((incoming, outgoing) => {
-    let text = '';
-    incoming.setEncoding('utf8').on('data', (part: string) => (text += part));
-    incoming.on('end', () => {
-      types.push((JSON.parse(text) as { event: { type: string } }).event.type);
-      outgoing.end();
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void receiver.close());
-  const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-  const options = ['--tenants', 'production', '--directory', 'production', '--webhook', hook];
+  const receiver = await serve([answer(200)]);
+  const options = ['--tenants', 'production', '--directory', 'production', '--webhook', receiver.url.href];
   const faults = ['--webhook-duplicates', '--fault', '418@GET /tenants/self:#2'];
   const { url, directory } = await start(...options, ...faults);
   const first = await fetch(`${url}/tenants/self`, { headers: MANAGEMENT });
   expect(await first.json()).toMatchObject({ type: 'production' });
   expect((await fetch(`${url}/tenants/self`, { headers: MANAGEMENT })).status).toBe(418);
   await fetch(`${url}/tenants/self`, { method: 'PUT', headers: MANAGEMENT, body: '{"name":"x"}' });
-  await until(() => types.length >= 2);
-  expect(types).toEqual(['tenant.updated', 'tenant.updated']);
+  await until(() => receiver.whole().length >= 2);
+  const updated = { event: expect.objectContaining({ type: 'tenant.updated' }) };
+  expect(receiver.ledger.map(bodyOf)).toEqual(Array(2).fill(expect.objectContaining(updated)));
   const { stdout } = await home.svc([
     'sandbox',
     'requests',

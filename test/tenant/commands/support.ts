@@ -1,5 +1,5 @@
-import { onTestFinished } from 'vitest';
-import { FaultServer, type Step } from '../../support/fault-server.ts';
+import { type FaultServer, serve, type Step } from '../../support/fault-server.ts';
+import { bodyOf } from '../../support/request-reader.ts';
 import { answer, json } from '../../support/fault-steps.ts';
 
 /** A tenant as the service returns it, with a setting and a member that svc does not know. */
@@ -38,20 +38,14 @@ export interface TenantScript {
 export async function tenantServer(script: TenantScript = {}): Promise<FaultServer> {
   const { reads = [TENANT], put = (body) => json({ ...TENANT, ...body }), usage } = script;
   let read = 0;
-  const server = await FaultServer.start(({ method, path }) => {
+  const server = await serve(({ method, path }) => {
     if (path.endsWith('/reports/usage')) return json(usage);
     if (method === 'DELETE') return script.delete ?? answer(204);
     if (method === 'PUT') return { on: 'request', act: (socket, request) => put(bodyOf(request)).act(socket, request) };
     read += 1;
     return json(reads[Math.min(read, reads.length) - 1]);
   });
-  onTestFinished(() => server.close());
   return server;
-}
-
-/** Decodes the body of a received request. */
-export function bodyOf(request: { readonly body: string } | undefined): AnyTenant {
-  return JSON.parse(Buffer.from(request?.body ?? '', 'latin1').toString('utf8')) as AnyTenant;
 }
 
 /** Returns the methods of the received requests, in order. */

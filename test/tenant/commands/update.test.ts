@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { answer, json, reset } from '../../support/fault-steps.ts';
 import { errorIn, KEY, svcHere } from '../../support/run-here.ts';
-import { type AnyTenant, bodyOf, methods, TENANT, tenantServer, type TenantScript } from './support.ts';
+import { bodyOf } from '../../support/request-reader.ts';
+import { type AnyTenant, methods, TENANT, tenantServer, type TenantScript } from './support.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 
 async function update(argv: readonly string[], script: TenantScript = {}, input?: string | Uint8Array) {
@@ -320,11 +321,6 @@ describe('what can be asked for', () => {
     const result = await update(['--allow-unknown', ...argv, '--yes'], {}, file);
     expect([result.code, result.puts]).toEqual([code, []]);
     expect(result.stderr).not.toMatch(SHOWN_DIGITS);
-  });
-
-  it('R05: what is no setting at all is not repeated', async () => {
-    const result = await update(['--set', `${KEY}=x`, '--yes']);
-    expect(result.code).toBe(2);
   });
 
   it('nothing at all is a usage error', async () => {

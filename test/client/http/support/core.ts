@@ -8,7 +8,6 @@ import type { ApiRequest } from '../../../../src/client/http/request.ts';
 import type { TimeLimits } from '../../../../src/client/http/retry.ts';
 import { createTransport } from '../../../../src/client/http/transport.ts';
 import { FakeClock } from '../../../support/clock.ts';
-import { FaultServer, type Script } from '../../../support/fault-server.ts';
 
 /** The key in every test, which no error may contain. */
 export const CANARY = 'key_canary7Qz4Xw91Lm';
@@ -39,13 +38,6 @@ export function makeCore(
     limits: PATIENT,
     ...options,
   });
-}
-
-/** Starts a server that is closed when the test ends. */
-export async function serve(script: Script): Promise<FaultServer> {
-  const server = await FaultServer.start(script);
-  onTestFinished(() => server.close());
-  return server;
 }
 
 /** A request that only reads. */
