@@ -1,8 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { exitCodesOf } from '../../src/cli/app/command.ts';
 import { LASTING } from '../support/command-lines.ts';
-import { errorIn, type HereResult } from '../support/run-here.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
@@ -12,8 +10,9 @@ const COLUMNS = 40;
 const SCRIPTS = new Set(['bash', 'fish', 'powershell', 'zsh'].map((shell) => `completion ${shell}`));
 const DOCUMENTS = new Set(['3ds template', 'sandbox cards', 'tenant export']);
 
-const commands = (await allCommands()).map(({ words, command }) => [words, command] as const);
-const shown = commands.map(([words]) => words).filter((words) => !LASTING.has(words) && !SCRIPTS.has(words));
+const shown = (await allCommands())
+  .map(({ words }) => words)
+  .filter((words) => !LASTING.has(words) && !SCRIPTS.has(words));
 let world: World;
 
 beforeAll(async () => {
@@ -43,25 +42,3 @@ it.each(shown.filter((words) => !DOCUMENTS.has(words)))(
     expect(text).not.toMatch(/\S {2,}\S|: -$|^ *[-+] |[#|]{2}|\.{4}/m);
   },
 );
-
-it.each(commands)(
-  'R54: svc %s asks nothing without a terminal: it ends, and names the option that is missing',
-  async (words, command) => {
-    const bare = words.split(' ');
-    const asking = world.argv(words).filter((word) => word !== '--yes');
-    const unconfirmed = asking.filter((word, at) => !word.startsWith('--confirm') && asking[at - 1] !== '--confirm');
-    for (const argv of [bare, asking, unconfirmed]) {
-      const run = await world.run(words, ['-o', 'json'], { argv, input: '' });
-      expect([...exitCodesOf(command), ...(LASTING.has(words) ? [143] : [])], run.stderr).toContain(run.code);
-      expect(unnamedOption(run)).toBeUndefined();
-    }
-  },
-);
-
-/** Returns an error that demands input without naming an option for it; undefined if there is none. */
-function unnamedOption(run: HereResult): unknown {
-  if (run.code !== 2) return undefined;
-  const { code, message, hint, next } = errorIn(run);
-  const names = / --\w/.test(`${String(message)} ${String(hint)} ${String(next)}`);
-  return code === 'input_needed' && !names ? run.stderr : undefined;
-}

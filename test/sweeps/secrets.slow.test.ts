@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HereResult } from '../support/run-here.ts';
+import { GLOBAL_PARAMETERS } from '../../src/cli/app/global-parameters.ts';
+import { optionWords, type Parameter } from '../../src/cli/app/parameter.ts';
+import { type HereResult, svcHere } from '../support/run-here.ts';
 import { BAD_RESPONSES, CANARY } from '../support/bad-responses.ts';
 import { allCommands } from '../support/tree.ts';
 import { World, type WorldOptions } from '../support/world.ts';
@@ -33,29 +35,59 @@ describe('no key, card number or signed address shows', () => {
     });
   });
 
-  it.each(commands)('R06: where a key is pasted anywhere in a line of svc %s', async (words, command) => {
-    const argv = world.argv(words);
-    const options = Object.values(command.parameters)
-      .map(({ syntax }) => /--[\w-]+/.exec(syntax)?.[0])
-      .filter((name) => name !== undefined);
-    const lines = [
-      ...argv.map((_, at) => argv.with(at, KEY)),
-      ...[...argv, ''].map((_, at) => argv.toSpliced(at, 0, KEY)),
-      ...options.flatMap((name) => [
-        [...argv, name, KEY],
-        [...argv, `${name}=${KEY}`],
-      ]),
-      [...argv, `--${KEY}`],
-      [...argv, `--${KEY}=x`],
-    ];
+  it.each(commands)('R05 and R06: where a key is pasted anywhere in a line of svc %s', async (words, command) => {
+    const lines = linesWithKey(world.argv(words), { ...GLOBAL_PARAMETERS, ...command.parameters });
     await world.copy(async (run) => {
       for (const line of lines) {
         const shown = await run(words, [], { argv: line, env: KEYS, respond: refuse });
-        expect(secretIn(shown), line.join(' ')).toBeUndefined();
+        expect(secretIn(shown) ?? echoIn(shown), line.join(' ')).toBeUndefined();
       }
     });
   });
+
+  it.each([['help'], ['logs'], ['au'], ['--profile'], ['--profile', 'x', 'help']])(
+    'R05: where a key is pasted behind svc %s %s',
+    async (...line) => {
+      for (const key of PASTED) {
+        const { stdout, stderr } = await svcHere([...line, key]);
+        expect(stdout + stderr).not.toContain('canary');
+      }
+    },
+  );
 });
+
+/** Keys that svc has never seen, of several forms. */
+const PASTED = ['key_prod_7Qx41canary', 'ABCdefGHIjklMNOpqrSTcanary', 'key7=canary', 'svc:canary/key+', '123456canary'];
+
+/** Keys to paste, by turns: the last one is in use. */
+const BY_TURNS = [...PASTED, KEY];
+
+/** Returns the error of a line that is wrong if it repeats a pasted key. In a line that is right, that is the name of a file. */
+function echoIn({ code, stderr }: HereResult): string | undefined {
+  const isWrong = code === 2 || (code === 3 && !stderr.includes('does not exist'));
+  return isWrong && stderr.includes('canary') ? stderr : undefined;
+}
+
+/** Returns the line of a command with a key in place of each word, beside each word, and as each option and its value. */
+function linesWithKey(argv: readonly string[], parameters: Readonly<Record<string, Parameter<unknown>>>): string[][] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  let at = 0;
+  const pasted = (): string => BY_TURNS[at++ % BY_TURNS.length] ?? '';
+  const added = (...more: string[]): string[] => argv.toSpliced(end, 0, ...more);
+  const options = Object.values(parameters).flatMap((parameter) => optionWords(parameter).at(-1) ?? []);
+  return [
+    ...argv.map((_, place) => argv.with(place, pasted())),
+    ...Array.from({ length: end + 1 }, (_, place) => argv.toSpliced(place, 0, pasted())),
+    ...options.flatMap((name) => [
+      added(`${name}=${pasted()}`),
+      added(name, `a=${pasted()}`),
+      added(name, `${pasted()}=x`),
+    ]),
+    added(`--${pasted()}`),
+    added(`--${pasted()}=x`),
+    added(`-x${pasted()}`),
+  ];
+}
 
 const refuse = BAD_RESPONSES['a refusal']!;
 

@@ -3,7 +3,6 @@ import { isSvcError } from '../../../src/base/errors.ts';
 import { parse } from '../../../src/cli/app/run.ts';
 import { OTHER_TOOLS } from '../../../src/general/other-tools.ts';
 import { PROGRAM } from '../../../src/tree.ts';
-import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 
 async function mistake(line: string) {
   const error: unknown = await parse(line.split(' '), PROGRAM).catch((thrown: unknown) => thrown);
@@ -84,31 +83,6 @@ describe('a mistake on the command line', () => {
         expect({ line, error: await mistake(line) }).toMatchObject({ line, error: { message: expect.any(String) } });
     },
   );
-
-  it.each([
-    'key_7Qz4Xw91',
-    '123456',
-    '4707c78a-ef35-487e-a67c-cc101d1d4c49',
-    PUBLISHED_TEST_CARDS[0],
-    '2026-11-22T10:00key',
-  ])('R05: a word that may be a key, %s, is not repeated, wherever it stands', async (word) => {
-    for (const line of [
-      word,
-      `logs ${word}`,
-      `logs list ${word}`,
-      `au jobs ${word}`,
-      `logs --action ${word}`,
-      `logs --limt=${word}`,
-      `logs --${word}`,
-      `lgos ${word}`,
-      `au sumbit ${word} --cycle ${word}`,
-      `tenant delete --confirm ${word} --key ${word} --api-key=${word}`,
-      `3ds create --token ${word} --type ${word}`,
-      `tenant update --set a=${word} --name`,
-      `3ds show --since ${word} ${word}`,
-    ])
-      expect(JSON.stringify(await mistake(line)), line).not.toContain(word);
-  });
 });
 
 describe('a line that works as typed', () => {

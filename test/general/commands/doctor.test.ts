@@ -1,6 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import { FaultServer } from '../../support/fault-server.ts';
+import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere, temporaryHome } from '../../support/run-here.ts';
 
@@ -51,13 +51,6 @@ describe('the error of svc doctor', () => {
     expect(run.stderr).not.toMatch(/hint:|private key/);
   });
 
-  it('R05: svc doctor repeats no key that was typed as a profile', async () => {
-    const run = await svcHere(['doctor', '-p', KEY, '-o', 'json'], await withExpiredKey());
-    expect(run.code).not.toBe(0);
-    expect(run.stdout + run.stderr).not.toContain(KEY);
-    expect(errorIn(run)['next']).toBe('svc login --profile <name>');
-  });
-
   it('svc doctor prints no error where nothing fails', async () => {
     const run = await svcHere(['doctor', '-o', 'json'], await startSandboxHere());
     expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/0 failed, 1 warning\n$/)]);
@@ -84,8 +77,7 @@ describe('the error of svc doctor', () => {
     const home = temporaryHome();
     const login = ['login', '--private-key-stdin', '--base-url', baseUrl.href];
     await svcHere(login, { home, input: 'sandbox-private-key' });
-    const other = await FaultServer.start([json({})]);
-    onTestFinished(() => other.close());
+    const other = await serve([json({})]);
     const run = await svcHere(['doctor', '-o', 'table'], { home, env: { SVC_BASE_URL: other.url.href } });
     expect(run.code).toBe(3);
     expect(run.stdout).toMatch(/^private key: [^]* is not sent to [^]*; it is your\smove\n/);
