@@ -17,7 +17,7 @@ import {
   UNKNOWN_DAY,
   withinYears,
 } from '../archive/records/record.ts';
-import { type IdKey, keyAt, keyOfId, readIndex, SegmentIndex } from '../archive/segment-index.ts';
+import { keyAt, keyOfId, readIndex, SegmentIndex } from '../archive/segment-index.ts';
 
 export interface ListedSegment {
   readonly segment: Segment;
@@ -193,11 +193,11 @@ class IndexCheck {
   }
 
   /** Adds an entry by the keys of its ids. */
-  add(entity: IdKey | undefined, actor: IdKey | undefined): void {
+  add(entity: number | undefined, actor: number | undefined): void {
     const index = this.#index;
     if (index === undefined) return;
-    if (entity && !index.mayHold(this.#column, entity)) this.#isSame = false;
-    if (actor && !index.mayHold(this.#column, actor)) this.#isSame = false;
+    if (entity !== undefined && !index.mayHold(this.#column, entity)) this.#isSame = false;
+    if (actor !== undefined && !index.mayHold(this.#column, actor)) this.#isSame = false;
     this.#entries += 1;
     if (this.#entries !== index.columns[this.#column]?.[1]) return;
     this.#column += 1;

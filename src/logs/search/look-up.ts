@@ -10,7 +10,6 @@ import { inflateColumn, READERS, readLine, type ReadSegmentOptions } from '../ar
 import { isRawSegment, type Segment, unlessDamaged } from '../archive/records/record.ts';
 import {
   AROUND_COLUMNS,
-  type IdKey,
   IndexBuilder,
   type IndexedColumns,
   keyAt,
@@ -42,7 +41,7 @@ export class IndexLookup {
   readonly found = new Map<string, IndexedColumns>();
   readonly #store: Store;
   readonly #cache: IndexCache;
-  readonly #query: readonly (readonly IdKey[])[];
+  readonly #query: readonly (readonly number[])[];
 
   constructor(store: Store, cache: IndexCache, query: IdQuery) {
     this.#store = store;
