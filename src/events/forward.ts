@@ -103,7 +103,7 @@ export type Replayed =
   | { readonly kind: 'sent'; readonly line: number; readonly entry: JournalEntry; readonly result: ForwardResult }
   | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string; readonly isTorn: boolean }
   | { readonly kind: 'not chosen' }
-  /** The target failed too often, so this event and all later ones were not tried. */
+  /** The target failed too often, so this event was not tried. */
   | { readonly kind: 'given up'; readonly line: number; readonly entry: JournalEntry };
 
 /** The header that marks a replayed event, with the time of its first receipt. */
@@ -133,7 +133,10 @@ export async function* replay(
       yield { kind: 'not chosen' };
       continue;
     }
-    if (unanswered >= MOST_UNANSWERED) return yield { kind: 'given up', ...read };
+    if (unanswered >= MOST_UNANSWERED) {
+      yield { kind: 'given up', ...read };
+      continue;
+    }
     if (options.dryRun) {
       yield { kind: 'sent', ...read, result: { attempts: 0 } };
       continue;

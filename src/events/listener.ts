@@ -4,12 +4,14 @@ import { createTransport, type Transport } from '../client/http/transport.ts';
 import { KnownIds, type ReceivedEvent } from '../client/webhooks/received.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../client/webhooks/receiver.ts';
 import { Journal, recentIds } from './journal.ts';
-import { type AcceptedEvent, EventQueue, type Sink, type SinkOptions, sinksOf, type Unprocessed } from './sinks.ts';
+import { type AcceptedEvent, EventQueue, type Sink, type SinkOptions, sinkOf, type Unprocessed } from './sinks.ts';
 
 export interface ListenOptions
   extends
     Omit<ReceiverOptions, 'accept' | 'onRefused' | 'clock' | 'limits'>,
     Omit<SinkOptions, 'transport' | 'limits' | 'attempts'> {
+  /** The targets that get each event too. */
+  readonly forwardTo?: readonly URL[] | undefined;
   /** A file that every event is written to before it is acknowledged. */
   readonly journal?: string | undefined;
   readonly limit?: number | undefined;
@@ -35,7 +37,7 @@ export class Listener {
     this.#ids = ids;
     this.#capacity = options.limit ?? Infinity;
     this.#transport = createTransport(options.environment);
-    this.#sinks = sinksOf({ ...options, transport: this.#transport });
+    this.#sinks = (options.forwardTo ?? []).map((target) => sinkOf(target, { ...options, transport: this.#transport }));
   }
 
   /** @throws SvcError `local` when the port or the journal cannot be opened */

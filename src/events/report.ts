@@ -2,11 +2,11 @@ import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';
 import { addressProblem } from '../cli/config/values.ts';
-import { isUnsafe } from '../cli/output/text.ts';
 import { countText } from '../cli/output/time.ts';
 import { displayHost, readAddress } from '../schema/address.ts';
 import type { Choice } from './forward.ts';
 import type { ListenerEvent, Unprocessed } from './sinks.ts';
+import { shortId } from './unsent.ts';
 
 /** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */
 export function parseTarget(text: string): URL {
@@ -82,24 +82,14 @@ export interface Resend {
 /** Reports at the end which events did not reach a target. @returns how to send them again, where that is possible */
 export function reportUnprocessed(
   { notices, out }: Context,
-  { target, count, ids, since }: Unprocessed,
+  { target, events }: Unprocessed,
   journal?: string,
 ): Resend | undefined {
   const resend = journal === undefined ? '; with --journal they could be sent again' : '';
-  notices.warn(`${countText(count, 'event')} did not reach ${displayTarget(target)}${resend}`);
+  notices.warn(`${countText(events.count, 'event')} did not reach ${displayTarget(target)}${resend}`);
   if (journal === undefined) return undefined;
-  // A few events are selected by their ids, many by the time of the earliest.
-  const isUntypable = (id: string): boolean => id.length > LONGEST_ID || isUnsafe(id) || out.redact(id) !== id;
-  const isMany = count > ids.length || ids.some(isUntypable);
-  return { advice: targetAdvice(target), words: replayCommand(journal, target, isMany ? { since } : { ids }) };
-}
-
-// A sender may choose ids of any length.
-const LONGEST_ID = 100;
-
-/** Returns the id of an event, or its beginning if it is very long. */
-export function shortId(id: string): string {
-  return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
+  const choice = events.choice((text) => out.redact(text));
+  return { advice: targetAdvice(target), words: replayCommand(journal, target, choice) };
 }
 
 /** The words of the command that sends events of a journal again. A target with hidden parts is printed as `<url>`. */

@@ -1,6 +1,7 @@
 import { headersToForward, type ReceivedEvent } from '../client/webhooks/received.ts';
 import type { Refusal } from '../client/webhooks/receiver.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
+import { Unsent } from './unsent.ts';
 
 export interface AcceptedEvent extends ReceivedEvent {
   /** Whether an event with this id was received before. */
@@ -8,54 +9,36 @@ export interface AcceptedEvent extends ReceivedEvent {
   readonly size: number;
 }
 
-const MAX_REPORTED_IDS = 5;
-
 export interface Unprocessed {
   readonly target: URL;
-  readonly count: number;
-  /** The first ids. */
-  readonly ids: readonly string[];
-  /** When the earliest of them was received, in epoch milliseconds. */
-  readonly since: number;
+  readonly events: Unsent;
 }
 
 export interface SinkOptions extends ForwardOptions {
-  readonly forwardTo?: readonly URL[] | undefined;
   readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
 }
 
-/** A processor of events, at its own pace. */
+/** Forwards events to one target, at its own pace. */
 export interface Sink {
   readonly add: (event: AcceptedEvent) => void;
-  /** Processes waiting events until the signal aborts. Resolves to those that were not processed. */
+  /** Forwards waiting events until the signal aborts. Resolves to those that the target did not get. */
   readonly finish: (signal: AbortSignal) => Promise<Unprocessed | undefined>;
 }
 
-export function sinksOf(options: SinkOptions): Sink[] {
-  const { forwardTo = [], onEvent } = options;
-  return forwardTo.map((target) =>
-    sink(target, async (event, signal) => {
-      const sent = { headers: headersToForward(event.headers), body: event.bytes.toString('utf8') };
-      const result = await forward(target, sent, options, signal);
-      onEvent?.({ kind: 'forwarded', event, target, ...result });
-      return result.reason === undefined;
-    }),
-  );
-}
-
-/** `work` must not reject, ends soon when its signal aborts, and resolves to whether it was done. */
-function sink(target: URL, work: (event: AcceptedEvent, signal: AbortSignal) => Promise<boolean>): Sink {
+export function sinkOf(target: URL, options: SinkOptions): Sink {
   const queue = new EventQueue<AcceptedEvent>();
   const late = new AbortController();
   const abort = (): void => late.abort();
-  let unprocessed: Unprocessed | undefined;
-  const fail = ({ delivery, receivedAt }: AcceptedEvent): void => {
-    const { count, ids, since } = unprocessed ?? { count: 0, ids: [], since: receivedAt };
-    const reported = ids.length < MAX_REPORTED_IDS ? [...ids, delivery.event.id] : ids;
-    unprocessed = { target, count: count + 1, ids: reported, since: Math.min(since, receivedAt) };
+  const events = new Unsent();
+  const fail = ({ delivery, receivedAt }: AcceptedEvent): void => events.add(delivery.event.id, receivedAt);
+  const send = async (event: AcceptedEvent): Promise<boolean> => {
+    const sent = { headers: headersToForward(event.headers), body: event.bytes.toString('utf8') };
+    const result = await forward(target, sent, options, late.signal);
+    options.onEvent?.({ kind: 'forwarded', event, target, ...result });
+    return result.reason === undefined;
   };
   const consume = async (): Promise<void> => {
-    for await (const event of queue.items()) if (late.signal.aborted || !(await work(event, late.signal))) fail(event);
+    for await (const event of queue.items()) if (late.signal.aborted || !(await send(event))) fail(event);
   };
   const done = consume();
   return {
@@ -68,7 +51,7 @@ function sink(target: URL, work: (event: AcceptedEvent, signal: AbortSignal) => 
       signal.addEventListener('abort', abort, { once: true });
       await done;
       signal.removeEventListener('abort', abort);
-      return unprocessed;
+      return events.count === 0 ? undefined : { target, events };
     },
   };
 }

@@ -14,16 +14,9 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';
 import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
 import type { Listener, ListenOptions } from '../listener.ts';
-import {
-  displayTarget,
-  parseTarget,
-  Refusals,
-  type Resend,
-  reportEvent,
-  reportUnprocessed,
-  shortId,
-} from '../report.ts';
+import { displayTarget, parseTarget, Refusals, type Resend, reportEvent, reportUnprocessed } from '../report.ts';
 import type { AcceptedEvent, Unprocessed } from '../sinks.ts';
+import { shortId } from '../unsent.ts';
 
 type EventRow = ReturnType<typeof eventRow>;
 
@@ -252,7 +245,7 @@ function notProcessed(unprocessed: readonly Unprocessed[], resends: readonly Res
     next,
     alternatives,
     facts: {
-      unprocessed: unprocessed.map(({ target, count, ids }) => ({
+      unprocessed: unprocessed.map(({ target, events: { count, ids } }) => ({
         target: displayTarget(target),
         count,
         ids: ids.map(shortId),

@@ -6,12 +6,11 @@ import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
-import { isUnsafe } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Choice, Replayed } from '../forward.ts';
-import type { JournalEntry } from '../journal.ts';
 import { displayTarget, parseTarget, replayCommand, targetAdvice } from '../report.ts';
+import { Unsent } from '../unsent.ts';
 import { wrongJournal } from '../wrong-journal.ts';
 
 const replayView: View<ReturnType<typeof replayedRow>> = {
@@ -48,7 +47,7 @@ export const replay = defineCommand({
     const target = requiredTarget(context, input);
     const print = await listPrinter(context, replayView);
     const choice = choiceOf(context, input);
-    const tally: Tally = { ...EMPTY_TALLY, failed: [], missing: new Set(input.id) };
+    const tally: Tally = { ...EMPTY_TALLY, unsent: new Unsent(), missing: new Set(input.id) };
     const replaying = { ...input, target, choice };
     try {
       await print(rows(context, replaying, tally));
@@ -122,19 +121,17 @@ function replayedRow({ entry, result }: Extract<Replayed, { kind: 'sent' }>) {
 }
 
 const MAX_REPORTED_UNREADABLE = 5;
-const FAILED_KEPT = 5;
 
 interface Tally {
   sent: number;
-  /** The first failed events, one more than can be selected by id. */
-  readonly failed: JournalEntry[];
-  failedCount: number;
+  failed: number;
+  /** The events that failed, and those that were not tried. */
+  readonly unsent: Unsent;
   redacted: number;
   unreadable: number;
   /** The first unreadable line that is more than the end of a killed process's write. */
   firstDamaged: number | undefined;
   notChosen: number;
-  stopped: boolean;
   /** The line of the first event that failed. */
   firstFailed: number | undefined;
   /** The line of the last event that was sent or failed. */
@@ -145,12 +142,11 @@ interface Tally {
 
 const EMPTY_TALLY = {
   sent: 0,
-  failedCount: 0,
+  failed: 0,
   redacted: 0,
   unreadable: 0,
   firstDamaged: undefined,
   notChosen: 0,
-  stopped: false,
   firstFailed: undefined,
   last: undefined,
 };
@@ -171,14 +167,11 @@ function countReplayed({ notices }: Context, journal: string, replayed: Replayed
   const { entry, line } = replayed;
   const hasFailed = replayed.kind !== 'sent' || replayed.result.reason !== undefined;
   if (hasFailed) tally.firstFailed ??= line;
-  if (hasFailed && tally.failed.length <= FAILED_KEPT) tally.failed.push(entry);
-  if (replayed.kind === 'given up') {
-    tally.stopped = true;
-    return;
-  }
+  if (hasFailed) tally.unsent.add(entry.id, Date.parse(entry.received_at));
+  if (replayed.kind === 'given up') return;
   tally.missing.delete(entry.id);
   tally.last = line;
-  if (hasFailed) tally.failedCount += 1;
+  if (hasFailed) tally.failed += 1;
   else tally.sent += 1;
   if (entry.redacted && !hasFailed) tally.redacted += 1;
 }
@@ -187,7 +180,7 @@ function countReplayed({ notices }: Context, journal: string, replayed: Replayed
 async function report(context: Context, replaying: Replaying, tally: Tally): Promise<void> {
   const { notices } = context;
   const { journal, target, choice, dryRun } = replaying;
-  const { sent, redacted, unreadable, failedCount, notChosen, missing } = tally;
+  const { sent, redacted, unreadable, failed, notChosen, missing } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
   if (redacted > 0)
     notices.warn(
@@ -195,7 +188,7 @@ async function report(context: Context, replaying: Replaying, tally: Tally): Pro
         ? `${countText(redacted, 'event')} would be sent with [hidden] or masked digits in place of what was received`
         : `${countText(redacted, 'event')} sent with [hidden] or masked digits in place of what was received`,
     );
-  if (failedCount > 0) throw await failedError(context, replaying, tally);
+  if (failed > 0) throw failedError(context, replaying, tally);
   const isWithoutEvent = sent + notChosen === 0;
   if (isWithoutEvent && unreadable > 0) throw wrongJournal(`no line of ${journal} is an event; nothing was sent`);
   if (missing.size > 0) {
@@ -228,20 +221,15 @@ function damagedError(
   });
 }
 
-async function failedError(context: Context, replaying: Replaying, tally: Tally): Promise<SvcError> {
-  const { journal, target } = replaying;
-  const { sent, failedCount, failed, firstFailed, stopped } = tally;
-  const untried = stopped ? '; the rest was not tried, since the target does not respond' : '';
-  // For many failures, or ids that cannot be typed, the command repeats everything from the first failure.
-  const isMany = stopped || failedCount > FAILED_KEPT || failed.some(({ id }) => isUnsafe(id));
-  const rest = isMany
-    ? await restOf(context, replaying, firstFailed, context.signal)
-    : { ...replaying.choice, ids: failed.map(({ id }) => id) };
-  const tried = countText(sent + failedCount, 'event');
-  return new SvcError('network', `${failedCount} of ${tried} did not reach ${displayTarget(target)}${untried}`, {
+function failedError({ out }: Context, { journal, target, choice }: Replaying, tally: Tally): SvcError {
+  const { sent, failed, unsent } = tally;
+  const untried = unsent.count > failed ? '; the rest was not tried, since the target does not respond' : '';
+  const rest = { ...choice, ...unsent.choice((text) => out.redact(text)) };
+  const tried = countText(sent + failed, 'event');
+  return new SvcError('network', `${failed} of ${tried} did not reach ${displayTarget(target)}${untried}`, {
     hint: `Check that the target is running, then send them again${targetAdvice(target)}.`,
     next: replayCommand(journal, target, rest),
-    facts: { sent, failed: failedCount },
+    facts: { sent, failed },
   });
 }
 
@@ -254,7 +242,7 @@ async function withResumeHint(context: Context, error: unknown, replaying: Repla
   return error.with({
     message: `${error.message}; sent until then: ${countText(sent, 'event')}`,
     hint: `To resume${targetAdvice(target)}; an event may be sent again.`,
-    next: replayCommand(journal, target, await restOf(context, replaying, line, AbortSignal.timeout(LONGEST_LOOK_MS))),
+    next: replayCommand(journal, target, await restOf(context, replaying, line)),
   });
 }
 
@@ -265,17 +253,13 @@ const LONGEST_LOOK_MS = 100;
  * Returns the selection that contains every selected event from this line on. The events of a journal are in no order of
  * time after a clock was set back, so the earliest of them counts.
  */
-async function restOf(
-  context: Context,
-  { journal, choice }: Replaying,
-  from: number | undefined,
-  signal: AbortSignal,
-): Promise<Choice> {
+async function restOf(context: Context, { journal, choice }: Replaying, from: number | undefined): Promise<Choice> {
   const file = resolvePath(context, journal);
   // A pipe can be read only once.
   if (from === undefined || !statSync(file, { throwIfNoEntry: false })?.isFile()) return choice;
   const [{ isChosen }, { readJournal }] = await Promise.all([import('../forward.ts'), import('../journal.ts')]);
   let since = Infinity;
+  const signal = AbortSignal.timeout(LONGEST_LOOK_MS);
   try {
     for await (const read of readJournal(file, { signal }))
       if (read.line >= from && 'entry' in read && isChosen(read.entry, choice))
