@@ -58,7 +58,7 @@ async function live(seed: number): Promise<void> {
     const before = rowsSent(machine.path('tenant-1')).length;
     rmSync(older, { recursive: true, force: true });
     cpSync(shared, older, { recursive: true });
-    check(await submit(host, rows.length > 0 ? rows : [SHARED_ROWS[0] ?? '']));
+    check(await submit(host, rows.length > 0 ? rows : [alone.has(host) ? `${host}-0` : 'shared-0']));
     const wasSent = rowsSent(machine.path('tenant-1')).length > before;
     if (!wasSent || alone.has(host) || !chance.happens(0.5)) continue;
     rmSync(shared, { recursive: true });

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../base/files/directory.ts';
-import { writeFileAtomicSync, writeWhole } from '../../base/files/draft.ts';
-import { copyFlushed, whileBusy } from '../../base/files/durable.ts';
+import { type Draft, writeFileAtomicSync, writeWhole } from '../../base/files/draft.ts';
+import { copyFlushed } from '../../base/files/durable.ts';
 import { isLocked, type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -99,9 +99,11 @@ export class JobFiles {
   async begin(source: Pick<UploadSource, 'open'>, sender: string, sent: Sent): Promise<void> {
     if (this.sent !== undefined) return;
     makeDirectory(this.directory);
-    await writeWhole(this.request, true, async (draft) => {
+    const copy = async (draft: Draft): Promise<void> => {
       for await (const piece of source.open()) await draft.write(piece);
-    });
+    };
+    // Whoever reads the rows compares them with the hash in their claim.
+    await writeWhole(this.request, true, copy, { isFlushed: false });
     this.#write(sent, sender);
   }
 
@@ -137,12 +139,9 @@ export class JobFiles {
   }
 
   #write(sent: Sent, sender: string): void {
-    const text = `${sent}\n${sender}\n`;
-    if (sent !== 'stored') return writeFileAtomicSync(this.#sentFile, text);
-    // Nothing depends on the confirmation: without it, the job itself says whether it has its file.
-    const draft = `${this.#sentFile}.new`;
-    fs.writeFileSync(draft, text, { mode: 0o600 });
-    whileBusy(() => fs.renameSync(draft, this.#sentFile));
+    // Without a record, this machine sends nothing to the job, which says itself whether it has its file. But a record from
+    // before the last bytes would send all of them once more.
+    writeFileAtomicSync(this.#sentFile, `${sent}\n${sender}\n`, { isFlushed: sent === 'all' });
   }
 
   #read(): readonly string[] {

@@ -17,16 +17,26 @@ export interface Sealed {
   readonly sha256: string;
 }
 
+/** How a file is written. */
+export interface WriteOptions {
+  /**
+   * Whether the file is on the disk when its writer returns. Without it, a loss of power may leave an empty file or none, which
+   * costs less time, and is right for what can be made again.
+   */
+  readonly isFlushed?: boolean;
+}
+
 /** Writes a private file, which appears complete or not at all. */
 export async function writeWhole(
   target: string,
   force: boolean,
   fill: (draft: Draft) => Promise<void>,
+  { isFlushed = true }: WriteOptions = {},
 ): Promise<Sealed> {
   const draft = await Draft.begin(target);
   try {
     await fill(draft);
-    return await draft.finish(force);
+    return await (isFlushed ? draft.finish(force) : draft.replace());
   } finally {
     await draft.discard();
   }
@@ -78,14 +88,21 @@ export class Draft {
     } else await this.#write(typeof data === 'string' ? Buffer.from(data) : data);
   }
 
+  /** Gives the file its name in place of any other file, without waiting for the disk. @throws SvcError `local` */
+  async replace(): Promise<Sealed> {
+    const sealed = await this.seal({ isFlushed: false });
+    whileBusy(() => fs.renameSync(this.path, this.#target));
+    return sealed;
+  }
+
   /** Makes the content durable and closes the file, which keeps its draft's name. @throws SvcError `local` */
-  async seal(): Promise<Sealed> {
+  async seal({ isFlushed = true }: WriteOptions = {}): Promise<Sealed> {
     if (this.#sealed) return this.#sealed;
     await this.#flush();
     // A caller may have ignored the failure of a write.
     if (this.#failure) throw this.#failure;
     try {
-      await this.#handle.sync();
+      if (isFlushed) await this.#handle.sync();
       const { size } = await this.#handle.stat();
       if (size !== this.#bytes) throw wrongSize(this.#target, size, this.#bytes);
       await this.#handle.close();
@@ -135,20 +152,21 @@ function removedDraft(target: string): SvcError {
 }
 
 /**
- * Replaces a small file so that a reader sees either the old or the new content, even after a loss of power. The
- * directory must exist. A symlink at `file` is replaced, not followed. `mode` applies whatever the umask.
+ * Replaces a small file so that a reader sees either the old or the new content, even after a loss of power if it is flushed.
+ * The directory must exist. A symlink at `file` is replaced, not followed. `mode` applies whatever the umask.
  * @throws SvcError `local`, and leaves the old file as it was
  */
 export function writeFileAtomicSync(
   file: string,
   data: string | Uint8Array,
-  { mode = OWNER_ONLY }: { readonly mode?: number } = {},
+  { mode = OWNER_ONLY, isFlushed = true }: WriteOptions & { readonly mode?: number } = {},
 ): void {
   const temporary = temporaryName(file);
   try {
-    writeFlushed(temporary, data, mode);
+    if (isFlushed) writeFlushed(temporary, data, mode);
+    else fs.writeFileSync(temporary, data, { flag: 'wx', mode });
     whileBusy(() => fs.renameSync(temporary, file));
-    syncDirectory(path.dirname(file));
+    if (isFlushed) syncDirectory(path.dirname(file));
   } catch (error) {
     removeQuietly(temporary);
     throw writeFailure(file, error);

@@ -91,7 +91,8 @@ export class PartFile {
     this.discard();
     this.version = version;
     this.digests = new Digests(hasMd5);
-    if (version) writeFileAtomicSync(this.#note, JSON.stringify({ format: 1, ...version }));
+    // Without the note, the download begins again.
+    if (version) writeFileAtomicSync(this.#note, JSON.stringify({ format: 1, ...version }), { isFlushed: false });
     this.#fd = this.#guard(() => fs.openSync(this.path, 'wx+', 0o600));
   }
 

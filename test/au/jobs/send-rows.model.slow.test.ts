@@ -345,6 +345,7 @@ class World {
       clock,
       signal,
       notices: quiet,
+      progress: { waiting: () => ({ update: ignore, fail: ignore, done: ignore }) },
       globals: {},
       trace: {},
       query: undefined,
