@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 const project = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Tests that read or write files by their default names. */
-const TESTS = ['test/au/ledger/missing-job.test.ts', 'test/support/own-directory.test.ts'];
+const TESTS = ['test/au/jobs/missing-job.test.ts', 'test/support/own-directory.test.ts'];
 
 /** What somebody who tried README's commands leaves in the project, and files that other tools read there. */
 const LEFT = ['results.csv', 'tokens.csv', 'export.csv', '.env', 'svc.json'];

@@ -15,7 +15,7 @@ import { doubtError } from '../ledger/doubt.ts';
 import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerOfKey } from '../ledger/named-cycle.ts';
+import { ledgerOfKey } from '../jobs/named-cycle.ts';
 import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 

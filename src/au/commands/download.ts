@@ -15,7 +15,7 @@ import { showJobs } from '../job/show-progress.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { resumable } from '../job/verdict.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { explainMissing } from '../ledger/missing-job.ts';
+import { explainMissing } from '../jobs/missing-job.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
 import { downloadResults, LATE_MS, type ResultsChecks } from '../results/download.ts';
 import { checksOf } from '../results/job-results.ts';

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
-import { explainMissing } from '../ledger/missing-job.ts';
+import { explainMissing } from '../jobs/missing-job.ts';
 import { jobRequest, jobView } from '../job/job-view.ts';
 
 export const ignore = defineCommand({

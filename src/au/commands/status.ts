@@ -8,10 +8,10 @@ import { findJobs } from '../job/find-jobs.ts';
 import { jobOrListRequest } from '../job/first-requests.ts';
 import { isJobId } from '../job/job.ts';
 import { jobView } from '../job/job-view.ts';
-import { claimRow, claimView, cycleView, UNKNOWN, unreadCycles } from '../ledger/status.ts';
+import { claimRow, claimView, cycleView, UNKNOWN, unreadCycles } from '../jobs/status.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { explainMissing } from '../ledger/missing-job.ts';
-import { cycleOrJob } from '../ledger/named-cycle.ts';
+import { explainMissing } from '../jobs/missing-job.ts';
+import { cycleOrJob } from '../jobs/named-cycle.ts';
 
 export const status = defineCommand({
   description:
@@ -39,7 +39,7 @@ export const status = defineCommand({
 
 async function printCycles(context: Context): Promise<number> {
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
-  const { ledgerOfKey } = await import('../ledger/named-cycle.ts');
+  const { ledgerOfKey } = await import('../jobs/named-cycle.ts');
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
   const opened = await ledgerOfKey(context, client, new CommandLedger(context, { onlyReads: true }));
@@ -69,7 +69,7 @@ async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promi
 /** Shows the jobs of a cycle, each read from the service now. */
 async function printCycle(context: Context, name: string): Promise<number> {
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
-  const { namedCycle } = await import('../ledger/named-cycle.ts');
+  const { namedCycle } = await import('../jobs/named-cycle.ts');
   const print = await listPrinter(context, claimView);
   const client = await context.client();
   const { cycle, entries } = await namedCycle(context, client, new CommandLedger(context, { onlyReads: true }), name);

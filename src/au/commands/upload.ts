@@ -6,7 +6,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
-import { explainMissing } from '../ledger/missing-job.ts';
+import { explainMissing } from '../jobs/missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { resumable } from '../job/verdict.ts';
 import { acceptParameter } from '../request/accept-option.ts';

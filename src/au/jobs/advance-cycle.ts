@@ -8,7 +8,7 @@ import { doubtError, submitWords } from '../ledger/doubt.ts';
 import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
-import type { NamedCycle } from '../ledger/named-cycle.ts';
+import type { NamedCycle } from './named-cycle.ts';
 import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';

@@ -12,7 +12,7 @@ import { doubtError } from '../ledger/doubt.ts';
 import { isDone } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import type { NamedCycle } from '../ledger/named-cycle.ts';
+import type { NamedCycle } from './named-cycle.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
 import { type FileJob, inOrder, rowNumbers } from '../results/file-results.ts';

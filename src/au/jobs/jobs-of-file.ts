@@ -1,4 +1,4 @@
-import type { NamedCycle } from '../ledger/named-cycle.ts';
+import type { NamedCycle } from './named-cycle.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import type { FileJob } from '../results/file-results.ts';
 

@@ -2,7 +2,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { hasOpenJobs, ledgerOfKey, type NamedCycle } from '../ledger/named-cycle.ts';
+import { hasOpenJobs, ledgerOfKey, type NamedCycle } from './named-cycle.ts';
 
 /**
  * Returns the cycles of the key's tenant that have jobs whose results nobody received, oldest first, whichever machine sent

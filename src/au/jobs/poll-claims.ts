@@ -7,7 +7,7 @@ import { deliveryOf, isDone } from '../ledger/claims.ts';
 import { type Doubt, doubtError, jobText, submitWords } from '../ledger/doubt.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
-import type { NamedCycle } from '../ledger/named-cycle.ts';
+import type { NamedCycle } from './named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from '../ledger/settle-claims.ts';
 import { findJob, type JobOptions, pollReporter } from '../job/job.ts';

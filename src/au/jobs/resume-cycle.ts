@@ -5,7 +5,7 @@ import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { namedCycle, type NamedCycle } from '../ledger/named-cycle.ts';
+import { namedCycle, type NamedCycle } from './named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';

@@ -7,7 +7,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failedError, readJob } from '../job/job.ts';
-import { explainMissing, mayBeFound } from '../ledger/missing-job.ts';
+import { explainMissing, mayBeFound } from './missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { resumable } from '../job/verdict.ts';
 import { showJobs } from '../job/show-progress.ts';

@@ -1,5 +1,5 @@
 import type { CommandFacts, Context, PreviewRequest } from '../../cli/app/command.ts';
-import { cycleOrJob } from '../ledger/named-cycle.ts';
+import { cycleOrJob } from './named-cycle.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 import { jobOrListRequest } from '../job/first-requests.ts';
 import { isJobId, readJob } from '../job/job.ts';

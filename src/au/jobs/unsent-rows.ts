@@ -4,7 +4,7 @@ import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { submitWords } from '../ledger/doubt.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
-import type { NamedCycle } from '../ledger/named-cycle.ts';
+import type { NamedCycle } from './named-cycle.ts';
 
 type RowSets = Pick<LedgerCycle, 'rowsOf'>;
 

@@ -2,11 +2,11 @@ import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../job/tone.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import { byText, deliveryOf, standingClaims, stands } from './claims.ts';
-import type { ClaimEntry, Entry } from './entry.ts';
+import { byText, deliveryOf, standingClaims, stands } from '../ledger/claims.ts';
+import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Client } from '../../client/api/client.ts';
 import { findJobs } from '../job/find-jobs.ts';
-import type { Ledger, OpenCycle } from './ledger.ts';
+import type { Ledger, OpenCycle } from '../ledger/ledger.ts';
 
 /** The status of a job that the service does not know. It may have been paid for. */
 export const UNKNOWN = 'unknown';

@@ -7,10 +7,10 @@ import { cycleName } from '../job/cycle-name.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { findJob, jobPages } from '../job/job.ts';
 import { senderOf } from '../job/job-files.ts';
-import type { CommandLedger } from './command-ledger.ts';
-import type { Entry } from './entry.ts';
-import type { LedgerCycle } from './cycle.ts';
-import type { Ledger } from './ledger.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { LedgerCycle } from '../ledger/cycle.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 
 /** A cycle that an operator named, as the ledger has it now. */
 export interface NamedCycle {

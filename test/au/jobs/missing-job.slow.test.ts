@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
-import { sharedLedger } from './shared-ledger.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 import { DAY_MS, MINUTE_MS, UNKNOWN, hideJobs, submitted, uploaded } from './missing.ts';
 
 describe('a job that the service does not find and whose file this machine sent', () => {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { claimRow, claimView } from '../../../src/au/ledger/status.ts';
+import { claimRow, claimView } from '../../../src/au/jobs/status.ts';
 import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
 import { tableRenderer } from '../../../src/cli/output/table.ts';
 import { listText } from '../../cli/output/views.ts';
-import { claimBody, WHO } from './entries.ts';
+import { claimBody, WHO } from '../ledger/entries.ts';
 
 const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: { ...WHO } } as const;
 

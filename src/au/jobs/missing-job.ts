@@ -4,8 +4,8 @@ import { directoryOf } from '../../cli/config/paths.ts';
 import { parseTime } from '../../cli/output/time.ts';
 import { missingError } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
-import { doubtError } from './doubt.ts';
-import type { JobClaim } from './command-ledger.ts';
+import { doubtError } from '../ledger/doubt.ts';
+import type { JobClaim } from '../ledger/command-ledger.ts';
 
 /**
  * Replaces the error that the service does not find a job by one that says what this machine and the ledger know of it.
@@ -41,7 +41,7 @@ async function missingJobError(context: Context, id: string): Promise<SvcError> 
 
 /** Returns what the ledgers say of a job, or what this machine keeps of it. */
 async function ofLedger(context: Context, id: string, now: number): Promise<SvcError> {
-  const { CommandLedger } = await import('./command-ledger.ts');
+  const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const ledger = new CommandLedger(context, { onlyReads: true });
   for await (const [tenant] of ledger.everyTenant()) {
     const claimed = await ledger.claimOfJob(tenant, id);
