@@ -1,4 +1,4 @@
-import { constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { constants, fstatSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import type { OutputStream, System } from '../../base/system.ts';
 import type { Renderer } from './view.ts';
@@ -179,12 +179,16 @@ function takeBack(file: number, sizeBefore: number, written: number): void {
   }
 }
 
-/** Opens a descriptor for writes that do not wait: a file, or a pipe reopened, since its flags are shared with others. */
+/**
+ * Opens a descriptor for writes that do not wait: a file, the null device, or a pipe reopened, since its flags are shared
+ * with others.
+ */
 function directFile(fd: number): number | undefined {
   try {
     const found = fstatSync(fd);
     if (found.isFile()) return fd;
-    return found.isFIFO() ? openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK) : undefined;
+    if (found.isFIFO()) return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    return found.rdev === statSync('/dev/null').rdev ? fd : undefined;
   } catch {
     // A socket, a pipe of another user or without a reader, or any pipe on another system cannot be reopened.
     return undefined;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LAUNCHER } from '../../support/svc.ts';
 import { type Bundle, bundleProgram } from '../../support/terminal.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'svc-output-'));
@@ -60,6 +61,20 @@ describe('a real process', () => {
       const [first, ...rows] = readFileSync(path, 'utf8').split('\n');
       expect({ first, last: rows.pop(), rows: rows.length }).toEqual({ first: 'before', last: '', rows: 100 });
       expect(JSON.parse(rows.at(-1) ?? '')).toMatchObject({ id: 'row-99' });
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'a real process that writes to the null device, a file or a pipe loads no stream of Node for it',
+    async () => {
+      const recorder = join(temporary, 'recorder.cjs');
+      const loaded = `process.moduleLoadList.filter((name) => /sync_write_stream|NativeModule net$/.test(name))`;
+      writeFileSync(recorder, `process.on('exit', () => require('node:fs').writeSync(2, String(${loaded})));`);
+      const command = `"${process.execPath}" --require "${recorder}" "${LAUNCHER}" --version`;
+      for (const target of ['>/dev/null', `>"${join(temporary, 'version.txt')}"`, '| cat >/dev/null']) {
+        const child = spawn('bash', ['-c', `${command} ${target}`], { stdio: ['ignore', 'ignore', 'pipe'] });
+        expect(await ended(child), target).toEqual({ code: 0, err: '' });
+      }
     },
   );
 
