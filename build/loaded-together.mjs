@@ -1,10 +1,11 @@
-// Finds the files of src that commands load together, each group of which the bundler puts into one file: a separate
-// file for each would take time to find, read and compile. The groups stand in loaded-together.json; a test compares them with what commands load.
+// Finds the files of src, commander and zod that commands load together, each group of which the bundler puts into one
+// file: a separate file for each would take time to find, read and compile. The groups stand in loaded-together.json; a test
+// compares them with what commands load.
 //   npm run groups
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { loadConfig } from 'rolldown/config';
@@ -17,20 +18,31 @@ const COMMANDS = {
   local: ['profile', 'list'],
   request: ['tenant', 'show'],
   logs: ['logs', 'list'],
+  check: ['au', 'check', 'requests.csv'],
+  submit: ['au', 'submit', 'requests.csv'],
 };
 
 /**
  * What reports a failure, and the file with which each is loaded before there is one: a command that can open no more
- * files, or whose files an upgrade took away, can still say so.
+ * files, or whose files an upgrade took away, can still say so. The line with the progress is only loaded on a terminal, and
+ * the form of JSON values by nearly all commands.
  */
-const FOR_ERRORS = {
+const COMPANIONS = {
   'src/base/errors.ts': 'src/cli/app/command.ts',
+  'src/cli/app/advice.ts': 'src/cli/app/execute.ts',
   'src/cli/output/error-report.ts': 'src/cli/app/execute.ts',
   'src/cli/app/hint.ts': 'src/cli/app/execute.ts',
   'src/cli/output/formats.ts': 'src/cli/app/execute.ts',
+  'src/cli/output/live-line.ts': 'src/cli/app/execute.ts',
   'src/cli/output/program-name.ts': 'src/cli/app/execute.ts',
   'src/cli/output/view.ts': 'src/cli/app/execute.ts',
+  'src/schema/json-value.ts': 'src/cli/app/execute.ts',
 };
+
+/** What is grouped: src, and the packages of which every command, or every request, loads several files. */
+const GROUPED = /^(?:src|node_modules\/(?:commander|zod))\/|^alias-node-child_process$/;
+
+const PROGRAM = 'cli/svc.cjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -42,6 +54,7 @@ export async function loadedTogether() {
   const scratch = mkdtempSync(join(tmpdir(), 'svc-groups-'));
   try {
     await bundleEachFile(join(scratch, 'cli'));
+    writeFileSync(join(scratch, 'requests.csv'), run(scratch, ['sandbox', 'cards', '--request']));
     const loading = new Map();
     for (const [name, argv] of Object.entries(COMMANDS))
       for (const file of filesLoaded(scratch, argv)) loading.set(file, [...(loading.get(file) ?? []), name]);
@@ -53,7 +66,7 @@ export async function loadedTogether() {
 
 function groupsOf(loading) {
   const [, ...start] = Object.keys(COMMANDS);
-  for (const [file, companion] of Object.entries(FOR_ERRORS)) loading.set(file, loading.get(companion) ?? start);
+  for (const [file, companion] of Object.entries(COMPANIONS)) loading.set(file, loading.get(companion) ?? start);
   const groups = {};
   for (const [file, commands] of [...loading].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     const name = commands.length === start.length ? 'start' : commands.join('-');
@@ -70,35 +83,40 @@ function isGrouped(name, commands) {
   return commands[0] !== 'version' && (commands.length > 1 || name === 'tab');
 }
 
-/** Builds the command line as always, but each file of src into a file of its own. */
+/** Builds the command line as always, but each of these files into a file of its own. */
 async function bundleEachFile(directory) {
   const [{ output, ...input }] = await loadConfig(join(root, 'build/rolldown.config.ts'));
-  const name = (id) => (id.startsWith(join(root, 'src/')) ? nameOf(id.slice(root.length)) : null);
+  const name = (id) => {
+    const path = id.replace(root, '').replace('\0', '');
+    return GROUPED.test(path) ? path.replaceAll('/', '~') : null;
+  };
   const codeSplitting = { ...output.codeSplitting, groups: [{ name }] };
   const bundle = await rolldown({ ...input, cwd: root });
   await bundle.write({ ...output, codeSplitting, minify: false, dir: directory, chunkFileNames: '[name].cjs' });
   await bundle.close();
 }
 
-function nameOf(file) {
-  return file.replaceAll('/', '~').replace(/[.]ts$/, '');
-}
-
-/** Runs a command at the sandbox. Returns the files of src that it loaded. */
+/** Runs a command at the sandbox. Returns the files that it loaded. */
 function filesLoaded(scratch, argv) {
-  const [svc, recorder, record] = ['cli/svc.cjs', 'recorder.cjs', 'record'].map((name) => join(scratch, name));
+  const [svc, recorder, record] = [PROGRAM, 'recorder.cjs', 'record'].map((name) => join(scratch, name));
   writeFileSync(
     recorder,
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(record)}, Object.keys(require.cache).join('\\n')));`,
   );
-  const command = [process.execPath, '--require', recorder, svc, ...argv];
-  const { status, stderr } = spawnSync(process.execPath, [svc, 'sandbox', 'exec', '--', ...command], {
+  run(scratch, ['sandbox', 'exec', '--', process.execPath, '--require', recorder, svc, ...argv]);
+  const loaded = readFileSync(record, 'utf8')
+    .split('\n')
+    .map((path) => basename(path, '.cjs').replaceAll('~', '/'));
+  return loaded.filter((path) => GROUPED.test(path));
+}
+
+/** Runs svc. Returns what it printed. */
+function run(scratch, argv) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...argv], {
     cwd: scratch,
     env: { PATH: process.env.PATH, HOME: scratch },
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`svc ${argv.join(' ')} ended with ${status}: ${stderr}`);
-  return [...readFileSync(record, 'utf8').matchAll(/(src~.*)[.]cjs$/gm)].map(
-    ([, name]) => `${name.replaceAll('~', '/')}.ts`,
-  );
+  return stdout;
 }

@@ -8,21 +8,22 @@ import { lazyModules } from './lazy-modules.ts';
 import groups from './loaded-together.json' with { type: 'json' };
 import manifest from '../package.json' with { type: 'json' };
 
-/** The name of the group of each file of src that has one. loaded-together.mjs finds the groups. */
+/** The name of the group of each module that has one. loaded-together.mjs finds the groups. */
 const GROUP_OF = new Map(Object.entries(groups).flatMap(([name, files]) => files.map((file) => [file, name] as const)));
 
-const SOURCES = fileURLToPath(new URL('../src/', import.meta.url));
+const PROJECT = fileURLToPath(new URL('../', import.meta.url));
 
 const CHUNKS = [
-  { name: (id: string) => (id.startsWith(SOURCES) ? (GROUP_OF.get(sourceName(id)) ?? null) : null) },
+  { name: (id: string) => GROUP_OF.get(moduleName(id)) ?? null },
   // Only machines without SIMD instructions use this parser.
   { name: 'parser', test: /llhttp-wasm[.]js$/ },
   // undici loads what builds bodies of forms only for a form, which svc never sends.
   { name: 'forms', test: /[\\/]undici[\\/]lib[\\/](?:web|encoding)[\\/]/ },
 ];
 
-function sourceName(id: string): string {
-  return `src/${id.slice(SOURCES.length).replaceAll('\\', '/')}`;
+/** Returns the path of a module in the project, or the name of an alias. */
+function moduleName(id: string): string {
+  return id.replace(PROJECT, '').replace('\0', '').replaceAll('\\', '/');
 }
 
 const shared: RolldownOptions = {
@@ -126,7 +127,8 @@ interface Alias {
 
 /** Replaces the modules above. An alias that no import matches, after an update of its package, fails the build. */
 function moduleAliases(): Plugin {
-  const prefix = '\0alias:';
+  // The names of files are made of the ids of modules.
+  const idOf = ({ module }: Alias): string => `\0alias-${module.replaceAll(/\W+/g, '-')}`;
   const matched = new Set<Alias>();
   return {
     name: 'module-aliases',
@@ -134,10 +136,10 @@ function moduleAliases(): Plugin {
       const alias = ALIASED.find(({ module, importer: who }) => module === source && who.test(importer));
       if (!alias) return undefined;
       matched.add(alias);
-      return { id: prefix + alias.module, moduleSideEffects: false };
+      return { id: idOf(alias), moduleSideEffects: false };
     },
     load(id) {
-      return ALIASED.find(({ module }) => id === prefix + module)?.code;
+      return ALIASED.find((alias) => idOf(alias) === id)?.code;
     },
     buildEnd(error) {
       if (error) return;
