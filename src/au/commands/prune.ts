@@ -99,10 +99,10 @@ function remove({ signal }: Context, directory: string): void {
 
 /** Names the directories of old cycles with the command that removes them, because their files are the operator's. */
 async function noteOldCycles(context: Context, before: number): Promise<void> {
-  const { oldCycles } = await import('../refresh/open-cycles.ts');
+  const { oldCyclesIn } = await import('../refresh/refresh-directory.ts');
   const { usualParent } = await import('../refresh/rehearsal.ts');
   const parent = usualParent(context);
-  const old = oldCycles(context, parent, before);
+  const old = oldCyclesIn(context, parent, before);
   if (old.length === 0) return;
   const have = old.length === 1 ? 'has' : 'have';
   context.notices.note(

@@ -137,8 +137,8 @@ async function cycleToGoOnWith(
   name: string | undefined,
   { parent, month, againIn }: Choosing,
 ): Promise<string> {
-  const { openCycles } = await import('../refresh/open-cycles.ts');
-  const open = name === undefined ? openCycles(context, parent) : [];
+  const { openCyclesIn } = await import('../refresh/refresh-directory.ts');
+  const open = name === undefined ? openCyclesIn(context, parent) : [];
   const [cycle] = open;
   if (cycle !== undefined && open.length === 1) return cycle;
   if (cycle === undefined && name === undefined) await refuseOpenElsewhere(context, parent);

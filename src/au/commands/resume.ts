@@ -1,6 +1,29 @@
-import { defineCommand } from '../../cli/app/command.ts';
-import { resumeFacts, resumeNamed, resumeRequest } from '../jobs/resume.ts';
-import { resumeParameters } from '../jobs/resume-parameters.ts';
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { flag, type Input, optionalArgument, value, writing } from '../../cli/app/parameter.ts';
+import { text, textToSend } from '../../cli/app/value-parsers.ts';
+import { jobOrListRequest } from '../job/first-requests.ts';
+import { isJobId, readJob } from '../job/job.ts';
+import { jobView } from '../job/job-view.ts';
+import { openCycleView, resumeAll } from '../jobs/resume-all.ts';
+import { resumeCycle, resumedCycleView } from '../jobs/resume-cycle.ts';
+import { resumeJob } from '../jobs/resume-job.ts';
+import { cycleOrJob } from '../jobs/named-cycle.ts';
+import { failOnParameter } from '../results/fail-on.ts';
+import { wholeJobId } from '../whole-job-id.ts';
+
+const parameters = {
+  of: optionalArgument('[cycle|job]', 'a cycle, or the id of a job', textToSend),
+  wait: flag('--wait', 'wait until it is completed, and get the results'),
+  out: writing(value('--out <file>', 'where to write the results of a cycle', text)),
+  force: flag('--force', 'replace a result file that exists'),
+  dryRun: flag('--dry-run', 'show what would be done; send nothing'),
+  failOn: failOnParameter,
+} as const;
+
+type ResumeInput = Input<typeof parameters>;
+
+const VIEWS = [openCycleView, resumedCycleView, jobView];
 
 export const resume = defineCommand({
   description:
@@ -12,8 +35,76 @@ export const resume = defineCommand({
     ['svc au resume 2026-12 --wait', 'the results of a whole cycle, on any machine that shares the ledger'],
     ['svc au resume 5f0c… --wait --timeout 50m', 'one job, in CI: exit code 11 when it is still pending then'],
   ],
-  ...resumeFacts,
-  parameters: resumeParameters,
+  permissions: ['account-updater:job:create', 'account-updater:job:read'],
+  exitCodes: [
+    3,
+    9,
+    [10, 'a job failed, or --fail-on was met'],
+    [11, 'still pending, or another process works on it'],
+    12,
+    13,
+    130,
+  ],
+  changes: true,
+  fields: [...new Set(VIEWS.flatMap(({ fields }) => fields))],
+  parameters,
   run: resumeNamed,
-  request: (_, { of }) => resumeRequest(of),
+  request: (_, { of }) => jobOrListRequest(of),
 });
+
+/** Goes on with everything open, or with the job or cycle that is named. Resolves to the exit code. */
+async function resumeNamed(context: Context, input: ResumeInput): Promise<number | undefined> {
+  const { of } = input;
+  if (of === undefined) {
+    checkOptions(input, 'everything');
+    return resumeAll(context, input);
+  }
+  const resumed = isJobId(of) ? 'job' : 'cycle';
+  checkOptions(input, resumed);
+  if (resumed === 'job') return resumeJob(context, of, input);
+  return cycleOrJob<undefined, undefined>(
+    async () => {
+      await resumeCycle(context, of, input);
+      return undefined;
+    },
+    async () => {
+      // Where no job has the name either, the options are not what is wrong.
+      const job = await wholeJobId(context, of);
+      await readJob(await context.client(), job);
+      checkOptions(input, 'job');
+      return resumeJob(context, job, input);
+    },
+  );
+}
+
+/** What a command goes on with. */
+type Resumed = 'everything' | 'cycle' | 'job';
+
+/** The options that only mean something for some of what can be resumed. */
+const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readonly Resumed[]])[] = [
+  ['out', '--out', ['cycle']],
+  ['force', '--force', ['cycle']],
+  ['failOn', '--fail-on', ['everything', 'cycle']],
+];
+
+/** Checks that each option means something for what is resumed. @throws SvcError `usage` */
+function checkOptions(input: ResumeInput, resumed: Resumed): void {
+  if (input.out === '-')
+    throw new SvcError('usage', '--out must be a file: the summary is written to standard output', {
+      hint:
+        resumed === 'cycle' ? 'Give a file name:' : 'Give a file name, or download the results once they are there:',
+      next:
+        resumed === 'cycle'
+          ? ['au', 'resume', input.of ?? '<cycle>', '--wait', '--out', '<file>']
+          : ['au', 'download', input.of ?? '<job>', '--out', '-'],
+    });
+  for (const [name, option, of] of OPTIONS) {
+    if (of.includes(resumed) || input[name] === undefined || input[name] === false) continue;
+    const about = of.map((each) => (each === 'everything' ? 'everything open' : `a ${each}`)).join(' or ');
+    const given = resumed === 'everything' ? 'none is named' : `this is a ${resumed}`;
+    throw new SvcError('usage', `${option} is about ${about}, and ${given}`, {
+      hint: resumed === 'everything' ? 'Name one of what is open:' : 'See what is open:',
+      next: ['au', 'status'],
+    });
+  }
+}

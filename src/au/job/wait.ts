@@ -6,9 +6,9 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { WaitProgress } from '../../cli/output/progress.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
-import { MISSING_MS } from './absences.ts';
+import { Absences } from './absences.ts';
 import { after } from './verdict.ts';
-import { failedError, findJob, type JobOptions, pollReporter, readJob } from './job.ts';
+import { failedError, findJob, type JobOptions, missingError, pollReporter } from './job.ts';
 
 export interface WaitOptions extends JobOptions {
   /** The longest wait in milliseconds. Default: eight days, because a production job takes up to seven. */
@@ -69,12 +69,14 @@ function jobReader(
   id: string,
   mayBeFound: () => Promise<boolean> = async () => false,
 ): () => Promise<AccountUpdaterJob> {
-  let seenAt: number | undefined;
+  const absences = new Absences(client.clock);
+  let isExpected = false;
   return async () => {
     const job = await findJob(client, id);
-    if (job !== undefined || (seenAt === undefined && (await mayBeFound()))) seenAt = client.clock.now();
-    if (job !== undefined || seenAt === undefined || client.clock.now() - seenAt > MISSING_MS)
-      return job ?? readJob(client, id);
+    absences.note(id, job === undefined);
+    isExpected ||= job !== undefined || (await mayBeFound());
+    if (job !== undefined) return job;
+    if (!isExpected || absences.isLong(id)) throw missingError(id);
     throw new SvcError('bad_response', `job ${id} was not found (404)`);
   };
 }

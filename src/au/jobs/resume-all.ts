@@ -12,10 +12,9 @@ import { requireNoRequest } from '../results/merge.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { openCycles } from './open-cycles.ts';
 import { countedCycle, reportResults, type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
-import type { ResumeInput } from './resume-parameters.ts';
 import { exitCodeOf, type Outcome, outcomeOf } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { optionWords } from './wait-options.ts';
+import { optionWords, type ResumeOptions } from './wait-options.ts';
 
 /** A cycle with what became of it in this command. */
 type OpenCycleRow = ResumedCycle & { readonly outcome: Outcome | null };
@@ -30,7 +29,7 @@ export const openCycleView: View<OpenCycleRow> = {
  * Goes on with every cycle that has jobs whose results nobody received: finishes uploads, polls each job once, with `--wait`
  * until it is completed, and writes the results that are ready. Resolves to the exit code of the worst that happened.
  */
-export async function resumeAll(context: Context, input: ResumeInput): Promise<number | undefined> {
+export async function resumeAll(context: Context, input: ResumeOptions): Promise<number | undefined> {
   const print = await listPrinter(context, openCycleView);
   const cycles = await outlast(context, input.wait, () => openCycles(context, { onlyReads: input.dryRun }));
   if (cycles.length === 0) context.notices.note('no job is open: the results of each job in the ledger were received');
@@ -79,7 +78,7 @@ const MAY_CHANGE: ReadonlySet<Outcome> = new Set([
 async function advance(
   context: Context,
   cycle: NamedCycle,
-  { wait, failOn, force, ...input }: ResumeInput,
+  { wait, failOn, force, ...input }: ResumeOptions,
 ): Promise<OpenCycleRow> {
   const { name } = cycle;
   if (context.signal.aborted) {

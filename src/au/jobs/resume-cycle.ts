@@ -13,11 +13,10 @@ import type { Trend } from '../results/trend.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { countedResults, tenantOf, trendOfFile } from './file-jobs.ts';
-import type { ResumeInput } from './resume-parameters.ts';
 import { toneOf } from '../job/tone.ts';
 import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { optionWords } from './wait-options.ts';
+import { optionWords, type ResumeOptions } from './wait-options.ts';
 
 /** A cycle of the ledger, with the results of all of its jobs once these are completed. */
 export interface ResumedCycle extends Omit<AdvancedCycle, 'results' | 'reason'> {
@@ -40,7 +39,7 @@ export const resumedCycleView: View<ResumedCycle> = {
  * Goes on with a cycle of any machine, and writes the results of all of its jobs into one file once every job is completed.
  * @throws SvcError why the results of some rows are missing
  */
-export async function resumeCycle(context: Context, typed: string, input: ResumeInput): Promise<void> {
+export async function resumeCycle(context: Context, typed: string, input: ResumeOptions): Promise<void> {
   const print = await recordPrinter(context, resumedCycleView);
   if (input.out !== undefined) await requireDestination({ out: input.out, force: input.force });
   const client = await context.client();
@@ -85,7 +84,7 @@ export async function countedCycle(
   return { results, rows, trend };
 }
 
-interface Showing extends Pick<ResumeInput, 'failOn'> {
+interface Showing extends Pick<ResumeOptions, 'failOn'> {
   readonly print: (row: ResumedCycle) => Promise<void>;
 }
 
@@ -113,7 +112,7 @@ export function reportResults(
   what: string,
   { status, reason }: Pick<AdvancedCycle, 'status' | 'reason'>,
   { results, rows }: CountedCycle,
-  failOn: ResumeInput['failOn'],
+  failOn: ResumeOptions['failOn'],
 ): void {
   if (status === 'completed') notices.success(`${what} completed: results in ${results.file}`);
   else notices.note(`the results of the jobs of ${what} that are completed are in ${results.file}`);

@@ -14,12 +14,11 @@ import { showJobs } from '../job/show-progress.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
-import { optionWords, waitingWords } from './wait-options.ts';
+import { optionWords, type ResumeOptions, waitingWords } from './wait-options.ts';
 import { outlast, waitForJob } from '../job/wait.ts';
-import type { ResumeInput } from './resume-parameters.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */
-export async function resumeJob(context: Context, job: string, input: ResumeInput): Promise<undefined> {
+export async function resumeJob(context: Context, job: string, input: ResumeOptions): Promise<undefined> {
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
   const again = ['au', 'resume', job, ...optionWords(input)];

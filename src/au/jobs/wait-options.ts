@@ -19,16 +19,21 @@ export function checkWaitOptions({ wait, out, failOn }: WaitOptions): void {
     throw new SvcError('usage', '--fail-on is about the results and needs --wait', { hint: 'Add --wait.' });
 }
 
-/** The options of a command that an interrupt or the time limit ended, as they were typed. */
-interface InterruptedOptions {
+/** The options of a command that waits, as they were typed. */
+export interface TypedWait {
   readonly wait: boolean;
   readonly out: string | undefined;
   readonly force: boolean;
   readonly failOn: Threshold | undefined;
 }
 
+/** The options of resume, as they were typed. */
+export interface ResumeOptions extends TypedWait {
+  readonly dryRun: boolean;
+}
+
 /** Returns the words of the options of an interrupted command. */
-export function optionWords({ wait, out, force, failOn }: InterruptedOptions): string[] {
+export function optionWords({ wait, out, force, failOn }: TypedWait): string[] {
   return [
     ...(wait ? ['--wait'] : []),
     ...option('--out', out),
@@ -43,7 +48,7 @@ export function waitingWords(words: readonly string[]): readonly string[] {
 }
 
 /** Adds the typed options to an error whose next command submits a file that failed. */
-export async function keepingOptions(options: InterruptedOptions, work: Promise<void>): Promise<void> {
+export async function keepingOptions(options: TypedWait, work: Promise<void>): Promise<void> {
   try {
     await work;
   } catch (error) {

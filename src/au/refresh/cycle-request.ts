@@ -1,19 +1,21 @@
+import fs from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { option } from '../../cli/app/hint.ts';
 import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/source.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { acceptWords, formWords } from '../prepare/prepare-options.ts';
 import { droppedRows, formOf } from '../prepare/prepare.ts';
+import { copyInput } from '../request/open-request-file.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { spoolFile } from '../request/spool.ts';
 import { openSpool } from '../request/spool-output.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { exclusionsFor } from './exclusion-list.ts';
-import type { Export } from './export.ts';
 import { joinRequests, type RequestPaths } from './join-requests.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import { type RefreshInput, withExport } from './refresh-input.ts';
@@ -27,6 +29,19 @@ export interface CycleRequest extends RequestPaths {
   readonly added?: Pick<RefreshRecord, 'dropped' | 'excluded'> & {
     readonly exported: RefreshRecord['exports'][number];
   };
+}
+
+/** An export as it is now. */
+export interface Export {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** Reads the export. Returns undefined if there is no such file. */
+export async function openExport(context: Context, typed: string): Promise<Export | undefined> {
+  const path = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
+  if (!fs.existsSync(path)) return undefined;
+  return { path, sha256: await hashFile(path) };
 }
 
 /** Tells whether the request has the rows of this export, read in the same way. A deleted export counts as unchanged. */

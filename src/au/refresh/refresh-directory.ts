@@ -123,16 +123,14 @@ export class RefreshDirectory {
 
   /** Returns the readable records of the cycles in the directory of all cycles: this one first, then the newest first. */
   recordsOfCycles(): readonly RefreshRecord[] {
-    const parent = this.resolve(this.parent);
-    const entries = fs.existsSync(parent) ? fs.readdirSync(parent, { withFileTypes: true }) : [];
-    const others = entries.flatMap((entry) => {
-      const file = path.join(parent, entry.name, RECORD);
-      const stat = entry.isDirectory() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined;
-      if (stat?.isFile() !== true || entry.name === this.cycle) return [];
-      const record = readableRecord(file);
-      return record === undefined ? [] : [{ record, writtenAt: stat.mtimeMs }];
-    });
-    return [this.record, ...others.toSorted((a, b) => b.writtenAt - a.writtenAt).map(({ record }) => record)];
+    const others = cyclesIn(this.#context, this.parent).filter(({ cycle }) => cycle !== this.cycle);
+    const newest = others.toSorted((a, b) => b.recordedAt - a.recordedAt);
+    return [this.record, ...newest.map(({ record }) => record)];
+  }
+
+  /** When the record was written last, in epoch milliseconds. */
+  get recordedAt(): number {
+    return fs.statSync(this.resolve(this.recordFile)).mtimeMs;
   }
 
   /**
@@ -227,13 +225,31 @@ export class RefreshDirectory {
   }
 }
 
-function readableRecord(file: string): RefreshRecord | undefined {
-  try {
-    return readRecord(parsedJson(readRegularFileSync(file)), file);
-  } catch (error) {
-    if (error instanceof SvcError) return undefined;
-    throw error;
-  }
+/** Returns the cycles below a directory by name that have begun. Other directories, and records that cannot be read, are left out. */
+function cyclesIn(context: Context, parent: string): RefreshDirectory[] {
+  const directory = resolvePath(context, parent);
+  const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return names.toSorted().flatMap((cycle) => {
+    const found = new RefreshDirectory(context, parent, cycle);
+    try {
+      found.read();
+      return found.isBegun ? [found] : [];
+    } catch (error) {
+      if (error instanceof SvcError) return [];
+      throw error;
+    }
+  });
+}
+
+/** Returns the names of the cycles below a directory whose files do not have all results yet. */
+export function openCyclesIn(context: Context, parent: string): string[] {
+  return cyclesIn(context, parent).flatMap(({ record, cycle }) => (record.finished ? [] : [cycle]));
+}
+
+/** Returns the cycles below a directory that are not open and were last recorded before a time, in epoch milliseconds. */
+export function oldCyclesIn(context: Context, parent: string, before: number): RefreshDirectory[] {
+  return cyclesIn(context, parent).filter(({ record, recordedAt }) => recordedAt < before && record.finished === true);
 }
 
 function removeEmpty(directory: string): void {

@@ -22,12 +22,13 @@ import {
   addExport,
   beginRequest,
   type CycleRequest,
+  type Export,
   hasExport,
   notBegun,
+  openExport,
   prepareAside,
   standingRequest,
 } from './cycle-request.ts';
-import { type Export, openExport } from './export.ts';
 import { EXCLUSIONS, RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
