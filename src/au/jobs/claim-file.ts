@@ -1,14 +1,22 @@
+import path from 'node:path';
+import { operatorOf } from '../../base/account.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { boundJob, RowsTaken } from '../ledger/claim-rows.ts';
+import { standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
+import { doubtError } from '../ledger/doubt.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { holdJob } from '../job/verdict.ts';
+import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { compareJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { resultsReader } from './read-results.ts';
+import { type Compared, NOTHING, RowClaims } from './row-claims.ts';
+import { newTokensError, takenError } from './submission-errors.ts';
 import { type JobFiles, senderOf } from '../job/job-files.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { sentBefore } from '../job/upload.ts';
@@ -26,7 +34,7 @@ interface JobFile {
  * Binds the rows of a whole file to a job that the operator chose for it, after a search for jobs that the ledger does not
  * know and that may have these rows. Then `send` gets what this machine keeps of the job, unless the ledger is only
  * read. Meanwhile the job is locked: `au abandon`, which frees its rows, locks it too.
- * @throws SvcError `pending` if another process works on the job, else as `compareJobs` and as the ledger's `claimFile`
+ * @throws SvcError `pending` if another process works on the job, else as `compareJobs` and `claimWhole`
  */
 export async function claimFile(
   context: Context,
@@ -65,23 +73,79 @@ async function bindFile(
   if (!onlyReads) compareBeforeEntry(context, client, ledger, words);
   const jobs = await compareJobs(client, { ledger, tenant, job, onlyRecorded: false, newLedger, again: words, words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });
-  const read = resultsReader(context, client, ledger);
   let isNew = false;
   const onClaim = async (): Promise<void> => {
     isNew = true;
     // Another machine may claim the job first, so that this alone permits no upload.
     if (!onlyReads) await sent.begin(file.source, senderOf(context), 'claiming');
   };
-  const isOwn = await ledger.claimFile(client, job, file, {
-    payAgain,
-    words,
-    submit: ['au', 'submit', typed],
-    read,
-    onClaim,
-  });
+  const isOwn = await claimWhole(context, client, job, { file, typed, payAgain, words, ledger, onClaim });
   const isClaiming = sent.sent === 'claiming';
   if (isOwn && isClaiming && !onlyReads) sent.record('some');
   // A dry run ends like the upload itself, which sends nothing.
   const goesOn = isNew || (isOwn && isClaiming);
   if (onlyReads && !goesOn && sent.mayBeWhole) throw sentBefore(job.id);
+}
+
+interface ClaimingFile extends Pick<FileToBind, 'file' | 'typed' | 'ledger'> {
+  /** Whether the cycle of the file may begin with rows of another cycle. */
+  readonly payAgain: boolean;
+  /** The command that uploads the file, as words. */
+  readonly words: readonly string[];
+  /** Called before the job gets its claim, unless an earlier command made it. */
+  readonly onClaim: () => Promise<void>;
+}
+
+/**
+ * Binds the rows of a whole file to a job. Returns whether this machine made the claim.
+ * @throws SvcError as `RowClaims.claim`, `conflict` if other jobs have rows of the file or results made its tokens,
+ *   `outcome_unknown` if it is not known whether another job has them
+ */
+async function claimWhole(
+  context: Context,
+  client: Client,
+  job: AccountUpdaterJob,
+  { file: request, typed, payAgain, words, ledger, onClaim }: ClaimingFile,
+): Promise<boolean> {
+  const tenant = ledger.tenantOf(job);
+  const claims = new RowClaims(ledger);
+  const read = resultsReader(context, client, ledger);
+  const { check, source, submitted } = request;
+  const { rows: count, bytes, sha256 } = check;
+  const name = path.basename(request.name);
+  const now = client.now();
+  const requireFree = async (): Promise<Compared> => {
+    const file = { name, cycle: undefined, whole: { sha256, source }, submitted: submitted.sha256 };
+    const comparing = { tenant, file, read, own: new Set([job.id]), newer: async () => job };
+    const compared = await claims.compare(context, client, comparing);
+    const { named, taken, division } = compared;
+    const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
+    const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
+    const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING });
+    if (doubt) throw doubt;
+    if (taken.length > 0) throw takenError(named, taken, count, now);
+    if (division !== undefined) throw newTokensError(named, division.made);
+    return compared;
+  };
+  const { named, rows, isBegun } = await requireFree();
+  const { cycle } = named;
+  const opened = await ledger.open(tenant);
+  const bound = standingClaims(await opened.cycle(cycle).read()).find((claim) => claim.job === job.id);
+  // The bytes of an earlier upload may have other dates for the same rows.
+  if (bound && bound.sha256 !== sha256) throw boundJob(job.id);
+  if (!payAgain && !isBegun) {
+    const beginning = { name, rows: rows.size, cycle: undefined, words, submit: ['au', 'submit', typed], now };
+    await requireOtherRows(client, await otherCycles(opened, cycle, rows, sha256), beginning);
+  }
+  if (bound === undefined) await onClaim();
+  const file = { name, sha256, rows: count };
+  try {
+    const isNew = await claims.claim({ client, read, job, cycle, file, part: 1, bytes, source, sha256 });
+    const { host, user } = operatorOf(context.system);
+    return isNew || (bound?.by.host === host && bound.by.user === user);
+  } catch (error) {
+    // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
+    if (error instanceof RowsTaken) await requireFree();
+    throw error;
+  }
 }

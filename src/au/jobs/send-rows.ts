@@ -6,10 +6,11 @@ import { fileSource, hashIfReadable, type UploadSource } from '../../client/tran
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
-import type { CommandLedger, ReadResults } from '../ledger/command-ledger.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
+import { type ReadResults, RowClaims } from './row-claims.ts';
 import { compareJobs, type Comparing, refuseUnknownJobs } from './compare-jobs.ts';
 import { findJob, type JobOptions } from '../job/job.ts';
 import type { SpareJob } from '../job/spare-job.ts';
@@ -60,6 +61,7 @@ interface Uploading extends JobOptions {
 
 export interface Sending extends Uploading {
   readonly tenant: string;
+  readonly rows: RowClaims;
   readonly spare: SpareJob;
   /** The file with the rows, and the name of its cycle in the ledger. */
   readonly file: Pick<RequestFile, 'name' | 'check'> & { readonly cycle: string };
@@ -191,13 +193,13 @@ async function compare({ client, comparing, again, random, onEvent }: Shared, jo
 }
 
 async function claim(
-  { client, ledger, file, read }: Shared,
+  { client, rows, file, read }: Shared,
   job: AccountUpdaterJob,
   { source, sha256, bytes, number }: Slice,
 ): Promise<void> {
   const { name, cycle, check } = file;
   const of = { name: path.basename(name), sha256: check.sha256, rows: check.rows };
-  await ledger.claim({ client, read, job, cycle, file: of, part: number, bytes, source, sha256 });
+  await rows.claim({ client, read, job, cycle, file: of, part: number, bytes, source, sha256 });
 }
 
 /** Checks that the service created a new job that waits for its file. @throws SvcError `bad_response` for any other job */
@@ -232,7 +234,7 @@ export async function finishUploads(
       if (job?.status !== 'pending' || files.sent !== 'some') return;
       uploadAddress(job, client);
       const source = await fileSource(files.request, { sha256: one.sha256 });
-      await ledger.requireClaim(one, job, source);
+      await new RowClaims(ledger).requireClaim(one, job, source);
       try {
         await uploadToJob(client, job, source, { onEvent, random, onSent: files.record });
         files.record('stored');

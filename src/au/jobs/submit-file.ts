@@ -12,12 +12,13 @@ import { requireDirectory } from '../../cli/config/paths.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { otherCycles, requireOtherRows, requireRecentResults } from '../ledger/begin-cycle.ts';
-import { cycleText, knownText, type NamedFile, whoText } from '../ledger/doubt.ts';
+import { otherCycles, requireOtherRows, requireRecentResults } from './begin-cycle.ts';
+import { knownText } from '../ledger/doubt.ts';
+import { cycleText, type NamedFile, whoText } from './submission-errors.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import type { Division } from '../ledger/divide-rows.ts';
+import type { Division } from './divide-rows.ts';
 import type { Check } from '../request/checks.ts';
 import { implausibleFile } from '../request/implausible-file.ts';
 import {
@@ -39,6 +40,7 @@ import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { requireClearName } from '../job/cycle-name.ts';
 import { senderOf } from '../job/job-files.ts';
 import { resultsReader } from './read-results.ts';
+import { RowClaims } from './row-claims.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { creatorMemory, SpareJob } from '../job/spare-job.ts';
@@ -102,6 +104,7 @@ export class FileSubmission {
   readonly #file: RequestFile;
   readonly #input: Submitting;
   readonly #ledger: CommandLedger;
+  readonly #rows: RowClaims;
   /** Jobs of this command that were removed before anything was sent to them. */
   readonly #expired = new Set<string>();
   /** Jobs that got their claims since the rows were divided last, with their rows. */
@@ -117,6 +120,7 @@ export class FileSubmission {
     this.#file = file;
     this.#input = input;
     this.#ledger = new CommandLedger(context, { onlyReads: input.dryRun });
+    this.#rows = new RowClaims(this.#ledger);
   }
 
   /**
@@ -181,6 +185,7 @@ export class FileSubmission {
         await sendRows(client, slices, {
           ...uploading,
           tenant,
+          rows: this.#rows,
           spare,
           read,
           file: { ...this.#file, cycle: this.#known.named.cycle },
@@ -401,7 +406,7 @@ export class FileSubmission {
     // Another machine with the ledger may have sent the file of a job that this command saw expire.
     const how = { newer, read, ended: this.#ledger.isShared ? undefined : this.#expired };
     const compared = await outlast(this.#context, this.#input.wait, () =>
-      this.#ledger.compare(client, { tenant, file, ...how }),
+      this.#rows.compare(this.#context, client, { tenant, file, ...how }),
     );
     // From here on, the upload compares the jobs itself.
     this.#ledger.beforeFirstEntry(undefined);

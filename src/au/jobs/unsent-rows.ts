@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
-import { submitWords } from '../ledger/doubt.ts';
+import { submitWords } from './submission-errors.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { NamedCycle } from './named-cycle.ts';
 

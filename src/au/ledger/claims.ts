@@ -2,6 +2,17 @@ import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { ClaimEntry, DoneEntry, EndBody, Entry } from './entry.ts';
 
+/** A standing claim that has some of the rows. */
+export interface Taken {
+  readonly claim: ClaimEntry;
+  /** How many of the rows it has. */
+  readonly rows: number;
+  /** What the service said of its job in this command: undefined if it does not know the job, null if it was not asked. */
+  readonly status: string | null | undefined;
+  /** Whether somebody read the results of the job. */
+  readonly isDone: boolean;
+}
+
 /** The most characters of a user and host in a message. */
 const LONGEST_NAME = 80;
 

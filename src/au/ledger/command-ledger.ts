@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { operatorOf } from '../../base/account.ts';
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import { once } from '../../base/once.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
@@ -8,22 +9,14 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
-import type { Client } from '../../client/api/client.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/store.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
-import { fileSource, hashFile, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
+import { hashFile, hashIfReadable } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
-import type { RequestFile } from '../request/open-request-file.ts';
-import { findJob } from '../job/job.ts';
 import { JobFiles } from '../job/job-files.ts';
-import { otherCycles, requireOtherRows } from './begin-cycle.ts';
-import { doubtError, failedElsewhere, type NamedFile, newTokensError, takenError, undeliveredError } from './doubt.ts';
-import { boundJob, claimRows, RowsTaken } from './claim-rows.ts';
+import { undeliveredError } from './doubt.ts';
 import { areTokensKnown, deliveryOf, hasClaim, isDone, lastReading, standingClaims, stands } from './claims.ts';
-import { divideRows, type Division } from './divide-rows.ts';
 import type { ClaimEntry, EndBody, Entry, Who } from './entry.ts';
-import { claimsWithoutRows, enteredWithoutRows, fileCycleIn, fileCycles } from './earlier-keys.ts';
-import { isFileCycle } from './cycle-names.ts';
 import type { LedgerCycle, LedgerHost } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
 import {
@@ -41,16 +34,6 @@ import {
 } from './place.ts';
 import { PlannedObjects } from './objects.ts';
 import { doneOf, lossSince, type Reading, readingOf, readText } from './reading.ts';
-import { FileRows, readRows, type RequestRows, tokensOf } from './request-rows.ts';
-import type { RowSet } from './row-set.ts';
-import { settleClaims, type SettleOptions, type Taken } from './settle-claims.ts';
-
-/** The rows of one job, or those of a whole file. */
-interface JobRows {
-  /** The SHA-256 of the file with the rows. */
-  readonly sha256: string;
-  readonly source: Pick<UploadSource, 'open'>;
-}
 
 /** The newest claim of a job, and what became of it. */
 export interface JobClaim {
@@ -63,58 +46,6 @@ export interface JobClaim {
   readonly wasRead: boolean;
   /** Whether somebody received the results of the job. */
   readonly wasDelivered: boolean;
-}
-
-/** A file and its cycle, as the operator named them. */
-interface SubmittedFile {
-  readonly name: string;
-  /** The cycle that the operator named; undefined for a file without one. */
-  readonly cycle: string | undefined;
-  /** All of its rows. */
-  readonly whole: JobRows;
-  /** The SHA-256 of the file as it was submitted, with rows that stand twice. */
-  readonly submitted: string;
-}
-
-/** Reads the results of the completed job of a claim, and enters the tokens that they made. */
-export type ReadResults = (tenant: string, claim: ClaimEntry) => Promise<void>;
-
-interface ToCompare extends Omit<SettleOptions, 'stored'> {
-  readonly tenant: string;
-  readonly file: SubmittedFile;
-  readonly read?: ReadResults | undefined;
-}
-
-/** The rows of a file, compared with what their cycle has. */
-interface Compared {
-  readonly named: NamedFile;
-  readonly rows: FileRows;
-  /** Whether the cycle has entries. */
-  readonly isBegun: boolean;
-  readonly taken: readonly Taken[];
-  /** Undefined if all rows are free. */
-  readonly division: Division | undefined;
-}
-
-/** How the cycle of a file begins that the operator uploads to a job. */
-interface BeginFile {
-  /** Whether it may begin with rows of another cycle. */
-  readonly payAgain: boolean;
-  /** The commands that upload the file, and that submit it, as words. */
-  readonly words: readonly string[];
-  readonly submit: readonly string[];
-  readonly read: ReadResults;
-  /** Called before the job gets its claim, unless an earlier command made it. */
-  readonly onClaim: () => Promise<void>;
-}
-
-/** The rows to bind to a job that was created for them. */
-interface RowsToClaim extends JobRows, Pick<ClaimEntry, 'part' | 'file' | 'bytes'> {
-  readonly job: AccountUpdaterJob;
-  /** The name of the cycle in the ledger. */
-  readonly cycle: string;
-  readonly client: Client;
-  readonly read?: ReadResults | undefined;
 }
 
 /** A ledger with what it knows of jobs. */
@@ -130,19 +61,14 @@ export class CommandLedger {
   /** The embedded sandbox belongs to this machine, and shares nothing. */
   readonly #isEmbedded: boolean;
   readonly #location: string | undefined;
-  readonly #onlyReads: boolean;
+  /** Whether the command enters nothing. */
+  readonly onlyReads: boolean;
   readonly #opened = new Map<string, Promise<Ledger>>();
-  /** The keys of rows that were read already, by ledger and by the hash of their file. */
-  readonly #rows = new Map<string, Promise<RequestRows>>();
   /** What was read last from a file of results, by the hash of the file. */
   #read: { readonly sha256: string; readonly reading: Promise<Reading | undefined> } | undefined;
-  /** The jobs whose results were looked for already. */
-  readonly #looked = new Set<string>();
   #check: ((tenant: string) => Promise<void>) | undefined;
   /** The ledger that this machine begins to share, and the one that it had alone, while the claims of the latter are copied. */
   #joining: KnownLedger | undefined;
-  /** The claims of a process are made one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
 
   /**
    * What only reads begins no ledger, enters nothing, and does not bind this machine to the ledger that is set.
@@ -150,7 +76,7 @@ export class CommandLedger {
    */
   constructor(context: Context, { onlyReads = false } = {}) {
     this.#context = context;
-    this.#onlyReads = onlyReads;
+    this.onlyReads = onlyReads;
     this.#isEmbedded = serviceOf(context) === 'sandbox';
     this.#location = this.#isEmbedded ? undefined : context.settings.ledger.value;
     if (!onlyReads && !this.#isEmbedded) requireSpelledPlaces(context.system);
@@ -193,127 +119,6 @@ export class CommandLedger {
 
   /** Tells whether the store confirmed the file of a job to this machine. */
   readonly isStored = (job: string): boolean => this.jobFiles(job).sent === 'stored';
-
-  /**
-   * Finds out which rows of a file are free, and divides the others by the claims that have them. The rows of jobs that
-   * failed elsewhere become free, and are not sent by this command. Without a client, no job is read.
-   * @throws SvcError `job_failed` for such a job, `outcome_unknown` for a job whose rows are unknown, `config` for a damaged
-   *   ledger
-   */
-  async compare(client: Client | undefined, { tenant, file, read, ...how }: ToCompare): Promise<Compared> {
-    const { name, whole } = file;
-    const ledger = await this.open(tenant);
-    const rows = await this.#rowsOf(ledger, whole);
-    const isNamed = file.cycle !== undefined;
-    const named = { name, cycle: file.cycle ?? (await fileCycleIn(ledger, rows)), isNamed };
-    await this.#requireKnownRows(tenant, ledger, named, file);
-    const cycle = ledger.cycle(named.cycle);
-    const entries = await cycle.read();
-    const isBegun = entries.length > 0;
-    const { taken, failed } = await settleClaims(client, cycle, rows, { ...how, stored: this.isStored });
-    if (failed.length > 0) throw failedElsewhere(named, failed);
-    const claims = taken.map(({ claim }) => claim);
-    requireKnownRows(
-      named,
-      claims.filter(({ row_set: set }) => set === null),
-    );
-    const isAnyFree = (await rows.left(await setsOf(cycle, claims))) > 0;
-    // A command that sends rows finds lost entries when it claims them. What is read here may be copies of this machine.
-    if (this.#onlyReads && isAnyFree) await cycle.heal();
-    if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
-    const { isMixed } = await this.#readRows(ledger.salt, whole);
-    const division = await divideRows(this.#context, cycle, { source: whole.source, isMixed }, taken);
-    return { named, rows, isBegun, taken, division };
-  }
-
-  /**
-   * Binds rows of a file to their job, before the first byte is sent.
-   * @throws SvcError as `claimRows`
-   */
-  async claim(rows: RowsToClaim): Promise<void> {
-    await this.#claim(rows);
-  }
-
-  /**
-   * Checks that the rows of a job are still claimed for it alone, before more of its file is sent.
-   * @throws SvcError as `claimRows`
-   */
-  async requireClaim(
-    { part, file, bytes, sha256 }: ClaimEntry,
-    job: AccountUpdaterJob,
-    source: UploadSource,
-  ): Promise<void> {
-    const ledger = await this.open(this.tenantOf(job));
-    const cycle = await ledger.cycleOfJob(job.id);
-    if (cycle === undefined) throw boundJob(job.id);
-    const rows = await this.#rowsOf(ledger, { sha256, source });
-    const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
-    await claimRows(ledger, { job, cycle: cycle.name, part, file, bytes, sha256, rows, tokens });
-  }
-
-  /**
-   * Binds the rows of a whole file to a job that the operator chose for it. Returns whether this machine made the claim.
-   * @throws SvcError as `claimRows`, `conflict` if other jobs have rows of the file or results made its tokens,
-   *   `outcome_unknown` if it is not known whether another job has them
-   */
-  async claimFile(client: Client, job: AccountUpdaterJob, request: RequestFile, how: BeginFile): Promise<boolean> {
-    const tenant = this.tenantOf(job);
-    const ledger = await this.open(tenant);
-    const { check, source, submitted } = request;
-    const { rows: count, bytes, sha256 } = check;
-    const name = path.basename(request.name);
-    const now = client.now();
-    const requireFree = async (): Promise<Compared> => {
-      const file = { name, cycle: undefined, whole: { sha256, source }, submitted: submitted.sha256 };
-      const comparing = { tenant, file, read: how.read, own: new Set([job.id]), newer: async () => job };
-      const compared = await this.compare(client, comparing);
-      const { named, taken, division } = compared;
-      const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
-      const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
-      const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING });
-      if (doubt) throw doubt;
-      if (taken.length > 0) throw takenError(named, taken, count, now);
-      if (division !== undefined) throw newTokensError(named, division.made);
-      return compared;
-    };
-    const { named, rows, isBegun } = await requireFree();
-    const { cycle } = named;
-    const bound = standingClaims(await ledger.cycle(cycle).read()).find((claim) => claim.job === job.id);
-    // The bytes of an earlier upload may have other dates for the same rows.
-    if (bound && bound.sha256 !== sha256) throw boundJob(job.id);
-    if (!how.payAgain && !isBegun) {
-      const beginning = { name, rows: rows.size, cycle: undefined, words: how.words, submit: how.submit, now };
-      await requireOtherRows(client, await otherCycles(ledger, cycle, rows, sha256), beginning);
-    }
-    if (bound === undefined) await how.onClaim();
-    const file = { name, sha256, rows: count };
-    try {
-      const isNew = await this.#claim({ client, read: how.read, job, cycle, file, part: 1, bytes, source, sha256 });
-      const { host, user } = this.#who();
-      return isNew || (bound?.by.host === host && bound.by.user === user);
-    } catch (error) {
-      // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
-      if (error instanceof RowsTaken) await requireFree();
-      throw error;
-    }
-  }
-
-  /**
-   * Reads the results of all completed jobs of a cycle whose new tokens the ledger does not know, before rows are claimed: a
-   * row may have one of these tokens.
-   */
-  async #readCompleted(
-    client: Client,
-    entries: readonly Entry[],
-    read: (claim: ClaimEntry) => Promise<void>,
-  ): Promise<void> {
-    const unread = standingClaims(entries).filter(({ job }) => !areTokensKnown(entries, job) && !this.#looked.has(job));
-    for (const claim of unread) {
-      const { job } = claim;
-      if (isDone(entries, job) || (await findJob(client, job))?.status === 'completed') await read(claim);
-      this.#looked.add(job);
-    }
-  }
 
   /**
    * Records in the ledger what was read of the results of a job, and which tokens they made. This happens before the results
@@ -445,17 +250,6 @@ export class CommandLedger {
     return jobs === undefined ? claims : claims.filter(({ job }) => jobs.includes(job));
   }
 
-  /** Tells whether a cycle has claims of a file, or of all of its rows, whatever became of these. `file` is a path. */
-  async hasClaimed(tenant: string, cycle: string, sha256: string, file: string | undefined): Promise<boolean> {
-    const ledger = await this.open(tenant);
-    const opened = ledger.cycle(cycle);
-    const claims = (await opened.read()).filter((entry) => entry.kind === 'claim');
-    if (claims.some((claim) => claim.file.sha256 === sha256)) return true;
-    if (file === undefined || claims.length === 0) return false;
-    const rows = await this.#rowsOf(ledger, { sha256, source: await fileSource(file) });
-    return (await rows.left(await setsOf(opened, claims))) === 0;
-  }
-
   /** Ends the claim of a job on the operator's word: its rows are free, or nobody can get its results any more. */
   async endClaim(tenant: string, end: EndBody): Promise<void> {
     const cycle = await (await this.open(tenant)).cycleOfJob(end.job);
@@ -503,67 +297,15 @@ export class CommandLedger {
     return once(this.#opened, tenant, () => this.#open(tenant));
   }
 
-  /**
-   * Checks that no earlier job got the same file without a cycle, where the ledger knows only the hash of the file.
-   * @throws SvcError `outcome_unknown`
-   */
-  async #requireKnownRows(
-    tenant: string,
-    ledger: Ledger,
-    named: NamedFile,
-    { whole, submitted }: SubmittedFile,
-  ): Promise<void> {
-    // The operator may type the name that the cycle had in this machine's former ledger.
-    if (named.isNamed && !isFileCycle(named.cycle)) return;
-    requireKnownRows(named, await claimsWithoutRows(ledger, [whole.sha256, submitted]));
-    if (!this.isShared) return;
-    const own = await this.#openOwn(tenant, { onlyReads: true });
-    if (!(await own.cycleNames()).some(isFileCycle)) return;
-    const cycles = [
-      ...(await fileCycles(own, await this.#rowsOf(own, whole))),
-      ...(named.isNamed ? [named.cycle] : []),
-    ];
-    requireKnownRows(named, await enteredWithoutRows(own, ledger, cycles));
-  }
-
-  async #rowsOf(ledger: Ledger, file: JobRows): Promise<FileRows> {
-    return FileRows.of(ledger.salt, async (salt) => (await this.#readRows(salt, file)).rows);
-  }
-
-  #readRows(salt: string, { sha256, source }: JobRows): Promise<RequestRows> {
-    return once(this.#rows, `${salt}${sha256}`, () => readRows(salt, { open: () => source.open(), sha256 }));
-  }
-
-  /** Claims rows. Returns whether this call made the claim. */
-  async #claim({ client, read, source, sha256, ...claiming }: RowsToClaim): Promise<boolean> {
-    const tenant = this.tenantOf(claiming.job);
-    const ledger = await this.open(tenant);
-    const { id } = claiming.job;
-    const before = this.#last;
-    const claimed = (async () => {
-      await before.catch(() => undefined);
-      const entries = await ledger.cycle(claiming.cycle).read();
-      // A job that has its claim may be older than the results.
-      if (read && !hasClaim(entries, id)) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
-      // The job gets its file from this command, which needs none of its results.
-      this.#looked.add(id);
-      const rows = await this.#rowsOf(ledger, { sha256, source });
-      const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
-      return claimRows(ledger, { ...claiming, sha256, rows, tokens });
-    })();
-    this.#last = claimed;
-    return claimed;
-  }
-
   async #open(tenant: string): Promise<Ledger> {
     const context = this.#context;
     const kept = this.placeOf(tenant);
     const used = readUsedLedger(kept);
     const place = this.#location === undefined ? undefined : await openSharedStore(context, this.#location, used);
     requireSameLedger(used, { ...context.settings.ledger, value: place?.name }, kept);
-    if (place === undefined) return this.#openOwn(tenant);
+    if (place === undefined) return this.openOwn(tenant);
     const copies = await openCopies(context, kept, place);
-    const planned = this.#onlyReads ? new PlannedObjects(place) : undefined;
+    const planned = this.onlyReads ? new PlannedObjects(place) : undefined;
     const isFirstUse = used?.ledger === undefined || used.pending === true;
     const cache = planned?.copiesIn(copies) ?? copies;
     const ledger = await this.#openAt(planned ?? place, tenant, { isFirstUse, cache });
@@ -583,11 +325,11 @@ export class CommandLedger {
    * no entries sets no comparison, and copies none.
    */
   async #join(tenant: string, ledger: Ledger): Promise<boolean> {
-    const former = await this.#openOwn(tenant);
+    const former = await this.openOwn(tenant);
     const { announceClaims, copyClaims, hasUncopied } = await import('./move-ledger.ts');
     this.#joining = { ledger, former };
     try {
-      if (!this.#onlyReads && (await ledger.isBegun()) && (await hasUncopied(former, ledger))) {
+      if (!this.onlyReads && (await ledger.isBegun()) && (await hasUncopied(former, ledger))) {
         if (this.#check === undefined) return false;
         try {
           await this.#check(tenant);
@@ -611,7 +353,7 @@ export class CommandLedger {
   }
 
   /** Opens the ledger that this machine has alone, or had before it shared one. */
-  async #openOwn(tenant: string, { onlyReads = this.#onlyReads } = {}): Promise<Ledger> {
+  async openOwn(tenant: string, { onlyReads = this.onlyReads } = {}): Promise<Ledger> {
     const objects = await openOwnLedgers(this.#context, this.#root());
     const own = { isFirstUse: false, isOwn: true };
     return this.#openAt(onlyReads ? new PlannedObjects(objects) : objects, tenant, own);
@@ -646,7 +388,7 @@ export class CommandLedger {
   readonly #onPutBack = (place: string, names: readonly string[]): void => {
     const { notices } = this.#context;
     const objects = `${countText(names.length, 'object')}, ${names.length === 1 ? '' : 'such as '}${names[0]}`;
-    if (this.#onlyReads)
+    if (this.onlyReads)
       notices.warn(
         `the ledger in ${place} lacks ${objects}: this machine has a copy, which the next command that sends rows puts back`,
       );
@@ -655,7 +397,7 @@ export class CommandLedger {
 
   /** Remembers the ledger of a tenant. From then on, this machine sends nothing without it. */
   #remember(kept: string, used: UsedLedger): void {
-    if (!this.#onlyReads) writeUsedLedger(kept, used);
+    if (!this.onlyReads) writeUsedLedger(kept, used);
   }
 
   /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */
@@ -666,35 +408,10 @@ export class CommandLedger {
   }
 }
 
-const NOTHING = '; nothing was sent';
-
-/** Checks that there are no claims of unknown rows, among which any row of a file may be. @throws SvcError `outcome_unknown` */
-function requireKnownRows({ cycle }: NamedFile, claims: readonly ClaimEntry[]): void {
-  const doubts = claims.map((claim) => ({ claim, why: 'unknown' }) as const);
-  const doubt = doubtError(doubts, { cycle, now: 0, ending: NOTHING });
-  if (doubt) throw doubt;
-}
-
-/** Returns the known sets of rows of some claims. */
-async function setsOf(cycle: LedgerCycle, claims: readonly ClaimEntry[]): Promise<RowSet[]> {
-  const sets = await Promise.all(claims.map((claim) => cycle.rowsOf(claim)));
-  return sets.filter((set) => set !== undefined);
-}
-
 /** Tells whether a cycle knows all tokens that the results in a file made. */
 async function areBorn(cycle: LedgerCycle, entries: readonly Entry[], file: string): Promise<boolean> {
   const made = await cycle.newTokens(entries);
   for (const salt of new Set(made.map((set) => set.salt)))
     if ((await readingOf(salt, file))?.born.left(made) === 0) return true;
   return false;
-}
-
-/** Returns what was begun under a name, or begins it. What failed is begun again, because a store may be back by then. */
-function once<T>(known: Map<string, Promise<T>>, name: string, begin: () => Promise<T>): Promise<T> {
-  const before = known.get(name);
-  if (before) return before;
-  const begun = begin();
-  known.set(name, begun);
-  begun.catch(() => known.delete(name));
-  return begun;
 }

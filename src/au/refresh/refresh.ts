@@ -12,6 +12,7 @@ import { CONFIRMATIONS, confirmWords } from '../jobs/confirm-options.ts';
 import { deliverFile, type FileResults, isPending, pollFile } from '../jobs/file-jobs.ts';
 import type { FileJobs } from '../jobs/jobs-of-file.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
+import { RowClaims } from '../jobs/row-claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
 import { formOf } from '../prepare/prepare.ts';
@@ -114,7 +115,7 @@ class Refresh {
     const file = isHere ? this.#directory.resolve(request) : undefined;
     const isKnown =
       record.claimed === undefined ||
-      (tenant !== undefined && (await ledger.hasClaimed(tenant, cycle, record.claimed, file)));
+      (tenant !== undefined && (await new RowClaims(ledger).hasClaimed(tenant, cycle, record.claimed, file)));
     this.#input = { ...this.#input, onlyRecorded: true };
     if (isKnown) return;
     // A reset of the sandbox deletes its ledger, too.

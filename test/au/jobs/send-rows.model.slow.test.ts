@@ -15,6 +15,7 @@ import { afterAll, expect, it, vi } from 'vitest';
 import { resume } from '../../../src/au/commands/resume.ts';
 import { submit } from '../../../src/au/commands/submit.ts';
 import type { JobFiles } from '../../../src/au/job/job-files.ts';
+import type { RowClaims } from '../../../src/au/jobs/row-claims.ts';
 import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import { isSvcError, SvcError } from '../../../src/base/errors.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
@@ -103,21 +104,28 @@ vi.mock('../../../src/au/ledger/proof-of-absence.ts', async (original) => {
     outside.mistake === ABSENT_IS_GONE ? 'made up' : actual.proofOfAbsence(...given);
   return { ...actual, proofOfAbsence };
 });
-vi.mock('../../../src/au/ledger/command-ledger.ts', async (original) => {
-  const actual = await original<{ readonly CommandLedger: typeof CommandLedger }>();
+vi.mock('../../../src/au/jobs/row-claims.ts', async (original) => {
+  const actual = await original<{ readonly RowClaims: typeof RowClaims }>();
   return {
     ...actual,
-    CommandLedger: class extends actual.CommandLedger {
-      override async claim(rows: Parameters<CommandLedger['claim']>[0]): Promise<void> {
-        const claim = (): Promise<void> => super.claim(rows);
-        if (outside.mistake !== LATE_CLAIM) return claim();
-        outside.late.push(claim);
+    RowClaims: class extends actual.RowClaims {
+      readonly #of: CommandLedger;
+
+      constructor(ledger: CommandLedger) {
+        super(ledger);
+        this.#of = ledger;
       }
 
-      override async compare(...[client, how]: Parameters<CommandLedger['compare']>) {
-        const has = (job: string): boolean => !this.jobFiles(job).mayBeSent;
+      override async claim(rows: Parameters<RowClaims['claim']>[0]): Promise<boolean> {
+        if (outside.mistake !== LATE_CLAIM) return super.claim(rows);
+        outside.late.push(async () => void (await super.claim(rows)));
+        return true;
+      }
+
+      override async compare(...[context, client, how]: Parameters<RowClaims['compare']>) {
+        const has = (job: string): boolean => !this.#of.jobFiles(job).mayBeSent;
         const ended = outside.mistake === FILES_DECIDE ? ({ has } as ReadonlySet<string>) : undefined;
-        return super.compare(client, ended ? { ...how, ended } : how);
+        return super.compare(context, client, ended ? { ...how, ended } : how);
       }
     },
   };

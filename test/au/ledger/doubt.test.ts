@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Doubt, doubtError, failedElsewhere, knownText, takenError } from '../../../src/au/ledger/doubt.ts';
+import { type Doubt, doubtError, knownText } from '../../../src/au/ledger/doubt.ts';
+import { failedElsewhere, takenError } from '../../../src/au/jobs/submission-errors.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { claimBody, WHO } from './entries.ts';
 

@@ -1,7 +1,7 @@
 import { type Claiming, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { FileRows, readRows, tokensOf } from '../../../src/au/ledger/request-rows.ts';
-import { type Settled, settleClaims, type SettleOptions } from '../../../src/au/ledger/settle-claims.ts';
+import { type Settled, settleClaims, type SettleOptions } from '../../../src/au/jobs/settle-claims.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Client } from '../../../src/client/api/client.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';

@@ -3,10 +3,10 @@ import type { UploadSource } from '../../client/transfer/source.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { type DividedRows, RowsFile } from '../request/rows-file.ts';
 import { repeatsToken, withTokensOnce } from '../request/tokens-once.ts';
-import type { LedgerCycle } from './cycle.ts';
-import { keyOfRequestRow, keyOfRequestToken } from './request-rows.ts';
-import { RowSet } from './row-set.ts';
-import type { Taken } from './settle-claims.ts';
+import type { LedgerCycle } from '../ledger/cycle.ts';
+import { keyOfRequestRow, keyOfRequestToken } from '../ledger/request-rows.ts';
+import { RowSet } from '../ledger/row-set.ts';
+import type { Taken } from '../ledger/claims.ts';
 
 type Rows = Pick<UploadSource, 'open'>;
 

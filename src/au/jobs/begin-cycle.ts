@@ -2,16 +2,16 @@ import { SvcError } from '../../base/errors.ts';
 import { countText, fixedPercent, formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { byText, deliveryOf, isDone, standingClaims } from './claims.ts';
-import type { ClaimEntry, Entry } from './entry.ts';
+import { byText, deliveryOf, isDone, standingClaims } from '../ledger/claims.ts';
+import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { findJob } from '../job/job.ts';
-import { fileCycles, unknownRowsCycle } from './earlier-keys.ts';
-import type { FileRows } from './request-rows.ts';
-import type { LedgerCycle } from './cycle.ts';
-import type { Ledger } from './ledger.ts';
+import { fileCycles, unknownRowsCycle } from '../ledger/earlier-keys.ts';
+import type { FileRows } from '../ledger/request-rows.ts';
+import type { LedgerCycle } from '../ledger/cycle.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
 import type { DividedRows } from '../request/rows-file.ts';
-import type { Taken } from './settle-claims.ts';
+import type { Taken } from '../ledger/claims.ts';
 
 /** How many cycles are compared, newest first. */
 const CYCLES_COMPARED = 40;

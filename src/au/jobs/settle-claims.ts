@@ -1,22 +1,10 @@
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
-import { isDone, standingClaims, stands } from './claims.ts';
-import type { LedgerCycle } from './cycle.ts';
-import type { ClaimEntry } from './entry.ts';
-import { proofOfAbsence, provableFrom, provableUntil } from './proof-of-absence.ts';
-import type { FileRows } from './request-rows.ts';
-
-/** A standing claim that has some of the rows. */
-export interface Taken {
-  readonly claim: ClaimEntry;
-  /** How many of the rows it has. */
-  readonly rows: number;
-  /** What the service said of its job in this command: undefined if it does not know the job, null if it was not asked. */
-  readonly status: string | null | undefined;
-  /** Whether somebody read the results of the job. */
-  readonly isDone: boolean;
-}
+import { isDone, standingClaims, stands, type Taken } from '../ledger/claims.ts';
+import type { LedgerCycle } from '../ledger/cycle.ts';
+import { proofOfAbsence, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
+import type { FileRows } from '../ledger/request-rows.ts';
 
 export interface Settled {
   /** Claims that still stand. */

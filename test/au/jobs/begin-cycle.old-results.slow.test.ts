@@ -3,8 +3,8 @@ import { FakeClock } from '../../support/clock.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
-import { DAY } from './machines.ts';
-import { sharedLedger } from './shared-ledger.ts';
+import { DAY } from '../ledger/machines.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 it.each([
   { off: -8, later: 6, code: 0 },

@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { divideRows, type Division } from '../../../src/au/ledger/divide-rows.ts';
+import { divideRows, type Division } from '../../../src/au/jobs/divide-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { HEADER, UUID } from '../rows.ts';
-import { claimBody } from './entries.ts';
-import { claim, fileOf, type Machine, Machines, oneClaim, settle } from './machines.ts';
+import { claimBody } from '../ledger/entries.ts';
+import { claim, fileOf, type Machine, Machines, oneClaim, settle } from '../ledger/machines.ts';
 
 let home: string;
 const closing: (() => Promise<void> | void)[] = [];

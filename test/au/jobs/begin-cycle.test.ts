@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { otherCycles, requireOtherRows } from '../../../src/au/ledger/begin-cycle.ts';
+import { otherCycles, requireOtherRows } from '../../../src/au/jobs/begin-cycle.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import { claim, DAY, fileOf, fileRows, type Machine, Machines } from './machines.ts';
+import { claim, DAY, fileOf, fileRows, type Machine, Machines } from '../ledger/machines.ts';
 
 const TEN = 'a b c d e f g h i j'.split(' ');
 

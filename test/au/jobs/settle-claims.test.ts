@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { settleClaims } from '../../../src/au/ledger/settle-claims.ts';
-import { claimBody } from './entries.ts';
-import { claim, DAY, fileOf, fileRows, Machines, MINUTE, oneClaim, settle } from './machines.ts';
+import { settleClaims } from '../../../src/au/jobs/settle-claims.ts';
+import { claimBody } from '../ledger/entries.ts';
+import { claim, DAY, fileOf, fileRows, Machines, MINUTE, oneClaim, settle } from '../ledger/machines.ts';
 
 /** Returns the jobs that still have rows, each with their number and its status. */
 function words({ taken }: Awaited<ReturnType<typeof settle>>): string[] {
