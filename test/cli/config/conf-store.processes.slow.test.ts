@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bundledChildren, ended } from './support/processes.ts';
+import { finished } from '../../support/svc.ts';
+import { bundledChildren } from './support/processes.ts';
 import { modeOf, temporaryDirectory } from './support/system.ts';
 
 const SOAK = process.env['SOAK'] === '1';
@@ -83,7 +84,7 @@ describe('the config file, written by real processes', () => {
     let midway = 0;
     for (let round = 0; round < (SOAK ? 200 : 25); round++) {
       const child = children.start(['churn'], at(directory));
-      const end = ended(child);
+      const end = finished(child);
       await once(child.stdout!, 'data');
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
       child.kill('SIGKILL');

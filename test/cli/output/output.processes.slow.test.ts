@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LAUNCHER } from '../../support/svc.ts';
+import { finished, LAUNCHER } from '../../support/svc.ts';
 import { type Bundle, bundleProgram } from '../../support/terminal.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'svc-output-'));
@@ -19,34 +20,13 @@ afterAll(() => {
   rmSync(temporary, { recursive: true, force: true });
 });
 
-interface Ended {
-  readonly code: number | null;
-  readonly err: string;
-}
-
-function ended(child: ChildProcess): Promise<Ended> {
-  let err = '';
-  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  return new Promise((resolve) => {
-    child.on('close', (code) => resolve({ code, err }));
-  });
-}
-
 describe('a real process', () => {
-  it('R51: a real process fails when the output is full', async () => {
-    const full = openSync('/dev/full', 'w');
-    const { code, err } = await ended(spawn(process.execPath, [list.path, '100'], { stdio: ['ignore', full, 'pipe'] }));
-    closeSync(full);
-    expect(code).toBe(1);
-    expect(err).toContain('error: standard output could not be written (ENOSPC)');
-  });
-
   it('R51: a real process fails when only part of the last write fits, which Node itself does not notice', async () => {
     const path = join(temporary, 'short.txt');
     const command = `ulimit -f 4 && exec "${process.execPath}" "${list.path}" 100 > "${path}"`;
-    const { code, err } = await ended(spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] }));
+    const { code, stderr } = await finished(shell(command));
     expect(statSync(path).size).toBe(4096);
-    expect(err).toContain('could not be written (EFBIG)');
+    expect(stderr).toContain('could not be written (EFBIG)');
     expect(code).toBe(1);
   });
 
@@ -56,8 +36,8 @@ describe('a real process', () => {
       const path = join(temporary, 'appended.txt');
       writeFileSync(path, 'before\n');
       const command = `ulimit -f 20 && exec "${process.execPath}" "${list.path}" 1000 >> "${path}"`;
-      const { code, err } = await ended(spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] }));
-      expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('could not be written (EFBIG)') });
+      const { code, stderr } = await finished(shell(command));
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('could not be written (EFBIG)') });
       const [first, ...rows] = readFileSync(path, 'utf8').split('\n');
       expect({ first, last: rows.pop(), rows: rows.length }).toEqual({ first: 'before', last: '', rows: 100 });
       expect(JSON.parse(rows.at(-1) ?? '')).toMatchObject({ id: 'row-99' });
@@ -72,8 +52,7 @@ describe('a real process', () => {
       writeFileSync(recorder, `process.on('exit', () => require('node:fs').writeSync(2, String(${loaded})));`);
       const command = `"${process.execPath}" --require "${recorder}" "${LAUNCHER}" --version`;
       for (const target of ['>/dev/null', `>"${join(temporary, 'version.txt')}"`, '| cat >/dev/null']) {
-        const child = spawn('bash', ['-c', `${command} ${target}`], { stdio: ['ignore', 'ignore', 'pipe'] });
-        expect(await ended(child), target).toEqual({ code: 0, err: '' });
+        expect(await finished(shell(`${command} ${target}`)), target).toMatchObject({ code: 0, stderr: '' });
       }
     },
   );
@@ -81,14 +60,14 @@ describe('a real process', () => {
   it('R51: a real process ends quietly and stops reading when the reader goes away', async () => {
     const child = spawn(process.execPath, [list.path, '10000000'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.once('data', () => child.stdout.destroy());
-    const { code, err } = await ended(child);
+    const { code, stderr } = await finished(child);
     expect(code).toBe(0);
-    expect(err).toMatch(/^read \d{3,6}\n$/);
+    expect(stderr).toMatch(/^read \d{3,6}\n$/);
   });
 
   it('R51: a real process gives a slow reader every byte, and reads no further ahead than the pipe holds', async () => {
     const child = spawn(process.execPath, [list.path, '20000'], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const end = ended(child);
+    const end = once(child, 'close');
     let text = '';
     for await (const chunk of child.stdout) {
       text += String(chunk);
@@ -97,7 +76,7 @@ describe('a real process', () => {
           setTimeout(resolve, 20);
         });
     }
-    expect((await end).code).toBe(0);
+    expect(await end).toEqual([0, null]);
     const lines = text.trimEnd().split('\n');
     expect(lines).toHaveLength(20_000);
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ id: 'row-19999' });
@@ -106,21 +85,14 @@ describe('a real process', () => {
   it("R51: a real process gives a slow reader of a shell's pipe every byte, and leaves the pipe as others expect it", async () => {
     const rows = `"${process.execPath}" "${list.path}" 20000 2>/dev/null`;
     const flags = 'grep flags /proc/self/fdinfo/9 9>&1 >&2';
-    const { code, err } = await ended(
+    const { code, stderr } = await finished(
       shell(`(${rows}; true) | (sleep 0.3; tail -1 | grep -q row-19999 && echo all >&2)`),
     );
-    expect({ code, err }).toEqual({ code: 0, err: 'all\n' });
-    const plain = await ended(shell(`${flags} | cat`));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'all\n' });
+    const plain = await finished(shell(`${flags} | cat`));
     expect(
-      await ended(shell(`("${process.execPath}" "${list.path}" 100; ${flags}) 2> >(grep flags >&2) | cat`)),
+      await finished(shell(`("${process.execPath}" "${list.path}" 100; ${flags}) 2> >(grep flags >&2) | cat`)),
     ).toEqual(plain);
-  });
-
-  it("R51: a real process ends quietly and stops reading when the reader of a shell's pipe goes away", async () => {
-    const rows = `"${process.execPath}" "${list.path}" 10000000`;
-    const { code, err } = await ended(shell(`${rows} | head -1; exit \${PIPESTATUS[0]}`));
-    expect(code).toBe(0);
-    expect(err).toMatch(/^read \d{3,6}\n$/);
   });
 });
 

@@ -5,7 +5,8 @@ import { Messages, type NoticeLevel } from '../../../src/cli/output/messages.ts'
 import { Output } from '../../../src/cli/output/output.ts';
 import { Progress } from '../../../src/cli/output/progress.ts';
 import { isRepaintable } from '../../../src/cli/output/terminal.ts';
-import { ManualClock, Sink } from './streams.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { Sink } from './streams.ts';
 
 /** A sink with a movable cursor, like a terminal. */
 class Screen extends Sink {
@@ -28,7 +29,7 @@ class Screen extends Sink {
 }
 
 interface Set {
-  readonly clock: ManualClock;
+  readonly clock: FakeClock;
   readonly sink: Sink;
   readonly progress: Progress;
   readonly notices: Messages;
@@ -42,7 +43,7 @@ afterEach(() => {
 });
 
 function set(columns?: number, level: NoticeLevel = 'normal', unicode = true): Set {
-  const clock = new ManualClock();
+  const clock = new FakeClock({ start: 0, auto: false });
   const sink = columns === undefined ? new Sink() : new Screen(columns);
   const ended = new AbortController();
   const screen = isRepaintable(sink) ? { stream: sink, redact, unicode } : undefined;

@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from 'node:stream';
-import type { Clock, InputStream, OutputStream } from '../../../src/base/system.ts';
+import type { InputStream, OutputStream } from '../../../src/base/system.ts';
 import { Output } from '../../../src/cli/output/output.ts';
 
 /** An output stream that keeps the text written to it. It is a terminal if `columns` is given. */
@@ -35,43 +35,4 @@ export function outputOver(stream: OutputStream): Output {
 /** Returns an input stream that is a terminal or not. */
 export function inputStream(isTTY: boolean): InputStream {
   return Object.assign(new PassThrough(), { isTTY });
-}
-
-/** A clock that stands still until it is moved. */
-export class ManualClock implements Clock {
-  #now = 0;
-  #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const stop = (): void => reject(signal?.reason as Error);
-      const wake = (): void => {
-        signal?.removeEventListener('abort', stop);
-        resolve();
-      };
-      this.#sleepers.push({ at: this.#now + ms, wake });
-      signal?.addEventListener('abort', stop, { once: true });
-    });
-  }
-
-  /** Advances the time and wakes each sleeper when its time has come. */
-  async advance(ms: number): Promise<void> {
-    const end = this.#now + ms;
-    for (;;) {
-      const next = this.#sleepers.toSorted((a, b) => a.at - b.at)[0];
-      if (next === undefined || next.at > end) break;
-      this.#sleepers = this.#sleepers.filter((sleeper) => sleeper !== next);
-      this.#now = next.at;
-      next.wake();
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
-    }
-    this.#now = end;
-  }
 }

@@ -6,9 +6,9 @@ import { inspect } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { LockHost } from '../../../src/base/files/lock.ts';
-import type { Clock } from '../../../src/base/system.ts';
 import { FILE_LIMITS, type TimeLimits } from '../../../src/client/http/retry.ts';
 import { createTransport, type Transport } from '../../../src/client/http/transport.ts';
+import { FakeClock } from '../../support/clock.ts';
 import type { FaultServer } from '../../support/fault-server.ts';
 import { SIGNATURE, startFaultStore, type StoreScript } from '../../support/fault-store.ts';
 
@@ -34,17 +34,8 @@ export function directory(): string {
 }
 
 /** Returns a clock that records its sleeps, which take no time. */
-export function instantClock(): Clock & { readonly slept: number[] } {
-  const slept: number[] = [];
-  return {
-    slept,
-    now: () => Date.now(),
-    sleep: async (ms, signal) => {
-      signal?.throwIfAborted();
-      slept.push(ms);
-      await new Promise((resolve) => setImmediate(resolve));
-    },
-  };
+export function instantClock(): FakeClock {
+  return new FakeClock({ start: Date.now(), runs: true });
 }
 
 /** Limits that end a test which hangs by mistake, with room for a busy machine. */

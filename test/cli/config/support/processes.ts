@@ -5,17 +5,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll, beforeAll } from 'vitest';
-
-/** The exit code and the output of a process that has ended. */
-export interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { type Finished, finished } from '../../../support/svc.ts';
 
 /** Functions that run child.ts as a separate process. */
 export interface Children {
-  run(words: readonly string[], options?: JobOptions): Promise<Ended>;
+  run(words: readonly string[], options?: JobOptions): Promise<Finished>;
   start(words: readonly string[], options?: JobOptions): ChildProcess;
 }
 
@@ -51,14 +45,5 @@ export function bundledChildren(): Children {
       ...(uid === undefined ? {} : { uid, gid: uid }),
     });
   };
-  return { start, run: (words, options) => ended(start(words, options)) };
-}
-
-/** Waits for the end of a process. */
-export async function ended(child: ChildProcess): Promise<Ended> {
-  const out = { stdout: '', stderr: '' };
-  child.stdout?.on('data', (chunk: Buffer) => (out.stdout += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => (out.stderr += chunk.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, ...out };
+  return { start, run: (words, options) => finished(start(words, options)) };
 }
