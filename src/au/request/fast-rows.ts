@@ -70,8 +70,8 @@ class LastMerchant {
   read(bytes: Uint8Array, { start, end }: { readonly start: number; readonly end: number }): string {
     const text = this.#text;
     let at = 0;
-    if (text.length === end - start) while (at < text.length && bytes[start + at] === text.charCodeAt(at)) at += 1;
-    if (text.length === end - start && at === text.length) return text;
+    while (at < text.length && bytes[start + at] === text.charCodeAt(at)) at += 1;
+    if (at === end - start && at === text.length) return text;
     this.#text = String.fromCharCode(...bytes.subarray(start, end));
     return this.#text;
   }

@@ -77,6 +77,7 @@ const FIXTURES: readonly Fixture[] = [
   ['month 00', rows('x,26,00,M'), '2:month:expiration_month'],
   ['month 13', rows('x,26,13,M'), '2:month:expiration_month'],
   ['month 1', rows('x,26,1,M'), '2:month:expiration_month'],
+  ['month 0:', rows(`${UUID},26,0:,M`), '2:month:expiration_month'],
   ['month 012', rows('x,26,012,M'), '2:month:expiration_month'],
   ['year and month swapped', rows('x,12,26,M'), '2:month:expiration_month'],
   ['a year without a month', rows('x,26,,M')],

@@ -63,6 +63,8 @@ describe('card numbers in cells', () => {
     [['9792', '8600', '9860'], [16]],
     [['0', '2130', '2132', '2220', '2206', '2721', '273', '28', '31', '33', '3527', '359', '59', '7', '80', '83'], []],
     [['8601', '90', '9791', '9793', '9861'], []],
+    // The beginning of a range within a number is none.
+    [['08600', '09860'], []],
   ])(
     'R40 and R06: the search for card numbers in cells knows what networks issue, with %j in front: %j digits',
     (prefixes, lengths) => {
