@@ -77,6 +77,8 @@ export class FaultServer {
 
   #accept(socket: Socket): void {
     this.connections += 1;
+    // A body waits for the acknowledgment of its head otherwise, which takes 40 ms.
+    socket.setNoDelay(true);
     this.#open.add(socket);
     socket.on('close', () => this.#open.delete(socket)).on('error', () => undefined);
     const first = Array.isArray(this.#script) ? this.#peek() : undefined;
