@@ -74,7 +74,10 @@ function linesWithKey(argv: readonly string[], parameters: Readonly<Record<strin
   let at = 0;
   const pasted = (): string => BY_TURNS[at++ % BY_TURNS.length] ?? '';
   const added = (...more: string[]): string[] => argv.toSpliced(end, 0, ...more);
-  const options = Object.values(parameters).flatMap((parameter) => optionWords(parameter).at(-1) ?? []);
+  // What an option takes for the name of a file is shown.
+  const options = Object.values(parameters)
+    .filter(({ file }) => file === undefined)
+    .flatMap((parameter) => optionWords(parameter).at(-1) ?? []);
   return [
     ...argv.map((_, place) => argv.with(place, pasted())),
     ...Array.from({ length: end + 1 }, (_, place) => argv.toSpliced(place, 0, pasted())),

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
-import { type Clock, systemClock } from '../../../src/base/system.ts';
-import { main } from '../../../src/main.ts';
+import { systemClock } from '../../../src/base/system.ts';
+import { FaultServer, type Step } from '../../support/fault-server.ts';
+import { hangUp, json, silence } from '../../support/fault-steps.ts';
+import { bodyOf, type Received } from '../../support/request-reader.ts';
+import { type HereOptions, type HereResult, svcIn } from '../../support/run-here.ts';
 
 /** A request that reached the server. */
 export interface Call {
@@ -20,28 +20,30 @@ export type Reply = readonly [status: number, body: unknown] | 'torn' | 'silent'
 /** A server that replies as scripted and records the calls. */
 export class Scripted {
   readonly calls: Call[] = [];
-  readonly #server: Server;
-  #reply: (call: Call, index: number) => Reply = () => [404, {}];
+  readonly #server: FaultServer;
 
-  private constructor(server: Server) {
+  private constructor(server: FaultServer) {
     this.#server = server;
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response));
   }
 
   static async start(): Promise<Scripted> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Scripted(server);
+    return new Scripted(await FaultServer.start([json({}, 404)]));
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#server.url.origin;
   }
 
   /** Replaces the script and forgets the earlier calls. */
   play(reply: (call: Call, index: number) => Reply): void {
     this.calls.length = 0;
-    this.#reply = reply;
+    this.#server.play(() => ({
+      on: 'request',
+      act: (socket, request) => {
+        const call = callOf(request);
+        stepOf(reply(call, this.calls.push(call) - 1)).act(socket, request);
+      },
+    }));
   }
 
   /** The calls in the form `POST /path`. */
@@ -49,33 +51,24 @@ export class Scripted {
     return this.calls.map(({ method, path }) => `${method} ${path}`);
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const text = Buffer.concat((await request.toArray()) as Buffer[]).toString();
-    const call = {
-      method: request.method ?? '',
-      path: request.url ?? '',
-      body: text === '' ? undefined : (JSON.parse(text) as unknown),
-    };
-    this.calls.push(call);
-    const reply = this.#reply(call, this.calls.length - 1);
-    if (reply === 'silent') return;
-    if (reply === 'torn') return void request.socket.destroy();
-    response.writeHead(reply[0], { 'content-type': 'application/json' }).end(JSON.stringify(reply[1]));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 }
 
+function callOf(request: Received | undefined): Call {
+  const { method = '', path = '', body = '' } = request ?? {};
+  return { method, path, body: body === '' ? undefined : bodyOf(request) };
+}
+
+function stepOf(reply: Reply): Step {
+  if (reply === 'silent') return silence('request');
+  return reply === 'torn' ? hangUp() : json(reply[1], reply[0]);
+}
+
 /** The circumstances of a run of the tool inside the test process. */
-export interface Run {
-  readonly input?: string | Buffer | Readable;
+export interface Run extends Pick<HereOptions, 'input' | 'clock' | 'signal' | 'env'> {
   readonly server?: Scripted;
-  readonly clock?: Clock;
-  readonly signal?: AbortSignal;
-  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A home directory for runs of the tool inside the test process. */
@@ -90,41 +83,16 @@ export class Place {
   }
 
   /** Runs a command line inside the test process. */
-  async svc(argv: readonly string[], run: Run = {}): Promise<{ code: number; stdout: string; stderr: string }> {
-    const stdout = new PassThrough();
-    const stderr = new PassThrough();
-    const texts = Promise.all([gathered(stdout), gathered(stderr)]);
-    const { input = '', server, clock = systemClock, signal = new AbortController().signal, env } = run;
+  async svc(argv: readonly string[], { server, env, ...run }: Run = {}): Promise<HereResult> {
     const account = server && {
       SVC_BASE_URL: server.url,
       SVC_PRIVATE_API_KEY: 'key_canary_0123456789',
       SVC_PACING: 'off',
     };
-    const code = await main(argv, {
-      env: { ...account, ...env },
-      platform: 'linux',
-      home: this.path,
-      cwd: this.path,
-      pid: 4242,
-      nodeVersion: '20.19.0',
-      stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),
-      stdout,
-      stderr,
-      clock,
-      signal,
-      isAlive: () => false,
-    });
-    stdout.end();
-    stderr.end();
-    const [out, err] = await texts;
-    return { code, stdout: out, stderr: err };
+    return svcIn(this.path, argv, { clock: systemClock, ...run, env: { ...account, ...env } });
   }
 
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
   }
-}
-
-async function gathered(stream: Readable): Promise<string> {
-  return Buffer.concat((await stream.toArray()) as Buffer[]).toString();
 }
