@@ -3,11 +3,13 @@ import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { text } from '../../cli/app/value-parsers.ts';
+import { formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 import { acceptParameter } from '../request/accept-option.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { confirmParameters, onlyRecordedParameter } from '../jobs/confirm-options.ts';
-import { inCycleSince } from '../jobs/cycle-age.ts';
 import { cycleName } from '../job/cycle-name.ts';
 import {
   countedResults,
@@ -21,11 +23,11 @@ import {
   waitsForFile,
 } from '../jobs/file-jobs.ts';
 import { firstChange, firstRequest } from '../job/first-requests.ts';
-import type { FileJobs } from '../jobs/jobs-of-file.ts';
-import { FileSubmission } from '../jobs/submit-file.ts';
+import { type FileJobs, FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../job/verdict.ts';
 import { checkWaitOptions, keepingOptions, optionWords, waitingWords } from '../jobs/wait-options.ts';
 import { isDone } from '../ledger/claims.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, printResults, type Submission, submissionView } from '../results/submission.ts';
@@ -114,6 +116,41 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
 function nothingNew(file: string, cycle: string | undefined): Submission {
   const counts = { rows: 0, sent: 0, left_out: 0, left_out_errors: 0, in_cycle_since: null };
   return { status: 'nothing_new', file, cycle: cycle ?? null, ...counts, job: null, jobs: [] };
+}
+
+/** The age from which the cycle of a schedule is an old one. A cycle of a month and a late run of it are younger. */
+const OLD_MS = 35 * DAY_MS;
+
+/** A file whose submission is done. */
+interface InCycle {
+  readonly tenant: string;
+  readonly name: string;
+  /** The cycle as the operator named it; undefined for a file without one. */
+  readonly cycle: string | undefined;
+  /** The jobs with rows of the file; undefined if results of the cycle made all of its tokens. */
+  readonly jobs: readonly string[] | undefined;
+}
+
+/**
+ * Returns when the first job with rows of the file was created; null if the ledger does not respond in time. Warns if the
+ * newest one is so old that nothing was sent now, and that a schedule may name the same cycle each time.
+ * @throws SvcError `config` for a damaged ledger, and for one that is not the ledger of this machine
+ */
+async function inCycleSince(context: Context, { tenant, name, cycle, jobs }: InCycle): Promise<string | null> {
+  const claims = await readIfPossible(context, (limited) =>
+    new CommandLedger(limited, { onlyReads: true }).claimsOf(tenant, cycle, jobs),
+  );
+  // Whether a later command pays for rows again depends on this, so that it is no mere addition.
+  if (isSvcError(claims, 'config')) throw claims;
+  if (isSvcError(claims)) return null;
+  const times = claims.map((claim) => parseTime(claim.created_at)).filter((time) => time !== undefined);
+  if (times.length === 0) return null;
+  const age = (await context.client()).now() - Math.max(...times);
+  if (cycle !== undefined && age > OLD_MS)
+    context.notices.warn(
+      `nothing was sent: the newest job with rows of ${name} in cycle ${cycle} is ${formatDuration(age)} old. If a schedule runs this command, give each of its cycles another name, such as the month`,
+    );
+  return jobs === undefined ? null : isoTime(Math.min(...times));
 }
 
 type Row = Omit<Submission, 'in_cycle_since'>;

@@ -1,8 +1,7 @@
 import type { PreviewRequest } from '../../cli/app/command.ts';
-import { fieldPaths, statusAmong, type View } from '../../cli/output/view.ts';
+import { fieldPaths, statusAmong, type Tone, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
-import { toneOf } from './tone.ts';
 
 /** Returns the request for a job, for `--curl`. */
 export async function jobRequest(job: string): Promise<PreviewRequest> {
@@ -22,3 +21,15 @@ export const jobView: View<ListedJob> = {
   ],
   secret: ['upload_url', 'download_url'],
 };
+
+/** Returns how the status of a job, a file or a cycle is colored. */
+export function toneOf(status: unknown): Tone | undefined {
+  return TONES.get(status);
+}
+
+const TONES: ReadonlyMap<unknown, Tone> = new Map([
+  ['completed', 'good'],
+  ['failed', 'bad'],
+  ['unknown', 'warn'],
+  ['pending', 'quiet'],
+]);

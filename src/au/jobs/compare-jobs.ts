@@ -8,7 +8,7 @@ import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { CommandLedger, KnownLedger } from '../ledger/command-ledger.ts';
 import { nameOf, soundPages, unsoundList, UnsoundList } from '../job/job.ts';
-import { MISSING_MS } from '../job/absences.ts';
+import { MISSING_MS } from '../job/wait.ts';
 
 /** The size of the pages of the list. */
 const PAGE_SIZE = 100;

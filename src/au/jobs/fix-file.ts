@@ -12,7 +12,8 @@ import { nextCycle } from '../ledger/cycle-names.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { type JoinedJob, type UnclearErrors, writeLeftOutErrors } from '../results/left-out-errors.ts';
 import type { ResultsFile } from '../results/merge.ts';
-import { type FileJobs, isOfFile } from './jobs-of-file.ts';
+import { isOfFile } from '../results/file-results.ts';
+import type { FileJobs } from './submit-file.ts';
 
 /**
  * Writes the rows of a file that were left out although their result in the job of another file is an error, and shows the

@@ -11,12 +11,10 @@ import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from './settle-claims.ts';
-import { findJob, type JobOptions, pollReporter } from '../job/job.ts';
-import { findJobs } from '../job/find-jobs.ts';
+import { findJob, findJobs, type JobOptions, pollReporter } from '../job/job.ts';
 import { after, worstOf } from '../job/verdict.ts';
 import { SpareJob } from '../job/spare-job.ts';
-import { Absences } from '../job/absences.ts';
-import { LONGEST_WAIT_MS } from '../job/wait.ts';
+import { Absences, LONGEST_WAIT_MS } from '../job/wait.ts';
 
 type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
 

@@ -13,7 +13,7 @@ import type { Trend } from '../results/trend.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { countedResults, tenantOf, trendOfFile } from './file-jobs.ts';
-import { toneOf } from '../job/tone.ts';
+import { toneOf } from '../job/job-view.ts';
 import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { optionWords, type ResumeOptions } from './wait-options.ts';

@@ -1,11 +1,11 @@
 import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
-import { toneOf } from '../job/tone.ts';
+import { toneOf } from '../job/job-view.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import { byText, deliveryOf, standingClaims, stands } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Client } from '../../client/api/client.ts';
-import { findJobs } from '../job/find-jobs.ts';
+import { findJobs } from '../job/job.ts';
 import type { Ledger, OpenCycle } from '../ledger/ledger.ts';
 
 /** The status of a job that the service does not know. It may have been paid for. */

@@ -32,13 +32,13 @@ import { strangeTokens } from '../request/overview.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { withTokensOnce } from '../request/tokens-once.ts';
 import { type FileJob, rowsIn } from '../results/file-results.ts';
-import type { FileJobs } from './jobs-of-file.ts';
 import { requireDestination } from '../results/merge.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { requireClearName } from '../job/cycle-name.ts';
 import { senderOf } from '../job/job-files.ts';
+import type { NamedCycle } from './named-cycle.ts';
 import { resultsReader } from './read-results.ts';
 import { RowClaims } from './row-claims.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
@@ -68,6 +68,17 @@ export interface Submitting {
   readonly options?: readonly string[] | undefined;
   /** Checks the tenant of the key before anything is sent. */
   readonly checkTenant?: ((tenant: string) => Promise<void>) | undefined;
+}
+
+/** The jobs with rows of a file, as the ledger has them. */
+export interface FileJobs {
+  readonly file: RequestFile;
+  readonly jobs: readonly FileJob[];
+  /** Whether the operator named the cycle. */
+  readonly isNamed: boolean;
+  /** The command that goes on with the jobs. */
+  readonly again: readonly string[];
+  readonly cycle: NamedCycle;
 }
 
 /** What is done with a file. */

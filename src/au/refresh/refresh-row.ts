@@ -1,4 +1,4 @@
-import { toneOf } from '../job/tone.ts';
+import { toneOf } from '../job/job-view.ts';
 import type { View } from '../../cli/output/view.ts';
 
 /**

@@ -16,6 +16,11 @@ export interface FileJob {
   readonly rows: RowsOfJob;
 }
 
+/** Tells whether the rows of a claim were sent from this very file. */
+export function isOfFile({ claim }: FileJob, { check }: Pick<RequestFile, 'check'>): boolean {
+  return claim.file.sha256 === check.sha256;
+}
+
 /** Sorts the jobs of a file by the number of the part that each was sent as. */
 export function inOrder(jobs: readonly FileJob[]): readonly FileJob[] {
   return jobs.toSorted((a, b) => a.claim.part - b.claim.part);

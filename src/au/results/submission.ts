@@ -4,7 +4,7 @@ import { isDrawn } from '../../cli/app/print.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
-import { toneOf } from '../job/tone.ts';
+import { toneOf } from '../job/job-view.ts';
 import {
   actionFor,
   type Actions,

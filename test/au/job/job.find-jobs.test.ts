@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { findJobs } from '../../../src/au/job/find-jobs.ts';
+import { findJobs } from '../../../src/au/job/job.ts';
 import { openBench } from '../support.ts';
 
 /** Opens a bench with jobs that have no file, and the requests that the service gets from then on. */

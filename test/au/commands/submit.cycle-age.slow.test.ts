@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { rowOf } from '../../support/run-here.ts';
-import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
+import { openQuickDesk, type QuickDesk, writeRows } from './support.ts';
 
 const DAY = 86_400_000;
 const [, ...ROWS] = exampleRequestFile().trimEnd().split('\n');
