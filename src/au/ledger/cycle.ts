@@ -107,12 +107,9 @@ export class LedgerCycle {
     return hasClaim(this.#entries, job);
   }
 
-  /** Checks that the cycle has a claim of a job that has its file. @throws SvcError `config` */
-  async requireClaim(job: string): Promise<void> {
-    if (hasClaim(await this.read(), job)) return;
-    await this.heal();
-    if (hasClaim(await this.read(), job)) return;
-    throw damagedLedger(this.#folder.shown(this.#top), `the claim of job ${job} is missing`);
+  /** Returns the error for a job that has its file, and whose claim the cycle lacks. */
+  lacksClaim(job: string): SvcError {
+    return damagedLedger(this.#folder.shown(this.#top), `the claim of job ${job} is missing`);
   }
 
   /**

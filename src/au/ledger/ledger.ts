@@ -106,7 +106,7 @@ export class Ledger {
    * @throws SvcError `config` for an object that differs
    */
   async restore(): Promise<void> {
-    const kept = await this.#keptCycles();
+    const kept = (await this.#folder.cycles('copies')).map((name) => this.cycle(name));
     const listed = kept.length === 0 ? new Map<string, StoredFile>() : await this.#folder.list('');
     for (const cycle of kept) {
       try {
@@ -116,11 +116,6 @@ export class Ledger {
         if (!(error instanceof ForkedLedger)) throw error;
       }
     }
-  }
-
-  /** Returns the cycles of which this machine has copies. */
-  async #keptCycles(): Promise<readonly LedgerCycle[]> {
-    return (await this.#folder.cycles('copies')).map((name) => this.cycle(name));
   }
 
   /** Notes that a machine which begins to share the ledger has the claim of a job, and copies it once no other job is unknown. */
@@ -207,15 +202,13 @@ export class Ledger {
   /** Returns the cycle that a claim binds a job in; undefined for a job that the ledger does not know. */
   async cycleOfJob(job: string): Promise<LedgerCycle | undefined> {
     const mark = await this.#readMark(job);
-    if (mark !== undefined) return mark.cycle ?? this.#cycleWithClaim(job);
-    // A place that was restored to an older time lacks the mark, and this machine may have the claim.
-    if (this.#cycleRead(job) === undefined) for (const cycle of await this.#keptCycles()) await cycle.read();
-    return this.#cycleRead(job);
-  }
-
-  /** Returns the cycle among those that were read which has a claim of a job. */
-  #cycleRead(job: string): LedgerCycle | undefined {
-    return [...this.#cycles.values()].find((cycle) => cycle.hasRead(job));
+    if (mark?.cycle !== undefined) return mark.cycle;
+    // The claim of an ignored job may have been entered later. A place that was restored to an older time lacks the mark of a job
+    // whose claim this machine may have. And a list may not show yet the cycles that this process added entries to.
+    const names = await this.#folder.cycles(mark === undefined ? 'copies' : 'place');
+    for (const cycle of new Set([...this.#cycles.values(), ...names.map((name) => this.cycle(name))]))
+      if (hasClaim(await cycle.read(), job)) return cycle;
+    return undefined;
   }
 
   /**
@@ -224,10 +217,10 @@ export class Ledger {
    * @throws SvcError `config` for a cycle that has lost the claim
    */
   async hasSent(job: string): Promise<boolean> {
-    if (this.#cycleRead(job) !== undefined) return true;
+    for (const cycle of this.#cycles.values()) if (cycle.hasRead(job)) return true;
     const mark = await this.#readMark(job);
     if (mark?.cycle === undefined) return mark !== undefined;
-    if (await this.#isLost(mark.cycle, job)) await mark.cycle.requireClaim(job);
+    if (await this.#isLost(mark.cycle, job)) throw mark.cycle.lacksClaim(job);
     return true;
   }
 
@@ -253,14 +246,6 @@ export class Ledger {
     if (bytes === undefined) return undefined;
     const mark = parseMark(bytes, this.#folder.shown(name));
     return 'cycle' in mark ? { cycle: this.cycle(mark.cycle) } : {};
-  }
-
-  /** Returns the cycle with a claim of an ignored job, whose mark names none: its claim was entered later. */
-  async #cycleWithClaim(job: string): Promise<LedgerCycle | undefined> {
-    // A list may not show yet the cycles that this process added entries to.
-    const cycles = [...this.#cycles.values(), ...(await this.cycleNames()).map((name) => this.cycle(name))];
-    for (const cycle of new Set(cycles)) if (hasClaim(await cycle.read(), job)) return cycle;
-    return undefined;
   }
 
   /** Creates a note with who made it and when, under the name of this time. */
