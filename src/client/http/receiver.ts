@@ -215,7 +215,7 @@ export class Watchdog {
 
   /** Called when a piece of the body arrived. */
   received(): void {
-    this.#arm(this.#limits.idle);
+    if (!this.#over) this.#timer?.refresh();
   }
 
   /** Ends the watch. Later events of undici start no timer, which would keep the process alive. */
