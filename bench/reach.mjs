@@ -1,5 +1,5 @@
-// Counts the files of src that a command runs. A file counts if one of its functions ran. The figures have no goal; the
-// message of the commit that raises one says why. The bundle is built again with one file per module, so that V8's coverage
+// Counts the files of src that a command runs, and how often it waits for the disk. A file counts if one of its functions ran.
+// The files have no goal; the message of the commit that raises their number says why. The bundle is built again with one file per module, so that V8's coverage
 // can distinguish the modules.
 //   npm run bench reach [-- --list]
 import { spawnSync } from 'node:child_process';
@@ -11,6 +11,7 @@ import { rolldown } from 'rolldown';
 import { loadConfig } from 'rolldown/config';
 import { plainEnvironment, report } from './support/measure.mjs';
 
+const SYNCS = fileURLToPath(new URL('support/syncs.cjs', import.meta.url));
 const root = fileURLToPath(new URL('..', import.meta.url));
 const place = mkdtempSync(join(tmpdir(), 'svc-reach-'));
 const modules = join(place, 'dist');
@@ -25,12 +26,15 @@ const commands = [
 
 try {
   await build();
-  const rows = commands.map((name) => {
-    const files = filesRun(name.split(' ').slice(1));
+  const rows = commands.flatMap((name) => {
+    const { files, syncs } = run(name.split(' ').slice(1));
     if (listed) process.stdout.write(`${name}\n  ${files.join('\n  ')}\n`);
-    return { name, figure: files.length, unit: 'files' };
+    return [
+      { name, figure: files.length, unit: 'files' },
+      { name: `${name}: syncs`, figure: syncs, unit: 'syncs' },
+    ];
   });
-  report('reach', 'files of src that run a function', rows);
+  report('reach', 'files of src that run a function, and waits for the disk', rows);
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
@@ -64,22 +68,25 @@ function svc(home, argv) {
 }
 
 /** @param {readonly string[]} argv */
-function filesRun(argv) {
+function run(argv) {
   // A command that finds what another one did takes other ways.
   const home = mkdtempSync(join(place, 'home-'));
   const coverage = join(home, 'coverage');
   writeFileSync(join(home, 'tokens.csv'), svc(home, ['sandbox', 'cards', '--request']));
-  const line = ['env', `NODE_V8_COVERAGE=${coverage}`, process.execPath, program, ...argv];
+  const counted = join(home, 'syncs');
+  const variables = [`NODE_V8_COVERAGE=${coverage}`, `SYNCS=${counted}`];
+  const line = ['env', ...variables, process.execPath, '--require', SYNCS, program, ...argv];
   svc(home, ['sandbox', 'exec', '--', ...line]);
   const scripts = readdirSync(coverage).flatMap(
     (file) => JSON.parse(readFileSync(join(coverage, file), 'utf8')).result,
   );
   const prefix = new URL(`file://${modules}/`).href;
-  return scripts
+  const files = scripts
     .filter(({ url, functions }) => url.startsWith(prefix) && functions.some(isRun))
     .map(({ url }) => url.slice(prefix.length).replace(/\.mjs$/, '.ts'))
     .filter((path) => !path.includes('node_modules') && !path.startsWith('_'))
     .toSorted();
+  return { files, syncs: Number(readFileSync(counted, 'utf8')) };
 }
 
 /** Tells whether a function ran. The module itself, which runs when it is loaded, does not count. */
