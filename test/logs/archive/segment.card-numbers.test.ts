@@ -27,8 +27,9 @@ it.each([
   { messages: [BROKEN, CLEAN, PLAIN], count: 1 },
 ])('an archive counts the entries of a batch with a card number: $messages', async ({ messages, count }) => {
   const pending = new Pending(directory, 'a-tenant', 0, { entries: 100, characters: 100_000 });
-  const line = (message: string): string => `{"created_at":"2026-01-05T12:00:00Z","message":"${message}"}`;
-  await pending.add(messages.map((message) => logFromLine(line(message))));
+  await pending.add(
+    messages.map((message) => logFromLine(`{"created_at":"2026-01-05T12:00:00Z","message":"${message}"}`)),
+  );
   expect(pending).toMatchObject({ entries: messages.length, cardNumbers: count });
   pending.abandon();
 });
