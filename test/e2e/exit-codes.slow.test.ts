@@ -28,9 +28,89 @@ function atSandbox(argv: readonly string[], env: Record<string, string> = {}): P
   return home.svc(argv, { env: { ...keys, SVC_BASE_URL: sandbox.url, ...env } });
 }
 
-function atScripted(step: Step, argv: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
-  server.play([step]);
-  return home.svc(argv, { env: { ...keys, SVC_BASE_URL: server.url.href, ...env } });
+/** Where a command finds the service: at the sandbox, at a server that takes this step, or where its variables say. */
+type Where = 'sandbox' | Step | Record<string, string>;
+
+const NOBODY = 'http://127.0.0.1:1';
+
+/** The lines that end commands, and their errors for programs. `{server}` stands for the address of the server. */
+const ENDS: readonly (readonly [code: number, what: string, line: string, where: Where, stderr: string])[] = [
+  [
+    2,
+    'usage',
+    'logs --limit many',
+    'sandbox',
+    '{"code":"usage","message":"--limit must be a whole number of at least 1, not \\"many\\"","next":"svc logs --help","next_words":["svc","logs","--help"],"retryable":false,"exit_code":2}',
+  ],
+  [
+    3,
+    'no base URL',
+    'tenant',
+    {},
+    '{"code":"config","message":"no base URL is set","hint":"Set SVC_BASE_URL, or store one. To try svc without keys, add --sandbox.","next":"svc login","next_words":["svc","login"],"retryable":false,"exit_code":3,"command":"tenant show","missing":"base_url"}',
+  ],
+  [
+    3,
+    'no key',
+    'tenant',
+    { SVC_BASE_URL: NOBODY },
+    '{"code":"key_missing","message":"no management key is set","hint":"Set SVC_MANAGEMENT_API_KEY or SVC_API_KEY (or …_FILE), or store a key. To try svc without keys, add --sandbox.","next":"svc login","next_words":["svc","login"],"retryable":false,"exit_code":3,"command":"tenant show"}',
+  ],
+  [
+    5,
+    'a job that is not there',
+    'au status 00000000-0000-4000-8000-000000000001',
+    'sandbox',
+    '{"code":"job_expired","message":"job 00000000-0000-4000-8000-000000000001 is not found","status":404,"hint":"A job is deleted if no file is uploaded to it within an hour. Check the id, and that the key belongs to the tenant that owns the job.","next":"svc au jobs","next_words":["svc","au","jobs"],"retryable":false,"exit_code":5,"command":"au status","job":"00000000-0000-4000-8000-000000000001"}',
+  ],
+  [
+    6,
+    'rejected by the service',
+    'tenant',
+    json({ title: 'No', errors: { size: ['is odd'] } }, 422),
+    '{"code":"rejected","message":"the service rejected the request (422): the tenant: No – size: is odd","status":422,"hint":"Fix what the message names, then run the command again.","retryable":false,"exit_code":6,"command":"tenant show","fields":{"size":["is odd"]}}',
+  ],
+  [
+    7,
+    'rate limited for longer than --max-wait',
+    'tenant --max-wait 5s',
+    answer(429, '', { 'retry-after': '60' }),
+    '{"code":"rate_limited","message":"the service is limiting requests (429): the tenant; it asks to wait 60 s, longer than 5 s","status":429,"hint":"Run the command again in 60 s. To allow the pause, add --max-wait 60s.","retryable":true,"exit_code":7,"command":"tenant show","retry_after_s":60}',
+  ],
+  [
+    8,
+    'an answer without sense',
+    'tenant',
+    answer(200, '<title>Welcome</title>', { 'content-type': 'text/html' }),
+    '{"code":"bad_response","message":"the response of {server} to GET /tenants/self is malformed (200): a web page instead of JSON: «Welcome»","status":200,"hint":"Check the base URL; if it is right, the service or something in between is at fault.","retryable":false,"exit_code":8,"command":"tenant show"}',
+  ],
+  [
+    8,
+    'nobody there',
+    'tenant',
+    { SVC_BASE_URL: NOBODY, SVC_API_KEY: 'a-key' },
+    '{"code":"network","message":"no response from http://127.0.0.1:1: it refused the connection","hint":"Check the base URL and your network, step by step:","next":"svc doctor","next_words":["svc","doctor"],"retryable":true,"exit_code":8,"command":"tenant show","system_code":"ECONNREFUSED"}',
+  ],
+  [
+    9,
+    'a creation without a clear answer',
+    'au create',
+    answer(502),
+    'UNKNOWN TENANT profile default, {server}\n{"code":"outcome_unknown","message":"outcome unknown: creating a job may have taken effect, the service responded with 502","status":502,"hint":"Check whether a new pending job was created; one that gets no file is removed after an hour and costs nothing.","next":"svc au jobs","next_words":["svc","au","jobs"],"retryable":false,"exit_code":9,"command":"au create"}',
+  ],
+];
+
+/** Runs a command with another key each time, because a pause applies to every process with its key. */
+function ended(line: string, where: Where, key: string): Promise<Finished> {
+  const argv = line.split(' ');
+  if (where === 'sandbox') return atSandbox(argv);
+  if (!isStep(where)) return home.svc(argv, { env: where });
+  server.play([where]);
+  return home.svc(argv, { env: { SVC_API_KEY: `a-key-of-${key.length}`, SVC_BASE_URL: server.url.href } });
+}
+
+function isStep(where: Exclude<Where, string>): where is Step {
+  return 'act' in where;
 }
 
 function errorOf({ stderr }: Finished): unknown {
@@ -42,21 +122,9 @@ describe('exit codes', () => {
     expect(await atSandbox(['tenant', 'show'])).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('R55: exit code 2: usage', async () => {
-    const run = await atSandbox(['logs', '--limit', 'many']);
-    expect(run.code).toBe(2);
-    expect(errorOf(run)).toMatchObject({ code: 'usage', exit_code: 2 });
-  });
-
-  it('R55: exit code 3: no base URL, no key', async () => {
-    expect(errorOf(await home.svc(['tenant']))).toMatchObject({
-      code: 'config',
-      exit_code: 3,
-      hint: expect.stringContaining('--sandbox'),
-    });
-    const noKey = await home.svc(['tenant'], { env: { SVC_BASE_URL: sandbox.url } });
-    expect(noKey.code).toBe(3);
-    expect(errorOf(noKey)).toMatchObject({ code: 'key_missing', next: expect.stringContaining('login') });
+  it.each(ENDS)('R55: exit code %i: %s', async (code, what, line, where, stderr) => {
+    const run = await ended(line, where, what);
+    expect([run.code, run.stderr.replaceAll(server.url.origin, '{server}')]).toEqual([code, `${stderr}\n`]);
   });
 
   it('R55: exit code 4: a key that is not known, of the other kind, or without the permission', async () => {
@@ -92,52 +160,6 @@ describe('exit codes', () => {
     expect((await home.svc(['tenant'], { env: { ...used, ...wrong } })).stderr).toContain(
       'from SVC_MANAGEMENT_API_KEY (profile default) was not accepted',
     );
-  });
-
-  it('R55: exit code 5: a job that is not there', async () => {
-    const run = await atSandbox(['au', 'status', '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05']);
-    expect(run.code).toBe(5);
-    expect(errorOf(run)).toMatchObject({ code: 'job_expired', status: 404 });
-  });
-
-  it('R55: exit code 6: rejected by the service', async () => {
-    const run = await atScripted(json({ title: 'No', errors: { size: ['is odd'] } }, 422), ['tenant']);
-    expect(run.code).toBe(6);
-    expect(errorOf(run)).toMatchObject({
-      code: 'rejected',
-      status: 422,
-      message: expect.stringContaining('size: is odd'),
-    });
-  });
-
-  it('R55: exit code 7: rate limited for longer than --max-wait', async () => {
-    // The pause applies to every process with this key, so the other tests use another one.
-    const run = await atScripted(answer(429, '', { 'retry-after': '60' }), ['tenant', '--max-wait', '5s'], {
-      SVC_MANAGEMENT_API_KEY: 'a-key-that-sends-too-much',
-    });
-    expect(run.code).toBe(7);
-    expect(errorOf(run)).toMatchObject({ code: 'rate_limited', hint: expect.stringContaining('--max-wait') });
-  });
-
-  it('R55: exit code 8: nobody there, or an answer without sense', async () => {
-    const html = await atScripted(answer(200, '<html><title>Welcome</title></html>', { 'content-type': 'text/html' }), [
-      'tenant',
-    ]);
-    expect(html.code).toBe(8);
-    expect(errorOf(html)).toMatchObject({ code: 'bad_response', message: expect.stringContaining('Welcome') });
-    const refused = await home.svc(['tenant'], { env: { ...keys, SVC_BASE_URL: 'http://127.0.0.1:1' } });
-    expect(refused.code).toBe(8);
-    expect(errorOf(refused)).toMatchObject({ retryable: true, message: expect.stringContaining('refused') });
-  });
-
-  it('R55: exit code 9: a creation without a clear answer', async () => {
-    const run = await atScripted(answer(502), ['au', 'create']);
-    expect(run.code).toBe(9);
-    expect(errorOf(run)).toMatchObject({
-      code: 'outcome_unknown',
-      retryable: false,
-      next: expect.stringContaining('au jobs'),
-    });
   });
 
   it('R55: exit code 11: still pending when the time is up, with the command that continues', async () => {
