@@ -154,7 +154,7 @@ describe('a proxy', () => {
       const core = makeCore(API, { environment, limits: only('connect') });
       const result = await failureOf(core.call(CREATE));
       expect(result).toMatchObject({ code: 'network', exitCode: 8 });
-      expect(result.message).toContain('no connection was made within 0.3 s');
+      expect(result.message).toContain('no connection was made within 0.1 s');
       expect(result.hint).toContain('proxy');
       expectClean(result, 'canary');
       await expect.poll(() => proxy.openConnections).toBe(0);

@@ -17,7 +17,7 @@ export const PATIENT: TimeLimits = { connect: 60_000, headers: 60_000, idle: 60_
 
 /** The limit that a test waits for. The others stay patient, so that a busy machine reaches none of them first. */
 export function only(limit: keyof TimeLimits): TimeLimits {
-  return { ...PATIENT, [limit]: 300 };
+  return { ...PATIENT, [limit]: 100 };
 }
 
 /** Creates a core whose pauses take no real time, with patient time limits. Its connections are closed when the test ends. */
