@@ -4,6 +4,7 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { readIfPossible } from '../../cli/app/read-if-possible.ts';
+import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
@@ -18,7 +19,6 @@ import {
   pollFile,
   rowOfFile,
   statusOfJobs,
-  tenantOf,
   trendOfFile,
   waitsForFile,
 } from '../jobs/file-jobs.ts';
@@ -229,7 +229,7 @@ class Sending {
     const { rows } = found.file.check;
     const results = await countedResults(this.#context, written, rows, true);
     const { notices } = this.#context;
-    const warning = dominanceWarning(results.codes, rows, tenantOf(this.#context, found.cycle));
+    const warning = dominanceWarning(results.codes, rows, tenantText(this.#context, found.cycle.tenant));
     const trend = await trendOfFile(this.#context, found, results, rows);
     for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
     if (trend && !isDrawn(this.#context)) notices.note(trend.text);

@@ -3,16 +3,12 @@ import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { readIfPossible } from '../../cli/app/read-if-possible.ts';
-import { serviceOf } from '../../cli/app/service.ts';
-import { tenantText } from '../../cli/app/tenant-mark.ts';
-import { knownTenant } from '../../cli/config/cache.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { isDone } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import type { NamedCycle } from './named-cycle.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
 import { type FileJob, inOrder, isOfFile, rowNumbers } from '../results/file-results.ts';
@@ -189,12 +185,6 @@ export function rowOfFile({ file, jobs, isNamed, cycle }: FileJobs, errors?: num
     job: ids.length === 1 ? (ids[0] ?? null) : null,
     jobs: ids,
   };
-}
-
-/** Names the tenant of a cycle, with its type and name if they are known. */
-export function tenantOf(context: Context, { tenant }: Pick<NamedCycle, 'tenant'>): string {
-  const known = knownTenant(context.system, context.settings.profile.value, serviceOf(context));
-  return known !== undefined && known.id === tenant ? tenantText(known) : tenant;
 }
 
 /** Compares the results of a file with those of the cycle before; undefined if the ledger does not respond in time. */

@@ -1,6 +1,7 @@
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
@@ -12,7 +13,7 @@ import { checkThreshold, printResults, RESULT_FIELDS, type Results } from '../re
 import type { Trend } from '../results/trend.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
-import { countedResults, tenantOf, trendOfFile } from './file-jobs.ts';
+import { countedResults, trendOfFile } from './file-jobs.ts';
 import { toneOf } from '../job/job-view.ts';
 import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
@@ -78,7 +79,7 @@ export async function countedCycle(
 ): Promise<CountedCycle> {
   const results = await countedResults(context, written, rows, true);
   const trend = await trendOfFile(context, { cycle: named }, results, rows);
-  const warning = dominanceWarning(results.codes, rows, tenantOf(context, named));
+  const warning = dominanceWarning(results.codes, rows, tenantText(context, named.tenant));
   for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
   if (trend && !isDrawn(context)) context.notices.note(trend.text);
   return { results, rows, trend };

@@ -439,7 +439,7 @@ export class FileSubmission {
 
   /** Checks the first file of a cycle against the other cycles, and shows for whom the cycle begins. */
   async #reportBeginning(tenant: string, cycle: string, rows: Parameters<typeof otherCycles>[2]): Promise<void> {
-    const { notices, system } = this.#context;
+    const { notices } = this.#context;
     const { name, check } = this.#file;
     const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows, check.sha256);
     const client = this.#input.dryRun ? undefined : await this.#context.client();
@@ -457,8 +457,7 @@ export class FileSubmission {
     if (!this.#input.confirmed.payAgain) await requireOtherRows(client, others, beginning);
     await this.#warnOfNewState(tenant);
     if (this.#input.cycle === undefined) return;
-    const facts = knownTenant(system, profile, baseUrl);
-    const who = facts?.id === tenant ? tenantText(facts) : tenant;
+    const who = tenantText(this.#context, tenant);
     notices.note(`first upload of cycle ${cycle}: profile ${profile}, tenant ${who}`);
     const last = others.find((each) => !each.name.startsWith('file-'));
     const share = last === undefined ? 1 : last.shared / rows.rows.size;

@@ -4,9 +4,10 @@ import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn } from '../../cli/app/print.ts';
+import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { type FileResults, tenantOf, trendOfFile } from '../jobs/file-jobs.ts';
+import { type FileResults, trendOfFile } from '../jobs/file-jobs.ts';
 import { writeNextRequest } from '../next/write-next-request.ts';
 import { openSpool } from '../request/spool-output.ts';
 import type { Actions } from '../result-codes.ts';
@@ -105,7 +106,7 @@ export class CycleFiles {
   }
 
   get #tenant(): string {
-    return tenantOf(this.#context, this.#results.found.cycle);
+    return tenantText(this.#context, this.#results.found.cycle.tenant);
   }
 
   async #writeResults(): Promise<void> {

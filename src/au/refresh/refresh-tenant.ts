@@ -6,7 +6,6 @@ import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { knownTenant } from '../../cli/config/cache.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
@@ -34,8 +33,7 @@ export async function requireTenant(
   if (of === undefined || of === tenant) return;
   const service = serviceOf(context);
   const elsewhere = inDirectory(again, `${directory.parent}-${tenant.slice(0, 8)}`);
-  const facts = knownTenant(context.system, context.settings.profile.value, service);
-  const here = facts?.id === tenant ? tenantText(facts) : tenant;
+  const here = tenantText(context, tenant);
   throw new SvcError('config', `${directory.parent} has the cycles of tenant ${of}, and this key belongs to ${here}`, {
     ...(service === 'sandbox'
       ? {

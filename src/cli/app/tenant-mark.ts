@@ -1,5 +1,6 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Tenant, TenantFacts } from '../../schema/tenant.ts';
+import { knownTenant } from '../config/cache.ts';
 import { hasSandboxKeys, KEY_TYPES, keyOrigin, type KeySettings } from '../config/keys.ts';
 import type { PathsHost } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
@@ -10,6 +11,7 @@ import type { Prompts } from '../output/prompt.ts';
 import { cleanText, hangingIndent } from '../output/text.ts';
 import { type Palette, plainPalette, type Tone } from '../output/view.ts';
 import type { Context } from './command.ts';
+import { serviceOf } from './service.ts';
 
 /** Returns the color that accompanies a tenant's type. Only a test tenant is marked as harmless. */
 export function tenantTone(type: unknown): Tone {
@@ -38,9 +40,10 @@ export function headline({ type, name, id }: TenantFacts, palette: Palette, colu
   return `${tenantMark(type, palette)} ${palette.strong(cleanText(name))}${isTooWide ? '\n' : ' '}(${cleanText(id)})`;
 }
 
-/** Names a tenant in a line of text: `TEST Acme (5f0c…)`. */
-export function tenantText({ type, name, id }: TenantFacts): string {
-  return `${type.toUpperCase()} ${name} (${id})`;
+/** Names a tenant by its id, with type and name if the profile was last known to be of it: `TEST Acme (5f0c…)`. */
+export function tenantText(context: Pick<Context, 'system' | 'settings'>, id: string): string {
+  const known = knownTenant(context.system, context.settings.profile.value, serviceOf(context));
+  return known?.id === id ? `${known.type.toUpperCase()} ${known.name} (${id})` : id;
 }
 
 /** Names the tenant in a question: `PRODUCTION tenant "Acme"`. */
