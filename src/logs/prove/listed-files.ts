@@ -34,6 +34,8 @@ export class ListedSegments {
   /** Findings of missing files by their paths. A finding is void if a later record drops the segment. */
   readonly #missing = new Map<string, Finding>();
   #kept: CountedSegment[] = [];
+  /** The paths of segments that a later record drops. */
+  readonly #dropped = new Set<string>();
 
   /**
    * Whether a segment was listed before. Segments of late or timeless entries can be equal; others cannot, because each
@@ -80,6 +82,7 @@ export class ListedSegments {
       if (this.#unread.delete(counted.path)) this.total.unread -= counted.entries;
       else this.#count(counted, -1);
       this.total.dropped += counted.entries;
+      this.#dropped.add(counted.path);
     }
     this.#kept = this.#kept.filter(({ path }) => !isDroppedBy(record, path));
   }
@@ -96,6 +99,15 @@ export class ListedSegments {
   /** Returns the findings of missing files whose segments no record drops. */
   missing(): Finding[] {
     return this.#kept.flatMap(({ path }) => this.#missing.get(path) ?? []);
+  }
+
+  /** Returns the dropped files that are still there: retention could not remove them, was killed, or is at work. */
+  async undeleted(store: Store): Promise<string[]> {
+    const found: string[] = [];
+    if (this.#dropped.size === 0) return found;
+    for await (const { path } of namedKinds(store))
+      if (this.#dropped.has(path) && (await store.find(path)) !== undefined) found.push(path);
+    return found;
   }
 
   #count({ entries, bytes, shared }: CountedSegment, sign: 1 | -1): void {
@@ -174,28 +186,6 @@ export class UnlistedFiles {
       if (isCut && number > newest) return { problem: 'unlisted', path, message: cut };
       return { problem: 'unlisted', path, message: number >= written ? LEFT_BY_RUN : 'no record lists it' };
     });
-  }
-}
-
-/** The files that records name and later records drop. */
-export class DroppedFiles {
-  #named: string[] = [];
-  readonly #dropped = new Set<string>();
-
-  add(record: ArchiveRecord): void {
-    for (const { path } of filesNamedBy(record).segments) this.#named.push(path);
-    if (record.kind !== 'dropped') return;
-    for (const path of this.#named) if (isDroppedBy(record, path)) this.#dropped.add(path);
-    this.#named = this.#named.filter((path) => !this.#dropped.has(path));
-  }
-
-  /** Returns the files that are still there, since retention could not remove them, was killed, or is at work. */
-  async stillThere(store: Store): Promise<string[]> {
-    const found: string[] = [];
-    if (this.#dropped.size === 0) return found;
-    for await (const { path } of namedKinds(store))
-      if (this.#dropped.has(path) && (await store.find(path)) !== undefined) found.push(path);
-    return found;
   }
 }
 

@@ -31,7 +31,7 @@ import { INDEX } from '../archive/segment-index.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
 import { reviewProblems } from '../report/review-rules.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
-import { type CountedSegment, DroppedFiles, LEFT_BY_RUN, ListedSegments, UnlistedFiles } from './listed-files.ts';
+import { type CountedSegment, LEFT_BY_RUN, ListedSegments, UnlistedFiles } from './listed-files.ts';
 
 export interface VerifyOptions {
   /** The hash of a record, saved earlier, that the chain must contain. */
@@ -115,16 +115,7 @@ export async function* verifyArchive(
 ): AsyncGenerator<readonly Finding[]> {
   const unlisted = await UnlistedFiles.of(store);
   const isExpected = options.expect === undefined;
-  const state = {
-    store,
-    options,
-    verified,
-    unlisted,
-    segments: new ListedSegments(),
-    droppedFiles: new DroppedFiles(),
-    isExpected,
-    ...noRecords(),
-  };
+  const state = { store, options, verified, unlisted, segments: new ListedSegments(), isExpected, ...noRecords() };
   const readSegment = segmentReader(state);
   let others = 0;
   for await (const found of sideBySide(listedSegments(state), READERS, readSegment)) {
@@ -139,7 +130,7 @@ export async function* verifyArchive(
   await readNewerRecords(state);
   if (others === 0) await awaitNextRecord(state);
   await unlisted.forgetRemoved();
-  Object.assign(verified, state.segments.total, { undeleted: await state.droppedFiles.stillThere(store) });
+  Object.assign(verified, state.segments.total, { undeleted: await state.segments.undeleted(store) });
   const left = [
     ...takeProblems(state),
     ...state.segments.missing(),
@@ -161,7 +152,6 @@ interface VerifyState {
   readonly verified: Verified;
   readonly unlisted: UnlistedFiles;
   readonly segments: ListedSegments;
-  readonly droppedFiles: DroppedFiles;
   /** The two newest records read so far. */
   links: readonly Link[];
   readonly contents: RecordContent[];
@@ -231,7 +221,6 @@ async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<Liste
   state.links = [...state.links.slice(-1), link];
   state.isExpected ||= sha256 === options.expect;
   unlisted.removeOthersOf(record);
-  state.droppedFiles.add(record);
   verified.records += 1;
   verified.coverage.add(record);
   verified.clocks.add(record);
