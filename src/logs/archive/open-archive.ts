@@ -65,7 +65,7 @@ function prepareForBucket(context: Context): void {
  */
 export async function withByteProgress<T>(
   context: Context,
-  { dir, label, store, segments }: Reading,
+  { dir, label, store, segments }: SizedReading,
   work: (onBytes: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
   const total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -85,7 +85,7 @@ export async function withByteProgress<T>(
   }
 }
 
-interface Reading {
+interface SizedReading {
   /** The location of the archive as typed. */
   readonly dir: string;
   readonly label: string;
@@ -93,8 +93,12 @@ interface Reading {
   readonly segments: readonly Pick<Segment, 'bytes'>[];
 }
 
-interface Counting extends Reading, CountOptions {
+/** The segments that a command reads, and what its progress is called. */
+export interface Reading extends SizedReading {
   readonly segments: readonly Segment[];
+}
+
+interface Counting extends Reading, CountOptions {
   /** Set if entries are filtered by more than the counted members. Entries without any of these values may be skipped. */
   readonly among?: readonly string[] | undefined;
 }
@@ -194,12 +198,7 @@ export function sumOfEntries(segments: readonly Segment[]): number {
 /** Reads entries without a readable time, which the index does not count. */
 export async function readTimeless(
   context: Context,
-  {
-    dir,
-    label,
-    store,
-    segments,
-  }: { readonly dir: string; readonly label: string; readonly store: Store; readonly segments: readonly Segment[] },
+  { dir, label, store, segments }: Reading,
   onLog: (log: Log) => void,
 ): Promise<void> {
   if (segments.length === 0) return;

@@ -6,12 +6,11 @@ import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { isoTime, utcTime } from '../../cli/output/time.ts';
-import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { type ActorLabels, ActorNames, knownLabels } from '../actor.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
-import { countEntries, openArchive, readTimeless, timelessOf } from '../archive/open-archive.ts';
+import { countEntries, openArchive, type Reading, readTimeless, timelessOf } from '../archive/open-archive.ts';
 import type { Segment } from '../archive/records/record.ts';
 import { DeletedEntities, type DeletedEntity, timelessWarnings } from './deleted.ts';
 import { countFindings, foundText, hasFindings } from './findings.ts';
@@ -67,13 +66,6 @@ async function makeReview(context: Context, input: ReviewedDay): Promise<MadeRev
     review: { archive: store.name, ...content, ...countFindings(findings), sha256, signed: signatures, ...newest },
     manifest,
   };
-}
-
-interface Reading {
-  readonly dir: string;
-  readonly label: string;
-  readonly store: Store;
-  readonly segments: readonly Segment[];
 }
 
 /** Reads the deletions of a day, whose entities the counts do not have. */

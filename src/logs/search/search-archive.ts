@@ -5,7 +5,7 @@ import type { Client } from '../../client/api/client.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor.ts';
-import type { Manifest } from '../archive/manifest.ts';
+import type { Bounds, Manifest } from '../archive/manifest.ts';
 import type { UncoveredTime } from '../archive/missing.ts';
 import { openArchive, withByteProgress } from '../archive/open-archive.ts';
 import type { Segment } from '../archive/records/record.ts';
@@ -45,8 +45,6 @@ interface SearchInput extends IntervalInput, Input<typeof ENTITY_PARAMETERS>, In
   /** How to get entries that are newer than the archive, if it is another way than `--live`. */
   readonly newer?: string;
 }
-
-type Bounds = ReturnType<typeof intervalOf>;
 
 interface SearchView {
   /** The actors that are shown. */
