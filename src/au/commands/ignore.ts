@@ -1,7 +1,10 @@
+import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
 import { jobRequest, jobView } from '../job/job-view.ts';
 
@@ -20,12 +23,31 @@ export const ignore = defineCommand({
     const { CommandLedger } = await import('../ledger/command-ledger.ts');
     const print = await recordPrinter(context, jobView);
     const job = await explainMissing(context, id, readJob(await context.client(), id));
-    await new CommandLedger(context, { onlyReads: true }).requireForeign(job);
+    const reading = new CommandLedger(context, { onlyReads: true });
+    await requireForeign(await reading.open(reading.tenantOf(job)), job);
     const question = `Ignore job ${job.id}? Its rows are sent again if a file has them.`;
     await context.prompts().confirm(question, 'nothing was changed', ['au', 'ignore', job.id, '--yes']);
-    await new CommandLedger(context).ignore(job);
+    const ledger = new CommandLedger(context);
+    await (await ledger.open(ledger.tenantOf(job))).ignore(job.id);
     context.notices.success(`job ${job.id} is ignored from now on`);
     return print(job);
   },
   request: (_, { job }) => jobRequest(job),
 });
+
+/** Checks that svc did not send a job with a ledger. @throws SvcError `conflict` */
+async function requireForeign(ledger: Ledger, { id: job }: AccountUpdaterJob): Promise<void> {
+  if ((await ledger.cycleOfJob(job)) === undefined) return;
+  if ((await ledger.cycleWithoutClaim(job)) !== undefined)
+    throw new SvcError('conflict', `svc sent job ${job}, and the ledger has lost its claim: it cannot be ignored`, {
+      hint: 'The next command that sends rows, on a machine that has the claim, puts it back. Only if none has it, free the rows of the job: they are sent again if a file has them.',
+      next: ['au', 'abandon', job],
+      facts: { job },
+    });
+  throw new SvcError('conflict', `svc sent job ${job}, as the ledger says: it cannot be ignored`, {
+    hint: 'The job stops no upload, and its rows are not sent again. Only where nothing can be proven about them, free them:',
+    next: ['au', 'status', job],
+    alternatives: [['au', 'abandon', job]],
+    facts: { job },
+  });
+}

@@ -12,7 +12,7 @@ import { countText } from '../../cli/output/time.ts';
 import { type ObjectStore, ReadOnlyPlace } from '../../client/store/store.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { hashFile, hashIfReadable } from '../../client/transfer/source.ts';
-import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
+import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';
 import { undeliveredError } from './doubt.ts';
 import { areTokensKnown, deliveryOf, hasClaim, isDone, lastReading, standingClaims, stands } from './claims.ts';
@@ -200,37 +200,9 @@ export class CommandLedger {
     }
   }
 
-  /** Checks that svc did not send a job with this ledger. @throws SvcError `conflict` */
-  async requireForeign(job: AccountUpdaterJob): Promise<void> {
-    const ledger = await this.open(this.tenantOf(job));
-    if ((await ledger.cycleOfJob(job.id)) === undefined) return;
-    if ((await ledger.cycleWithoutClaim(job.id)) !== undefined)
-      throw new SvcError(
-        'conflict',
-        `svc sent job ${job.id}, and the ledger has lost its claim: it cannot be ignored`,
-        {
-          hint: 'The next command that sends rows, on a machine that has the claim, puts it back. Only if none has it, free the rows of the job: they are sent again if a file has them.',
-          next: ['au', 'abandon', job.id],
-          facts: { job: job.id },
-        },
-      );
-    throw new SvcError('conflict', `svc sent job ${job.id}, as the ledger says: it cannot be ignored`, {
-      hint: 'The job stops no upload, and its rows are not sent again. Only where nothing can be proven about them, free them:',
-      next: ['au', 'status', job.id],
-      alternatives: [['au', 'abandon', job.id]],
-      facts: { job: job.id },
-    });
-  }
-
-  /** Marks a job as one of another system, which stops no upload. */
-  async ignore(job: AccountUpdaterJob): Promise<void> {
-    await (await this.open(this.tenantOf(job))).ignore(job.id);
-  }
-
   /** Returns the newest claim of a job; undefined if the ledger has none. */
   async claimOfJob(tenant: string, job: string): Promise<JobClaim | undefined> {
-    const cycle = await (await this.open(tenant)).cycleOfJob(job);
-    const entries = (await cycle?.read()) ?? [];
+    const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
     const claim = entries.findLast((entry) => entry.kind === 'claim' && entry.job === job);
     if (cycle === undefined || claim?.kind !== 'claim') return undefined;
     return {
