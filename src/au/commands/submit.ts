@@ -25,6 +25,7 @@ import {
 import { firstChange, firstRequest } from '../job/first-requests.ts';
 import { type FileJobs, FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../job/verdict.ts';
+import { outlast } from '../job/wait.ts';
 import { checkWaitOptions, keepingOptions, optionWords, waitingWords } from '../jobs/wait-options.ts';
 import { isDone } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
@@ -96,7 +97,12 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkWaitOptions(input);
   const print = await recordPrinter(context, submissionView);
   const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
-  const submission = new FileSubmission(context, file, { ...input, confirmed: input, options: optionWords(input) });
+  const submission = new FileSubmission(context, file, {
+    ...input,
+    outlasts: input.wait,
+    confirmed: input,
+    options: optionWords(input),
+  });
   const decided = await submission.decide();
   if (decided.kind === 'planned') return undefined;
   const sinceOf = (jobs?: readonly string[]): Promise<string | null> =>
@@ -198,7 +204,8 @@ class Sending {
       ({ claim: { job } }) => !sentNow.has(job) && ledger.jobFiles(job).sent === undefined,
     );
     if (others.length === 0) return;
-    const polled = await pollFile(this.#context, { ...found, jobs: others }, { wait: false, again });
+    const poll = () => pollFile(this.#context, { ...found, jobs: others }, { wait: false, again });
+    const polled = await outlast(this.#context, true, poll);
     if (polled.reason !== undefined && (waitsForFile(found, polled) || !isPending(polled.reason))) throw polled.reason;
   }
 

@@ -62,6 +62,8 @@ export interface Submitting {
   readonly accept: readonly Check[];
   /** Whether its rows were looked at as a whole when the request was made. */
   readonly isPrepared?: boolean;
+  /** Whether the command goes on through an outage of the service. */
+  readonly outlasts: boolean;
   /** Whether jobs that the ledger does not know stop the upload. */
   readonly onlyRecorded: boolean;
   /** The other options as typed, which printed commands keep. */
@@ -308,7 +310,7 @@ export class FileSubmission {
   /** Returns the key's tenant. Where reads do not show it, a job does, which the first rows take. */
   async #tenantOfKey(): Promise<string> {
     const client = await this.#context.client();
-    const tenant = await outlast(this.#context, this.#input.wait, () => tenantOfKey(client));
+    const tenant = await outlast(this.#context, this.#input.outlasts, () => tenantOfKey(client));
     if (tenant !== undefined) return tenant;
     return this.#ledger.tenantOf(await (await this.#spareJob()).get());
   }
@@ -416,7 +418,7 @@ export class FileSubmission {
     const newer = async () => (await this.#spareJob()).get();
     // Another machine with the ledger may have sent the file of a job that this command saw expire.
     const how = { newer, read, ended: this.#ledger.isShared ? undefined : this.#expired };
-    const compared = await outlast(this.#context, this.#input.wait, () =>
+    const compared = await outlast(this.#context, this.#input.outlasts, () =>
       this.#rows.compare(this.#context, client, { tenant, file, ...how }),
     );
     // From here on, the upload compares the jobs itself.

@@ -8,6 +8,7 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { requireClearName } from '../job/cycle-name.ts';
 import { tenantOfSandbox } from '../job/tenant-of-key.ts';
+import { outlast } from '../job/wait.ts';
 import { CONFIRMATIONS, confirmWords } from '../jobs/confirm-options.ts';
 import { deliverFile, type FileResults, isPending, pollFile } from '../jobs/file-jobs.ts';
 import { type FileJobs, FileSubmission } from '../jobs/submit-file.ts';
@@ -191,6 +192,7 @@ class Refresh {
       file: typed,
       out: undefined,
       wait: false,
+      outlasts: this.#input.wait && !dryRun,
       force: false,
       cycle,
       dryRun,
@@ -300,7 +302,8 @@ class Refresh {
     const { wait } = this.#input;
     announceStep(this.#context, this.#input, 'wait', again);
     const found = await submission.jobs();
-    const { reason } = await pollFile(this.#context, found, { wait: false, again });
+    const poll = () => pollFile(this.#context, found, { wait: false, again });
+    const { reason } = await outlast(this.#context, wait, poll);
     if (reason !== undefined && (!wait || !isPending(reason))) throw reason;
     const to = { out: await openSpool(this.#context), force: true };
     const delivered = await this.#delivered();

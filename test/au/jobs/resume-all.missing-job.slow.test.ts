@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openQuickDesk } from '../commands/support.ts';
@@ -47,6 +47,7 @@ async function openHidden() {
   return { ...desk, service, timed };
 }
 
+const REFRESH = 'au refresh a.csv --cycle 2026-12 --fail-on err=100%';
 const LINES = ['au resume --wait', 'au resume 2026-12 --wait'];
 
 it('R43: svc au resume <cycle> names each job in doubt in one message, and frees no row', async () => {
@@ -79,7 +80,7 @@ describe('svc au resume --wait, of everything or of a cycle', () => {
   });
 
   it.each(
-    [...LINES, 'au submit a.csv --cycle 2026-12 --wait'].flatMap((line) =>
+    [...LINES, 'au submit a.csv --cycle 2026-12 --wait', REFRESH].flatMap((line) =>
       [0, 1, 3, 8].map((fine) => ({ line, fine })),
     ),
   )('R42: svc $line outlasts an outage that begins after $fine reads', async ({ line, fine }) => {
@@ -90,7 +91,19 @@ describe('svc au resume --wait, of everything or of a cycle', () => {
     expect(stderr).toContain('no response (the service failed (503)');
   });
 
-  it.each(['au resume', 'au resume 2026-12', 'au submit a.csv --cycle 2026-12'])(
+  it.each([0, 1, 2, 3])(
+    'R42: svc au submit --wait outlasts an outage that begins after %i reads, where another machine may have sent the file',
+    async (fine) => {
+      const { service, timed, home } = await openHidden();
+      rmSync(home.file('.local/state/svc/jobs'), { recursive: true });
+      service.fine = fine;
+      const { code, stderr } = await timed('au submit a.csv --cycle 2026-12 --wait');
+      expect(code, stderr).toBe(0);
+      expect(stderr).toContain('no response (the service failed (503)');
+    },
+  );
+
+  it.each(['au resume', 'au resume 2026-12', 'au submit a.csv --cycle 2026-12', `${REFRESH} --no-wait`])(
     'svc %s, which does not wait, ends with 8 while the service does not respond',
     async (line) => {
       const { service, timed } = await openHidden();
