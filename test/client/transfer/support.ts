@@ -42,7 +42,7 @@ export function instantClock(): FakeClock {
 export const SHORT: TimeLimits = { ...FILE_LIMITS, connect: 60_000, headers: 60_000, idle: 60_000 };
 
 /** Limits for stores that hang by design once they are connected. */
-export const TINY: TimeLimits = { ...SHORT, headers: 150, idle: 150 };
+export const TINY: TimeLimits = { ...SHORT, headers: 60, idle: 60 };
 
 /** Returns bytes in which no sequence repeats. */
 export function content(size: number, start = 1): Buffer {

@@ -2,9 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileSource } from '../../../src/client/transfer/source.ts';
+import type { TimeLimits } from '../../../src/client/http/retry.ts';
 import { AddressRefused, requireKnownHeaders, UploadUnclear } from '../../../src/client/transfer/store.ts';
 import { SIGNATURE, signedAddress, type StoreScript, takeObject } from '../../support/fault-store.ts';
-import { content, directory, failure, sha256, store, TINY } from './support.ts';
+import { content, directory, failure, sha256, SHORT, store, TINY } from './support.ts';
 import { LARGE, SMALL, setup } from './uploading.ts';
 
 describe('an upload', () => {
@@ -262,10 +263,10 @@ function jsonError(error: unknown): StoreScript {
 
 describe('an upload whose end is unclear', () => {
   const HTML = { 'content-type': 'text/html; charset=utf-8' };
-  const UNCLEAR: [string, StoreScript][] = [
+  const UNCLEAR: [string, StoreScript, TimeLimits?][] = [
     ['a reset after the body', async (call) => (await call.body(), call.reset())],
     ['a close after the body', async (call) => (await call.body(), call.close())],
-    ['silence after the body', async (call) => void (await call.body())],
+    ['silence after the body', async (call) => void (await call.body()), TINY],
     ['a 500', async (call) => (await call.body(), call.reply(500))],
     ['a 503', async (call) => (await call.body(), call.reply(503))],
     ['a 504', async (call) => (await call.body(), call.reply(504))],
@@ -298,9 +299,9 @@ describe('an upload whose end is unclear', () => {
     ['a 409, which a repeated copy gets', async (call) => (await call.body(), call.reply(409))],
   ];
 
-  it.each(UNCLEAR)('R36: an upload whose end is unclear is not sent again after %s', async (_name, script) => {
+  it.each(UNCLEAR)('R36: an upload whose end is unclear is not sent again after %s', async (_name, script, limits) => {
     const { send, target } = await setup(script);
-    const error = await failure(send({ limits: TINY }));
+    const error = await failure(send({ limits: limits ?? SHORT }));
     expect(error).toBeInstanceOf(UploadUnclear);
     expect(error).toMatchObject({ code: 'outcome_unknown', retryable: false, facts: { bytes: SMALL.length } });
     expect(target.ledger).toHaveLength(1);
