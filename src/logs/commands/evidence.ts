@@ -18,7 +18,7 @@ import {
   withProgress,
 } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
-import { isoRange } from '../archive/records/coverage.ts';
+import { isoMissing, isoRange } from '../archive/records/coverage.ts';
 import { INTERVAL_PARAMETERS, intervalOf, MONTH_PARAMETER } from '../options.ts';
 import type { EvidenceFacts } from '../prove/evidence-page.ts';
 import type { EvidencePlan, WrittenEvidence } from '../prove/evidence.ts';
@@ -143,7 +143,7 @@ interface Written {
 
 function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Evidence {
   const { from, to, records, segments, entries, requested, last } = plan;
-  const missing = requested.missing.map(({ reason, ...range }) => ({ ...isoRange(range), reason }));
+  const missing = requested.missing.map(isoMissing);
   const { access, days, dayCount, problems } = facts;
   return {
     file,

@@ -14,6 +14,7 @@ import type { Finding } from '../archive/records/chain.ts';
 import {
   type ClockDifference,
   type Coverage,
+  isoMissing,
   isoRange,
   missingFrom,
   rangeOf,
@@ -186,7 +187,7 @@ interface Verifying {
 /** Sets the exit code. @throws SvcError `checksum_mismatch` for findings, `entries_missing` for uncovered ranges */
 function requireIntact({ coverage }: Verified, verification: Verification, archive: string, strict: boolean): void {
   const { findings, drops, leftovers, missing, manifestOnly } = verification;
-  const lacking = missing.map(({ reason, ...range }) => Object.assign(isoRange(range), { reason }));
+  const lacking = missing.map(isoMissing);
   const facts = { findings, ...(missing.length > 0 && { missing: lacking }) };
   if (findings > 0 && findings === drops)
     throw new SvcError('checksum_mismatch', `months of the archive at ${archive} were dropped`, {

@@ -7,7 +7,7 @@ import type { Log } from '../../schema/log.ts';
 import { type ActorLabels, wholeActorText } from '../actor.ts';
 import { isWithin, type Manifest } from '../archive/manifest.ts';
 import { countEntries, readTimeless, sumOfEntries } from '../archive/open-archive.ts';
-import { isoRange } from '../archive/records/coverage.ts';
+import { isoMissing } from '../archive/records/coverage.ts';
 import { dayOf, type Segment } from '../archive/records/record.ts';
 import { type ActorBucket, type Bucket, bucketOf, emptyActor, noteType, ValueTally } from '../count.ts';
 import type { Sentence } from '../sentences.ts';
@@ -214,7 +214,7 @@ export function unarchivedSince(
 ): Unarchived | undefined {
   const days = { from: startOfDay(since), to: startOfDay(now) };
   const range = coverage.missing(days).find(({ reason }) => reason === 'not archived yet');
-  return range && { end: coverage.covered().at(-1)?.to, range: { ...isoRange(range), reason: range.reason } };
+  return range && { end: coverage.covered().at(-1)?.to, range: isoMissing(range) };
 }
 
 /** Returns the number of findings of each kind. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import type { Coverage } from '../archive/records/coverage.ts';
+import { type Coverage, isoMissing } from '../archive/records/coverage.ts';
 import type { ArchiveRecord, ReviewContent, ReviewRecord } from '../archive/records/record.ts';
 
 /** What the records before a review say. */
@@ -72,7 +72,7 @@ export function missingOf(coverage: Coverage, { from, to }: Pick<ReviewContent, 
   return coverage
     .missing({ from: Date.parse(from), to: untilDay(to) })
     .filter(({ reason }) => reason !== 'not archived yet')
-    .map(({ reason, from: begin, to: end }) => ({ from: isoTime(begin), to: isoTime(end), reason }));
+    .map(isoMissing);
 }
 
 /** Returns the end of a day in epoch milliseconds. */

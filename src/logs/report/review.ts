@@ -1,7 +1,7 @@
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { type Coverage, coveredMs, type MissingRange as Missing } from '../archive/records/coverage.ts';
+import { type Coverage, coveredMs, isoMissing, type MissingRange as Missing } from '../archive/records/coverage.ts';
 import { type Bucket, bucketOf, emptyBucket, OTHERS, ValueTally } from '../count.ts';
 import type { TimeRange } from '../entry.ts';
 
@@ -192,7 +192,7 @@ export class DayReview {
     return {
       entries: hours.reduce((sum, count) => sum + count, 0),
       timeless: this.#timeless,
-      missing: this.#missing(),
+      missing: this.#coverage.missing(this.#day).map(isoMissing),
       past_days: past.days,
       ...this.#changes.rows(),
       new_actors: past.isLong ? this.#actors.news() : null,
@@ -201,12 +201,6 @@ export class DayReview {
       median,
       busy_hours: busy,
     };
-  }
-
-  #missing(): MissingRange[] {
-    return this.#coverage
-      .missing(this.#day)
-      .map(({ from, to, reason }) => ({ from: isoTime(from), to: isoTime(to), reason }));
   }
 
   #covers(hour: number): boolean {

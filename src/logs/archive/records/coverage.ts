@@ -149,6 +149,11 @@ export function isoRange({ from, to }: TimeRange): { from: string; to: string } 
   return { from: isoTime(from), to: isoTime(to) };
 }
 
+/** Returns a missing range as it is printed and recorded. */
+export function isoMissing<Reason>({ reason, ...range }: TimeRange & { readonly reason: Reason }) {
+  return { ...isoRange(range), reason };
+}
+
 export function rangeOf(from: string, to: string): TimeRange {
   return { from: Date.parse(from), to: Date.parse(to) };
 }
