@@ -215,7 +215,7 @@ export class Watchdog {
 
   /** Called when a piece of the body arrived. */
   received(): void {
-    if (!this.#over) this.#timer?.refresh();
+    this.#arm(this.#limits.idle);
   }
 
   /** Ends the watch. Later events of undici start no timer, which would keep the process alive. */
