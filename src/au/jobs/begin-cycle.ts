@@ -8,6 +8,7 @@ import { findJob } from '../job/job.ts';
 import { fileCycles, unknownRowsCycle } from '../ledger/earlier-keys.ts';
 import type { FileRows } from '../ledger/request-rows.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
+import { ForkedLedger } from '../ledger/damage.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
 import type { DividedRows } from '../request/rows-file.ts';
@@ -49,7 +50,7 @@ export async function otherCycles(
   const found: { readonly cycle: LedgerCycle; readonly entries: readonly Entry[]; readonly began: number }[] = [];
   for (const name of await ledger.cycleNames()) {
     const cycle = ledger.cycle(name);
-    const entries = [...(await cycle.read())];
+    const entries = await readUnlessForked(cycle);
     const [first] = standingClaims(entries);
     if (first && cycle !== ledger.cycle(except))
       found.push({ cycle, entries, began: parseTime(first.created_at) ?? 0 });
@@ -64,6 +65,16 @@ export async function otherCycles(
       return { name, began, shared, openJobs: unread, isSameFile: ownNames.has(name) };
     }),
   );
+}
+
+/** Reads a cycle; nothing of one with two histories, since what it lacks is to be sent in another cycle, as its error says. */
+async function readUnlessForked(cycle: LedgerCycle): Promise<readonly Entry[]> {
+  try {
+    return [...(await cycle.read())];
+  } catch (error) {
+    if (error instanceof ForkedLedger) return [];
+    throw error;
+  }
 }
 
 async function sharedWith(

@@ -220,7 +220,12 @@ export class Ledger {
     for (const cycle of this.#cycles.values()) if (cycle.hasRead(job)) return true;
     const mark = await this.#readMark(job);
     if (mark?.cycle === undefined) return mark !== undefined;
-    if (await this.#isLost(mark.cycle, job)) throw mark.cycle.lacksClaim(job);
+    try {
+      if (await this.#isLost(mark.cycle, job)) throw mark.cycle.lacksClaim(job);
+    } catch (error) {
+      // The claim may be in the history that this machine did not read. Machines without a history of their own look for it.
+      if (!(error instanceof ForkedLedger)) throw error;
+    }
     return true;
   }
 

@@ -178,3 +178,27 @@ it('R83: a command in another cycle puts back the emptied mark of an older job, 
   }
   expect(Object.fromEntries(codes)).toEqual({ runner: 3, laptop: 3 });
 });
+
+it('R83: a machine with another history of a cycle stops in that cycle, and sends rows in the next one, as its error says', async () => {
+  const machine = await openMachine();
+  const [shared, older] = [machine.path('shared'), machine.path('older')];
+  mkdirSync(shared);
+  const on = (host: string, words: string) =>
+    machine.svc(words, { SVC_LEDGER: shared, SVC_STATE_DIR: machine.path(host) });
+  const resume = 'au resume 2026-12 --wait --out results.csv --force';
+  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  cpSync(shared, older, { recursive: true });
+  expect(await on('laptop', resume)).toMatchObject({ code: 0 });
+  // No job of the service shows that only the entries about results are lost.
+  rmSync(shared, { recursive: true });
+  cpSync(older, shared, { recursive: true });
+  await machine.clock.advance(60_000);
+  expect(await on('runner', resume)).toMatchObject({ code: 0 });
+  writeRow(machine, 'more');
+  expect(await on('runner', 'au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  writeRow(machine, 'next');
+  const stopped = await on('laptop', 'au submit next.csv --cycle 2026-12');
+  expect([stopped.code, stopped.stderr.includes('two histories')], stopped.stderr).toEqual([3, true]);
+  const next = await on('laptop', 'au submit next.csv --cycle 2026-12.2');
+  expect(next.code, next.stderr).toBe(0);
+});
