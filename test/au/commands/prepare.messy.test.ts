@@ -263,7 +263,9 @@ it.each([
 it('svc au prepare of a messy export gives no advice on dates where no date is refused', async () => {
   const refused = await place('token,expiration', ',05/31', 'b,06/31').prepare();
   expect(refused.code).toBe(13);
-  expect(errorIn(refused)['hint']).toMatch(/Fix these rows of the export, then run the command again\. To leave/);
+  const hint =
+    'Nothing was written. Fix these rows of the export, then run the command again. Or leave these rows out:';
+  expect(errorIn(refused)['hint']).toBe(hint);
 });
 
 it.each([
@@ -323,10 +325,11 @@ it('svc au prepare of a messy export reads spreadsheet dates beside others with 
 
 it('svc au prepare of a messy export says how many rows to leave out, and the next attempt replaces its rejects', async () => {
   const { prepare, read } = place('token,exp', 'a,05/31', 'b,soon', 'c,later');
-  expect(errorIn(await prepare())['hint']).toMatch(/add --rejects rejected\.csv --max-rejects 2$/);
+  expect(errorIn(await prepare())['next']).toMatch(/ --rejects rejected\.csv --max-rejects 2$/);
   const words = ['--rejects', 'r.csv', '--out', 'tokens.csv'];
   const refused = await prepare(...words);
-  expect(errorIn(refused)['hint']).toMatch(/Only r\.csv was written; .* add --max-rejects 2$/);
+  expect(errorIn(refused)['hint']).toMatch(/^Only r\.csv was written; /);
+  expect(errorIn(refused)['next']).toMatch(/ --rejects r\.csv --out tokens\.csv --max-rejects 2$/);
   const { code, stderr } = await prepare(...words, '--max-rejects', '2');
   expect(code, stderr).toBe(0);
   expect(read('r.csv').split('\n')).toHaveLength(4);
