@@ -18,6 +18,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'logs history': ['/tenants/self', '/logs'],
   'logs stats': ['/logs'],
   'au download': ['/account-updater/jobs/'],
+  'au abandon': ['/account-updater/jobs/'],
   // Each of these reads is a line of the output.
   whoami: ['/logs/entity-types', '/tenants/self', '/tenants/self/reports/usage', '/account-updater/jobs'],
   doctor: ['/logs/entity-types', '/tenants/self', '/tenants/self/reports/usage', '/account-updater/jobs'],

@@ -88,7 +88,7 @@ it('R85: a token that results made which an earlier build read is not sent in th
   const made = earlier.rowsOf('theirs.results.csv').map((row) => `${row.split(',')[3] ?? ''},28,12,`);
   earlier.writeRows('made.csv', made);
   const refused = await earlier.newcomer('au submit made.csv --cycle 2026-12');
-  expect(refused.stderr).toContain('are up to date');
+  expect(refused.stderr).toContain('made: up to date, and not sent');
   expect(sentSince(earlier, before)).toEqual([]);
 });
 
