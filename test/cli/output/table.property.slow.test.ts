@@ -53,18 +53,3 @@ describe('a table on a terminal', () => {
     expect(await listText(table({ width: 200 }), ...pages)).toBe(await listText(table(), ...pages));
   });
 });
-
-describe('speed', () => {
-  it('10,000 rows take well under a second, wide characters among them', async () => {
-    const rows = Array.from({ length: 10_000 }, (_, at) => ({
-      ...ROW,
-      message: at % 10 === 0 ? WIDE : `entry ${at}`,
-      count: at,
-    }));
-    // The test measures processor time, because other programs may keep the machine busy.
-    const begun = process.cpuUsage();
-    await listText(table({ width: 120 }), rows);
-    const { user, system } = process.cpuUsage(begun);
-    expect(user + system).toBeLessThan(2_000_000);
-  });
-});
