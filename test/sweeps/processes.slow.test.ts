@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { LASTING } from '../support/command-lines.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
 const MACHINE_FORMATS = ['json', 'jsonl', 'csv', 'yaml'];
 
-/** Every command with a table, and with one of the other formats by turns. */
-const runs = (await allCommands()).flatMap(({ words }, turn) =>
-  ['table', MACHINE_FORMATS[turn % 4] ?? ''].map((format) => ({ words, format })),
-);
+/** Every command that ends by itself with a table, and with one of the other formats by turns. */
+const runs = (await allCommands())
+  .filter(({ words }) => !LASTING.has(words))
+  .flatMap(({ words }, turn) => ['table', MACHINE_FORMATS[turn % 4] ?? ''].map((format) => ({ words, format })));
 let world: World;
 
 beforeAll(async () => {
