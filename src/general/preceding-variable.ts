@@ -15,6 +15,8 @@ export function warnOfOtherProfile(host: Host, name: string): void {
 
 /** Warns that commands use another value of a setting than the one that was just stored. */
 export function warnOfOtherValue(host: Host, setting: string, value: string): void {
+  // Commands get the certificates of the profile in the variable.
+  if (setting === 'certificates' && host.settings.certificates.origin.kind !== 'environment') return;
   const name = ownMember(PROFILE_SETTINGS, setting)?.variable;
   if (name) warn(host, { kind: 'environment', name }, value, `commands still use its value of ${setting}`);
 }
