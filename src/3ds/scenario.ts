@@ -154,7 +154,7 @@ function resultOf(
   };
 }
 
-/** Says what was expected and what came, each with its reason. */
+/** Compares the expected status of a session with the one that it reached, in words: `expected successful, got failed (card-expired)`. */
 export function comparison({ expected, expected_reason, got, reason }: ScenarioResult): string {
   return `expected ${withReason(expected ?? 'any status', expected_reason)}, got ${withReason(got, reason)}`;
 }

@@ -246,8 +246,8 @@ async function withResumeHint(context: Context, error: unknown, replaying: Repla
   });
 }
 
-/** An interrupt is obeyed at once, so that a long journal is not read again: its resume command sends everything. */
-const LONGEST_LOOK_MS = 100;
+/** An interrupt is obeyed at once, so that a journal of more bytes is not read again: the command to resume sends all of it. */
+const MOST_READ_AGAIN = 8 * 1024 * 1024;
 
 /**
  * Returns the selection that contains every selected event from this line on. The events of a journal are in no order of
@@ -255,13 +255,13 @@ const LONGEST_LOOK_MS = 100;
  */
 async function restOf(context: Context, { journal, choice }: Replaying, from: number | undefined): Promise<Choice> {
   const file = resolvePath(context, journal);
+  const stat = statSync(file, { throwIfNoEntry: false });
   // A pipe can be read only once.
-  if (from === undefined || !statSync(file, { throwIfNoEntry: false })?.isFile()) return choice;
+  if (from === undefined || stat?.isFile() !== true || stat.size > MOST_READ_AGAIN) return choice;
   const [{ isChosen }, { readJournal }] = await Promise.all([import('../forward.ts'), import('../journal.ts')]);
   let since = Infinity;
-  const signal = AbortSignal.timeout(LONGEST_LOOK_MS);
   try {
-    for await (const read of readJournal(file, { signal }))
+    for await (const read of readJournal(file))
       if (read.line >= from && 'entry' in read && isChosen(read.entry, choice))
         since = Math.min(since, Date.parse(read.entry.received_at));
   } catch {

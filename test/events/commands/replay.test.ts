@@ -199,6 +199,13 @@ it('svc events replay leaves out no event when it goes on, where a clock was set
   expect(new Set([...sent, ...sentIds().slice(before)])).toEqual(new Set(['e0', 'e1', 'e2', 'e3']));
 });
 
+it('svc events replay of a long journal is interrupted at once, and goes on with the same selection', async () => {
+  const blank = `${' '.repeat(65_535)}\n`.repeat(129);
+  writeFileSync(home.file('j.jsonl'), ['e0', 'e1', 'e2'].map((id, at) => line(id, at)).join('') + blank);
+  const { next_words: next } = errorIn(await interrupted(2, []));
+  expect(next).toEqual(['svc', 'events', 'replay', 'j.jsonl', '--forward-to', '<url>']);
+});
+
 it('svc events replay names the same ids again where more failed than it lists', async () => {
   const ids = Array.from({ length: 7 }, (_, at) => `e${at}`);
   writeFileSync(home.file('j.jsonl'), ['x', ...ids, 'y'].map((id, at) => line(id, at)).join(''));
