@@ -101,7 +101,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
   const { source, answers } = await matchedResults(context, input, reading);
   const files: Draft[] = [];
   const begin = async (name: string): Promise<Draft> => {
-    const file = await Draft.begin(resolvePath(context, name));
+    const file = await Draft.begin(resolvePath(context, name), context.system);
     files.push(file);
     return file;
   };

@@ -46,7 +46,7 @@ export class PreparedFiles {
     const files = new PreparedFiles(names, force);
     for (const kind of KINDS) await files.#choosePath(context, kind, inputs);
     try {
-      for (const [kind, path] of files.#paths) files.#drafts.set(kind, await Draft.begin(path));
+      for (const [kind, path] of files.#paths) files.#drafts.set(kind, await Draft.begin(path, context.system));
       return files;
     } catch (error) {
       await files.discard();

@@ -164,6 +164,7 @@ export class RefreshDirectory {
     const target = this.resolve(name);
     if (made === undefined) return fs.rmSync(target, { force: true });
     makeDirectory(path.dirname(target));
+    removeOrphanedTemporaries(target);
     await writeWhole(target, true, async (draft) => {
       for await (const piece of (await fileSource(made)).open()) await draft.write(piece);
     });

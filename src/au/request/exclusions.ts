@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import nodePath from 'node:path';
 import { Readable } from 'node:stream';
 import { SvcError } from '../../base/errors.ts';
-import { Draft } from '../../base/files/draft.ts';
+import { Draft, removeOrphanedTemporaries } from '../../base/files/draft.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
@@ -59,7 +59,11 @@ export class Exclusions {
   static hold<T>(path: string, host: LockHost, work: (list: Exclusions) => Promise<T>): Promise<T> {
     const name = nodePath.basename(path);
     const lock = nodePath.join(nodePath.dirname(path), `.${name}.lock`);
-    return withLock(lock, host, async () => work(await Exclusions.open(path)), { what: name });
+    const extend = async (): Promise<T> => {
+      removeOrphanedTemporaries(path);
+      return work(await Exclusions.open(path));
+    };
+    return withLock(lock, host, extend, { what: name });
   }
 
   /** Returns the line of a token in the file, or 0. Ignores tokens that this command adds. */

@@ -1,5 +1,5 @@
 import { isSvcError } from '../../base/errors.ts';
-import { Draft } from '../../base/files/draft.ts';
+import { Draft, type DraftWriter } from '../../base/files/draft.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
@@ -44,15 +44,16 @@ export async function writeLeftOutErrors(
   target: string,
 ): Promise<LeftOutErrors | undefined> {
   try {
-    return await writeTo(jobs, target, false);
+    return await writeTo(context, jobs, target, false);
   } catch (error) {
     if (isSvcError(error, 'checksum_mismatch')) return undefined;
     if (!isSvcError(error, 'usage', 'local')) throw error;
-    return writeTo(jobs, await openSpool(context), true);
+    return writeTo(context, jobs, await openSpool(context), true);
   }
 }
 
 async function writeTo(
+  { system }: Context,
   jobs: readonly JoinedJob[],
   target: string,
   overwrite: boolean,
@@ -88,7 +89,7 @@ async function writeTo(
           }
         }
         if (wrong.length === 0) continue;
-        draft ??= await beginFile(target);
+        draft ??= await beginFile(target, system);
         count += wrong.length;
         await draft.write(wrong.join(''));
       }
@@ -135,8 +136,8 @@ async function errorsOf({ file, rows }: JoinedJob): Promise<ReadonlyMap<string, 
   return found;
 }
 
-async function beginFile(target: string): Promise<Draft> {
-  const draft = await Draft.begin(target);
+async function beginFile(target: string, writer: DraftWriter): Promise<Draft> {
+  const draft = await Draft.begin(target, writer);
   await draft.write(`${REQUEST_HEADER}\n`);
   return draft;
 }

@@ -163,9 +163,9 @@ async function writePage(
   { subject, force }: ReportInput,
 ): Promise<void> {
   const { reportPage } = await import('./report-page.ts');
-  const { clock, isRehearsal } = context;
+  const { clock, isRehearsal, system } = context;
   const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...subject });
-  await writeWhole(target, force, (draft) => draft.write(page));
+  await writeWhole(target, force, (draft) => draft.write(page), { writer: system });
 }
 
 /**
@@ -202,7 +202,7 @@ async function keptByRow(kept: KeptColumns, request: Rereadable, results: Reread
 
 /** Writes a file for each group that has rows. No file appears before all rows are read. */
 async function split(
-  { globals: { excelSafe }, isRehearsal }: Context,
+  { globals: { excelSafe }, isRehearsal, system }: Context,
   results: Rereadable,
   directory: string,
   { force, ...rules }: SplitOptions,
@@ -216,7 +216,7 @@ async function split(
       for (const { group, header, line } of rows) {
         let into = open.get(group);
         if (into === undefined) {
-          into = { file: await Draft.begin(fileOf(group)), rows: 0 };
+          into = { file: await Draft.begin(fileOf(group), system), rows: 0 };
           open.set(group, into);
           await into.file.write(header);
         }

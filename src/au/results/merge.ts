@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import nodePath from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
-import { Draft, type Sealed } from '../../base/files/draft.ts';
+import { Draft, type DraftWriter, removeAbandonedDrafts, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { csvRow } from '../../cli/output/csv.ts';
@@ -18,6 +18,8 @@ import type { PartRows } from './rows-of-request.ts';
 
 export interface MergeOptions {
   readonly overwrite: boolean;
+  /** See `Draft.begin`. */
+  readonly writer?: DraftWriter | undefined;
   /** The rows of each part, which have their order, if they are not slices of the request. */
   readonly rows?: readonly PartRows[] | undefined;
 }
@@ -29,9 +31,9 @@ export interface MergeOptions {
 export async function mergeResults(
   parts: readonly string[],
   target: string,
-  { overwrite, rows }: MergeOptions,
+  { overwrite, rows, writer }: MergeOptions,
 ): Promise<Sealed> {
-  const draft = await Draft.begin(target);
+  const draft = await Draft.begin(target, writer);
   try {
     const pieces = rows ? mergedInOrder(parts, rows) : inPlace(parts);
     for await (const piece of pieces) await draft.write(piece);
@@ -119,7 +121,8 @@ export async function deliverResults(
   }
   const path = nodePath.resolve(target.path);
   try {
-    return { file: path, ...(await mergeResults(files, path, { overwrite: force, rows })) };
+    const writer = context.system;
+    return { file: path, ...(await mergeResults(files, path, { overwrite: force, rows, writer })) };
   } catch (error) {
     // Another process may have written the same results meanwhile.
     const written = isSvcError(error, 'usage') ? await presentResults(context, files, out, rows) : undefined;
@@ -137,7 +140,10 @@ async function presentResults(
 ): Promise<ResultsFile | undefined> {
   if (!(await isResultFile(out))) return undefined;
   const { bytes, sha256 } = await mergeResults(files, await openSpool(context), { overwrite: true, rows });
-  return (await hashIfReadable(out)) === sha256 ? { file: nodePath.resolve(out), bytes, sha256 } : undefined;
+  if ((await hashIfReadable(out)) !== sha256) return undefined;
+  // A process that was killed after the file got its name has left its draft.
+  removeAbandonedDrafts(fs.realpathSync(out), context.system);
+  return { file: nodePath.resolve(out), bytes, sha256 };
 }
 
 /**

@@ -2,7 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError, writeFailure, wrongSize } from '../errors.ts';
+import type { System } from '../system.ts';
 import { syncDirectory, whileBusy, writeFlushed } from './durable.ts';
+import { processSpace } from './lock.ts';
 import { moveIntoPlace } from './target.ts';
 
 const OWNER_ONLY = 0o600;
@@ -26,14 +28,17 @@ export interface WriteOptions {
   readonly isFlushed?: boolean;
 }
 
-/** Writes a private file, which appears complete or not at all. */
+/** The process that writes a draft, and what it knows of others. */
+export type DraftWriter = Pick<System, 'pid' | 'isAlive'>;
+
+/** Writes a private file, which appears complete or not at all. With `writer`, see `Draft.begin`. */
 export async function writeWhole(
   target: string,
   force: boolean,
   fill: (draft: Draft) => Promise<void>,
-  { isFlushed = true }: WriteOptions = {},
+  { isFlushed = true, writer }: WriteOptions & { readonly writer?: DraftWriter } = {},
 ): Promise<Sealed> {
-  const draft = await Draft.begin(target);
+  const draft = await Draft.begin(target, writer);
   try {
     await fill(draft);
     return await (isFlushed ? draft.finish(force) : draft.replace());
@@ -63,15 +68,14 @@ export class Draft {
 
   /**
    * Begins a draft beside its target. No two drafts have the same name, so that none gets the name of its target with what
-   * another writer has written so far. With `mark`, earlier drafts of that mark are removed: a caller that crashes and
-   * comes again leaves at most one, and must be the only one with its mark.
+   * another writer has written so far. With `writer`, which a file among those of a user needs, the name says who writes, and
+   * drafts that killed processes left are removed.
    * @throws SvcError `local`
    */
-  static async begin(target: string, mark?: string): Promise<Draft> {
-    const marked = mark === undefined ? target : `${target}.${mark}`;
-    const draft = temporaryName(marked);
+  static async begin(target: string, writer?: DraftWriter): Promise<Draft> {
+    const draft = temporaryName(writer === undefined ? target : `${target}.${writerName(writer.pid)}`);
     try {
-      if (mark !== undefined) removeOrphanedTemporaries(marked);
+      if (writer !== undefined) removeAbandonedDrafts(target, writer);
       return new Draft(target, draft, await fs.promises.open(draft, 'wx', OWNER_ONLY));
     } catch (error) {
       throw writeFailure(target, error);
@@ -184,6 +188,25 @@ export function removeOrphanedTemporaries(file: string): void {
     const isTemporary = name.startsWith(prefix) && /^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length));
     if (isTemporary) removeQuietly(path.join(directory, name));
   }
+}
+
+/** Removes the drafts of a file that processes of this machine began, if none of them lives any more. */
+export function removeAbandonedDrafts(target: string, writer: DraftWriter): void {
+  const prefix = `.${path.basename(target)}.`;
+  const directory = path.dirname(target);
+  for (const name of fs.readdirSync(directory)) {
+    const [, owner, number] = (name.startsWith(prefix) && DRAFT.exec(name.slice(prefix.length))) || [];
+    const pid = Number(number);
+    const isAbandoned = owner === writerName(pid) && pid !== writer.pid && !writer.isAlive(pid);
+    if (isAbandoned) removeQuietly(path.join(directory, name));
+  }
+}
+
+const DRAFT = /^([0-9a-f]{8}-(\d+))\.[0-9a-f]{16}\.tmp$/;
+
+/** Names a process so that another machine or container, whose processes have other numbers, never takes it for one of its own. */
+function writerName(pid: number): string {
+  return `${createHash('sha256').update(processSpace()).digest('hex').slice(0, 8)}-${pid}`;
 }
 
 function temporaryName(file: string): string {

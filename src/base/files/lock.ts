@@ -282,6 +282,11 @@ function readOwner(file: string): LockOwner | undefined {
   }
 }
 
+/** Names what numbers processes: the machine, its start and, on Linux, the process namespace. */
+export function processSpace(): string {
+  return `${thisHost()} ${bootId() ?? ''}`;
+}
+
 /** Names this machine and, on Linux, the process namespace (a container has its own). */
 export function thisHost(): string {
   return `${os.hostname()} ${readLink('/proc/self/ns/pid')}`.trim();

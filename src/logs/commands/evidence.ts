@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { type Sealed, writeWhole } from '../../base/files/draft.ts';
+import { type Draft, type Sealed, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { shellFor } from '../../cli/app/hint.ts';
@@ -110,11 +110,12 @@ export const evidence = defineCommand({
       'report.html': out.redact(evidencePage(plan, facts)),
     };
     let written: WrittenEvidence = { sumsSha256: '', cardNumbers: 0 };
-    const bundle = await writeWhole(target, input.force, async (draft) => {
+    const write = async (draft: Draft): Promise<void> => {
       written = await withByteProgress(context, { dir: input.dir, label: 'evidence', store, segments }, (onBytes) =>
         writeEvidence(store, plan, draft, { verified: result, problems, texts, signal: context.signal, onBytes }),
       );
-    });
+    };
+    const bundle = await writeWhole(target, input.force, write, { writer: context.system });
     const made = evidenceOf(name, { bundle, plan, facts, written });
     if (isDrawn(context)) await context.out.write(summaryText(context, made));
     else await print(made);

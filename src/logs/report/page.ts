@@ -48,10 +48,10 @@ export async function openPageFile(
   return {
     async write(page) {
       const content = context.out.redact(page);
-      return (await writeWhole(file, force, (draft) => draft.write(content))).sha256;
+      return (await writeWhole(file, force, (draft) => draft.write(content), { writer: context.system })).sha256;
     },
     async writeSigned(page, sign) {
-      const draft = await Draft.begin(file);
+      const draft = await Draft.begin(file, context.system);
       try {
         await draft.write(context.out.redact(page));
         const isNew = !fs.existsSync(file);

@@ -66,30 +66,32 @@ describe('two drafts of one file', () => {
     expect(fs.readdirSync(path.dirname(file))).toEqual(['a.json']);
   });
 
-  it('R44: a draft that another one of its mark replaced never gets its name', async () => {
+  it('R44: a draft that somebody removed never gets its name', async () => {
     const file = existing();
-    const one = await Draft.begin(file, 'run-1');
-    await one.write(Buffer.from('first'));
-    const other = await Draft.begin(file, 'run-1');
-    await other.write(Buffer.from('seco'));
-    await other.seal();
-    await expect(one.finish(true)).rejects.toMatchObject({
+    const draft = await Draft.begin(file);
+    await draft.write(Buffer.from('new'));
+    await draft.seal();
+    fs.rmSync(draft.path);
+    await expect(draft.finish(true)).rejects.toMatchObject({
       code: 'local',
       message: `${file} could not be written: another process removed what was to become of it`,
     });
-    await one.discard();
     expect(fs.readFileSync(file, 'utf8')).toBe('old');
-    await other.finish(true);
-    expect(fs.readFileSync(file, 'utf8')).toBe('seco');
   });
 
-  it('a draft removes earlier ones of its mark, and no others', async () => {
+  it('R44: a draft removes those that killed processes of this machine left, and no others', async () => {
     const file = existing();
-    for (const mark of ['run-1', 'run-2', undefined]) await (await Draft.begin(file, mark)).seal();
-    const draft = await Draft.begin(file, 'run-1');
-    expect(fs.readdirSync(path.dirname(file))).toHaveLength(4);
+    const alive = new Set([1, 2]);
+    const as = (pid: number) => ({ pid, isAlive: (each: number) => alive.has(each) });
+    for (const pid of [1, 2, 3]) await (await Draft.begin(file, as(pid))).seal();
+    await (await Draft.begin(`${file}.other`, as(3))).seal();
+    await (await Draft.begin(file)).seal();
+    const elsewhere = '.a.json.00000000-3.0123456789abcdef.tmp';
+    fs.writeFileSync(path.join(path.dirname(file), elsewhere), '');
+    const kept = fs.readdirSync(path.dirname(file)).filter((name) => !/^\.a\.json\.[^.]+-3\./.test(name));
+    const draft = await Draft.begin(file, as(1));
     await draft.finish(true);
-    expect(fs.readdirSync(path.dirname(file))).toHaveLength(3);
+    expect(fs.readdirSync(path.dirname(file)).toSorted()).toEqual([...kept, elsewhere].toSorted());
   });
 });
 
