@@ -34,6 +34,8 @@ export interface HereOptions {
   readonly platform?: NodeJS.Platform;
   /** Aborts as a signal to the process would. */
   readonly signal?: AbortSignal;
+  /** Whether another process is alive; by default each is. */
+  readonly isAlive?: (pid: number) => boolean;
 }
 
 /** The outcome of a run. */
@@ -65,7 +67,7 @@ export async function svcHere(argv: readonly string[], options: HereOptions = {}
     stderr,
     clock,
     signal,
-    isAlive: () => true,
+    isAlive: options.isAlive ?? (() => true),
   });
   return { code, stdout: stdout.text, stderr: stderr.text };
 }
