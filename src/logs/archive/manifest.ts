@@ -3,19 +3,21 @@ import { isoTime } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { TailPosition, TimeRange } from '../entry.ts';
 import { appendRecord, otherWriter, readFirst, readLast } from './records/chain.ts';
-import { Coverage, rangeOf, stampOf } from './records/coverage.ts';
+import { ClockDifferences, Coverage, rangeOf, stampOf } from './records/coverage.ts';
 import {
   type ArchiveRecord,
   type BeginRecord,
   coversNothing,
   damaged,
+  dayIn,
+  type DropRecord,
   isDroppedBy,
   isReview,
   type Link,
   MANIFEST,
+  type RecordContent,
   recordPath,
   type ReviewContent,
-  type ReviewRecord,
   type Segment,
   unlessDamaged,
 } from './records/record.ts';
@@ -27,18 +29,68 @@ export interface Bounds {
   readonly until?: number | undefined;
 }
 
-/** The subject and coverage of an archive, and the segments that can contain entries of a time range. */
-export interface Manifest {
+/**
+ * What the records of an archive say, read in order: the one answer to which segments should be there, and which retention
+ * has dropped.
+ */
+export class Contents {
+  first: BeginRecord | undefined;
+  readonly coverage = new Coverage();
+  readonly clocks = new ClockDifferences();
+  /** All signed reviews, in the order of their records. */
+  readonly reviews: SignedReview[] = [];
+  /** The segments that should be there, in the order of their records. */
+  segments: readonly Segment[] = [];
+  readonly dropped: Segment[] = [];
+  readonly timeless: TimelessSegment[] = [];
+
+  /** Adds the record with this number. */
+  add(record: RecordContent, number: number): void {
+    this.coverage.add(record);
+    this.clocks.add(record);
+    if (isReview(record)) this.reviews.push({ ...record.review, number, written_at: record.written_at });
+    if (record.kind === 'begin') this.first = record;
+    if (record.kind === 'dropped') this.drop(record);
+    if (record.kind === 'segments') this.#addSegments(record);
+  }
+
+  drop(record: DropRecord): void {
+    this.dropped.push(...droppedBy(record, this.segments));
+    this.segments = this.segments.filter(({ path }) => !isDroppedBy(record, path));
+  }
+
+  #addSegments(record: Extract<RecordContent, { kind: 'segments' }>): void {
+    (this.segments as Segment[]).push(...record.segments);
+    const range = rangeOf(record.read_from, record.read_to);
+    // These entries come from a killed run, which may have read them at any time before this record was written.
+    const to = coversNothing(record) ? Math.max(range.to, Date.parse(record.written_at)) : range.to;
+    for (const segment of record.segments)
+      if (segment.first === null) this.timeless.push({ segment, from: range.from, to });
+  }
+}
+
+/** Returns the segments that a record drops. */
+export function droppedBy(record: Pick<DropRecord, 'before'>, segments: readonly Segment[]): Segment[] {
+  return segments.filter(({ path }) => isDroppedBy(record, path));
+}
+
+/** Returns the number of entries of some days (UTC) in segments. */
+export function entriesOf(
+  { segments }: Pick<Contents, 'segments'>,
+  { from, to }: Readonly<Record<'from' | 'to', string>>,
+): number {
+  return sumOfEntries(segments.filter(({ path }) => dayIn(path) >= from && dayIn(path) <= to));
+}
+
+export function sumOfEntries(segments: readonly Pick<Segment, 'entries'>[]): number {
+  return segments.reduce((sum, { entries }) => sum + entries, 0);
+}
+
+/** The contents of an archive, with the segments that can contain entries of a time range. */
+export interface Manifest extends Pick<Contents, 'coverage' | 'reviews' | 'segments' | 'timeless'> {
   readonly first: BeginRecord;
   readonly last: Link;
-  readonly coverage: Coverage;
-  /** Segments in the order of their records. Those without a readable time are included only if the range is unbounded. */
-  readonly segments: readonly Segment[];
-  /** The segments of entries without a readable time, with the time that was read when they were archived. */
-  readonly timeless: readonly TimelessSegment[];
   readonly allSegments: number;
-  /** All signed reviews, in the order of their records. */
-  readonly reviews: readonly SignedReview[];
 }
 
 /** A segment of entries without a readable time. They can be of any time in the range, in which they were read. */
@@ -59,37 +111,13 @@ export interface SignedReview extends ReviewContent {
 export async function readManifest(store: Store, bounds: Bounds = {}): Promise<Manifest> {
   const last = await readLast(store);
   if (last === undefined) throw await noArchive(store);
-  const coverage = new Coverage();
-  let segments: Segment[] = [];
-  const timeless: TimelessSegment[] = [];
-  let allSegments = 0;
-  let first: BeginRecord | undefined;
-  const reviews: SignedReview[] = [];
-  let number = -1;
-  for await (const record of readContents(store, last)) {
-    number += 1;
-    coverage.add(record);
-    if (isReview(record)) reviews.push(signedReview(record, number));
-    if (record.kind === 'begin') first = record;
-    if (record.kind === 'dropped') {
-      allSegments = record.months.reduce((left, month) => left - month.segments, allSegments);
-      segments = segments.filter(({ path }) => !isDroppedBy(record, path));
-    }
-    if (record.kind !== 'segments') continue;
-    allSegments += record.segments.length;
-    segments.push(...record.segments.filter((segment) => isWithin(segment, bounds)));
-    const range = rangeOf(record.read_from, record.read_to);
-    // These entries come from a killed run, which may have read them at any time before this record was written.
-    const to = coversNothing(record) ? Math.max(range.to, Date.parse(record.written_at)) : range.to;
-    for (const segment of record.segments) if (segment.first === null) timeless.push({ segment, from: range.from, to });
-  }
+  const contents = new Contents();
+  let number = 0;
+  for await (const record of readContents(store, last)) contents.add(record, number++);
+  const { first, coverage, reviews, timeless } = contents;
   if (first === undefined) throw damaged(recordPath(0), 'it is missing');
-  return { first, last, coverage, segments, timeless, allSegments, reviews };
-}
-
-/** Returns the review in a record with this number. */
-export function signedReview({ review, written_at }: ReviewRecord, number: number): SignedReview {
-  return { ...review, number, written_at };
+  const segments = contents.segments.filter((segment) => isWithin(segment, bounds));
+  return { first, last, coverage, segments, timeless, allSegments: contents.segments.length, reviews };
 }
 
 /** Reads the manifest together with the position after the newest record. @throws SvcError as `readManifest` */

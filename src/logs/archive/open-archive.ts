@@ -191,10 +191,6 @@ export function timelessOf(all: readonly TimelessSegment[], { from, to }: TimeRa
   return all.filter((one) => one.from < to && (one.to > from || one.from >= from)).map(({ segment }) => segment);
 }
 
-export function sumOfEntries(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { entries }) => sum + entries, 0);
-}
-
 /** Reads entries without a readable time, which the index does not count. */
 export async function readTimeless(
   context: Context,

@@ -2,6 +2,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
+import { Contents, droppedBy } from './manifest.ts';
 import { readRecords } from './records/chain.ts';
 import {
   type ArchiveRecord,
@@ -162,15 +163,10 @@ export async function findOld(store: Store, { end, months }: KeepLimit): Promise
   const limit = { before: dayOf(before) };
   // Most runs find no old file and need not read the chain.
   if (![...present].some((path) => isDroppedBy(limit, path))) return { before, months: [], paths: [] };
-  let listed: Segment[] = [];
-  const paths: string[] = [];
-  for await (const { record } of readRecords(store)) {
-    if (record.kind === 'segments') listed.push(...record.segments.filter(({ path }) => isDroppedBy(limit, path)));
-    if (record.kind !== 'dropped') continue;
-    for (const { path } of listed) if (isDroppedBy(record, path)) paths.push(path);
-    listed = listed.filter(({ path }) => !isDroppedBy(record, path));
-  }
-  for (const { path } of listed) paths.push(path);
+  const contents = new Contents();
+  for await (const { record } of readRecords(store)) contents.add(record, record.sequence);
+  const listed = droppedBy(limit, contents.segments);
+  const paths = [...droppedBy(limit, contents.dropped), ...listed].map(({ path }) => path);
   const old = [...present].filter((path) => path.startsWith(INDEX) && isDroppedBy(limit, path));
   return { before, months: monthsOf(listed), paths: [...old, ...paths.filter((path) => present.has(path))] };
 }

@@ -8,7 +8,7 @@ import { countText, formatDuration, isoTime, utcTime } from '../../cli/output/ti
 import type { Tone, View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { signerText, sumOfMonths } from '../archive/archive-text.ts';
-import type { Manifest } from '../archive/manifest.ts';
+import type { Manifest, SignedReview } from '../archive/manifest.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import {
@@ -21,7 +21,7 @@ import {
   type MissingRange,
   type Requirement,
 } from '../archive/records/coverage.ts';
-import type { DropRecord, ReviewRecord } from '../archive/records/record.ts';
+import type { DropRecord } from '../archive/records/record.ts';
 import type { Verified } from '../prove/verify.ts';
 import { untilDay } from '../report/review-rules.ts';
 import { rangeText, type Sentence, sentencesText, shownTime } from '../sentences.ts';
@@ -172,7 +172,7 @@ async function* verificationRows(
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
   }
   verification.leftovers = verified.leftovers;
-  if (!manifest) judgeCoverage(verified.coverage);
+  if (!manifest) judgeCoverage(verified.contents.coverage);
   const missing = manifest ? [] : verification.missing.map(missingRow);
   yield [...missing, ...summaryRows(verified, verification, isForPeople)];
 }
@@ -185,7 +185,7 @@ interface Verifying {
 }
 
 /** Sets the exit code. @throws SvcError `checksum_mismatch` for findings, `entries_missing` for uncovered ranges */
-function requireIntact({ coverage }: Verified, verification: Verification, archive: string, strict: boolean): void {
+function requireIntact({ contents }: Verified, verification: Verification, archive: string, strict: boolean): void {
   const { findings, drops, leftovers, missing, manifestOnly } = verification;
   const lacking = missing.map(isoMissing);
   const facts = { findings, ...(missing.length > 0 && { missing: lacking }) };
@@ -217,7 +217,7 @@ function requireIntact({ coverage }: Verified, verification: Verification, archi
       facts: { missing: lacking },
     });
   }
-  const gaps = coverage.gaps();
+  const gaps = contents.coverage.gaps();
   if (strict && gaps.length > 0)
     throw new SvcError('entries_missing', `the archive at ${archive} has ${countText(gaps.length, 'gap')}`, {
       hint: `${intact} Archive the logs at least once within their retention.`,
@@ -248,7 +248,8 @@ function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
 }
 
 function summaryRows(found: Verified, verification: Verification, isForPeople: boolean): ArchiveCheckRow[] {
-  const { clocks, coverage, records, reviews, segments, entries, bytes, dropped, undeleted, sha256: newest } = found;
+  const { contents, records, segments, entries, bytes, dropped, undeleted, sha256: newest } = found;
+  const { clocks, coverage, reviews } = contents;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   const left = undeleted.map((path) => checkRow('undeleted', UNDELETED, { path }));
@@ -323,8 +324,7 @@ function clockRow({ direction, mostMs, from, to, records }: ClockDifference): Ar
   return checkRow('clock', words, { from, to, records });
 }
 
-function reviewRow({ review, written_at: at }: ReviewRecord): ArchiveCheckRow {
-  const { of, from, to, by, account, note, entries } = review;
+function reviewRow({ of, from, to, by, account, note, entries, written_at: at }: SignedReview): ArchiveCheckRow {
   const words = `${of} reviewed, signed off by ${signerText({ by, account })} at ${at}`;
   return checkRow('review', note === undefined ? words : `${words}: ${note}`, {
     from: isoTime(Date.parse(from)),
@@ -334,9 +334,10 @@ function reviewRow({ review, written_at: at }: ReviewRecord): ArchiveCheckRow {
 }
 
 function summaryText(context: Context, found: Verified, verification: Verification): string {
-  const { begin, shared, sha256: newest } = found;
+  const { contents, shared, sha256: newest } = found;
+  const { first } = contents;
   return `\n${sentencesText(context, [
-    ...(begin ? [`tenant ${begin.tenant_id} of ${begin.service}`] : []),
+    ...(first ? [`tenant ${first.tenant_id} of ${first.service}`] : []),
     sizeText(found, verification),
     ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
     `newest hash: ${newest ?? 'none'}`,

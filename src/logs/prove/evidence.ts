@@ -8,18 +8,16 @@ import { holdsCardNumber } from '../../cli/output/formats.ts';
 import { startOfDay } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { type Bounds, noArchive, signedReview, type SignedReview } from '../archive/manifest.ts';
+import { type Bounds, Contents, noArchive, sumOfEntries } from '../archive/manifest.ts';
 import { readLines } from '../archive/read-segment.ts';
 import { type Finding, readRecords } from '../archive/records/chain.ts';
-import { ClockDifferences, Coverage, isoRange, type TimeCoverage } from '../archive/records/coverage.ts';
+import { type Coverage, isoRange, type TimeCoverage } from '../archive/records/coverage.ts';
 import {
   type BeginRecord,
   damaged,
   dayIn,
   dayOf,
   type DropRecord,
-  isDroppedBy,
-  isReview,
   type Link,
   type Segment,
   UNKNOWN_DAY,
@@ -30,61 +28,52 @@ import { text as SCRIPT } from './evidence.sh';
 import type { Verified } from './verify.ts';
 
 /** The content of a bundle: all records of the chain, and the files of complete days. Days are UTC dates. */
-export interface EvidencePlan {
+export interface EvidencePlan extends Pick<Contents, 'clocks' | 'coverage' | 'reviews' | 'segments'> {
   readonly first: BeginRecord;
   readonly last: Link;
   readonly from: string;
   readonly to: string;
   readonly records: readonly Pick<Link, 'path' | 'sha256'>[];
-  readonly segments: readonly Segment[];
   readonly entries: number;
-  /** The coverage by these records, which may be newer than the verified ones. */
-  readonly coverage: Coverage;
   /** The requested time, from the beginning of a day until the end of one, or until now, and how much of it is covered. */
   readonly requested: TimeCoverage;
   /** The segments of earlier days, which are not in the bundle. */
   readonly earlier: readonly Segment[];
-  readonly reviews: readonly SignedReview[];
-  readonly clocks: ClockDifferences;
 }
 
 /** Selects the content of a bundle. @throws SvcError as `readManifest`, `usage` for a time to come */
 export async function planEvidence(store: Store, request: Request): Promise<EvidencePlan> {
   const { since, until } = request;
-  let from = since === undefined ? '0000-01-01' : dayOf(since);
-  const to = until === undefined ? '9999-12-31' : dayOf(until - 1);
   const records: Pick<Link, 'path' | 'sha256'>[] = [];
-  let segments: Segment[] = [];
-  const coverage = new Coverage();
-  const clocks = new ClockDifferences();
-  const reviews: SignedReview[] = [];
-  let earlier: Segment[] = [];
-  let first: BeginRecord | undefined;
+  const contents = new Contents();
   let last: Link | undefined;
   for await (const link of readRecords(store)) {
     last = link;
-    const { record, path, sha256 } = link;
-    records.push({ path, sha256 });
-    coverage.add(record);
-    clocks.add(record);
-    if (isReview(record)) reviews.push(signedReview(record, record.sequence));
-    if (record.kind === 'begin') first = record;
-    if (record.kind === 'segments') {
-      segments.push(...record.segments.filter(({ path: at }) => isOf(dayIn(at), from, to)));
-      earlier.push(...record.segments.filter(({ path: at }) => dayIn(at) < from));
-    }
-    if (record.kind !== 'dropped') continue;
-    earlier = earlier.filter(({ path: at }) => !isDroppedBy(record, at));
-    // Late entries of dropped months are left out too, so that the content depends only on the days.
-    const kept = record.before.slice(0, 10);
-    if (kept > from) from = kept;
+    records.push({ path: link.path, sha256: link.sha256 });
+    contents.add(link.record, link.record.sequence);
   }
+  const { first, coverage, clocks, reviews } = contents;
   if (first === undefined || last === undefined) throw await noArchive(store);
-  segments = segments.filter(({ path }) => isOf(dayIn(path), from, to));
+  // Late entries of dropped months are left out too, so that the content depends only on the days.
+  const kept = coverage.drops.map(({ before }) => before.slice(0, 10));
+  const from = [since === undefined ? '0000-01-01' : dayOf(since), ...kept].toSorted().at(-1) ?? '';
+  const to = until === undefined ? '9999-12-31' : dayOf(until - 1);
+  const segments = contents.segments.filter(({ path }) => isOf(dayIn(path), from, to));
+  const earlier = contents.segments.filter(({ path }) => dayIn(path) < from);
   const requested = coverage.of(requestedTime(request, coverage));
   const range = { ...daysOf(requested, segments, from), requested };
-  const entries = segments.reduce((sum, segment) => sum + segment.entries, 0);
-  return { first, last, ...range, records, segments, entries, coverage, earlier, reviews, clocks };
+  return {
+    first,
+    last,
+    ...range,
+    records,
+    segments,
+    entries: sumOfEntries(segments),
+    coverage,
+    earlier,
+    reviews,
+    clocks,
+  };
 }
 
 /** The bounds that were typed, and the time of the request. */

@@ -4,25 +4,33 @@ import { sideBySide } from '../../base/side-by-side.ts';
 import type { Clock, System } from '../../base/system.ts';
 import { countText } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
-import { type Manifest, noArchive, readManifest } from '../archive/manifest.ts';
+import {
+  Contents,
+  droppedBy,
+  entriesOf,
+  type Manifest,
+  noArchive,
+  readManifest,
+  sumOfEntries,
+} from '../archive/manifest.ts';
 import { READERS } from '../archive/read-segment.ts';
 import { type ChainState, checkChain, type Finding, type Problem } from '../archive/records/chain.ts';
-import { ClockDifferences, Coverage } from '../archive/records/coverage.ts';
 import {
   type ArchiveRecord,
-  type BeginRecord,
   coversNothing,
   type DropRecord,
   isHidden,
   isReview,
   type Link,
   MANIFEST,
+  namedKinds,
   parseRecord,
   type RecordContent,
   recordPath,
   type ReviewRecord,
   type Segment,
   SEGMENTS,
+  tenantFolder,
   UNKNOWN_DAY,
   unlessDamaged,
 } from '../archive/records/record.ts';
@@ -31,7 +39,7 @@ import { INDEX } from '../archive/segment-index.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
 import { reviewProblems } from '../report/review-rules.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
-import { type CountedSegment, LEFT_BY_RUN, ListedSegments, UnlistedFiles } from './listed-files.ts';
+import { LEFT_BY_RUN, UnlistedFiles } from './listed-files.ts';
 
 export interface VerifyOptions {
   /** The hash of a record, saved earlier, that the chain must contain. */
@@ -46,9 +54,10 @@ export interface VerifyOptions {
   readonly commitWait?: CommitWait | undefined;
 }
 
-/** The totals of a verification. */
+/** What a verification found. */
 export interface Verified {
-  begin: BeginRecord | undefined;
+  /** What the readable records say. */
+  readonly contents: Contents;
   /** The hash of the newest record, which proves everything before it. */
   sha256: string | undefined;
   records: number;
@@ -60,7 +69,7 @@ export interface Verified {
   bytes: number;
   /** The number of entries that retention dropped, by the records that listed them. */
   dropped: number;
-  /** The files of dropped months that are still there. */
+  /** The files of dropped months that are still there: retention could not remove them, was killed, or is at work. */
   undeleted: readonly string[];
   /** The number of segments whose index is damaged, or rules out one of their entries. */
   otherIndexes: number;
@@ -68,34 +77,46 @@ export interface Verified {
   leftovers: number;
   /** The number of entries that records list in files that are gone or have other bytes. */
   unread: number;
-  readonly coverage: Coverage;
-  readonly clocks: ClockDifferences;
-  /** The records of signed reviews, in order. */
-  readonly reviews: ReviewRecord[];
 }
 
-/** Returns the totals before anything is verified. */
+const NOTHING = {
+  records: 0,
+  segments: 0,
+  entries: 0,
+  shared: 0,
+  bytes: 0,
+  dropped: 0,
+  unread: 0,
+  otherIndexes: 0,
+  leftovers: 0,
+};
+
+/** Returns what is known before anything is verified. */
 export function nothingVerified(): Verified {
-  const counts = {
-    records: 0,
-    segments: 0,
-    entries: 0,
-    shared: 0,
-    bytes: 0,
-    dropped: 0,
-    unread: 0,
-    otherIndexes: 0,
-    leftovers: 0,
-  };
+  return { ...NOTHING, contents: new Contents(), sha256: undefined, undeleted: [] };
+}
+
+/** Counts the segments that are as they were written. `unread` are the paths of the others. */
+function totalsOf({ first, segments, dropped }: Contents, unread: ReadonlySet<string>) {
+  const read = segments.filter(({ path }) => !unread.has(path));
+  const own = first && `${tenantFolder(first.tenant_id)}/`;
   return {
-    begin: undefined,
-    sha256: undefined,
-    ...counts,
-    undeleted: [],
-    coverage: new Coverage(),
-    clocks: new ClockDifferences(),
-    reviews: [],
+    segments: read.length,
+    entries: sumOfEntries(read),
+    shared: sumOfEntries(read.filter(({ path }) => own !== undefined && !path.startsWith(own))),
+    bytes: read.reduce((sum, { bytes }) => sum + bytes, 0),
+    dropped: sumOfEntries(dropped),
+    unread: sumOfEntries(segments) - sumOfEntries(read),
   };
+}
+
+async function undeletedOf(store: Store, { dropped }: Contents): Promise<string[]> {
+  const paths = new Set(dropped.map(({ path }) => path));
+  const found: string[] = [];
+  if (paths.size === 0) return found;
+  for await (const { path: file } of namedKinds(store))
+    if (paths.has(file) && (await store.find(file)) !== undefined) found.push(file);
+  return found;
 }
 
 /** Reads the manifest before anything else; undefined if it is damaged, which the findings show. */
@@ -114,14 +135,14 @@ export async function* verifyArchive(
   verified: Verified,
 ): AsyncGenerator<readonly Finding[]> {
   const unlisted = await UnlistedFiles.of(store);
-  const isExpected = options.expect === undefined;
-  const state = { store, options, verified, unlisted, segments: new ListedSegments(), isExpected, ...noRecords() };
-  const readSegment = segmentReader(state);
+  const state = newState(store, options, verified, unlisted);
+  const { contents } = verified;
+  const unread = new Set<string>();
   let others = 0;
-  for await (const found of sideBySide(listedSegments(state), READERS, readSegment)) {
+  for await (const found of sideBySide(listedSegments(state), READERS, segmentReader(state))) {
     for (const finding of found) {
-      if (UNREAD.has(finding.problem)) state.segments.markUnread(finding.path);
-      if (finding.problem === 'missing') state.segments.addMissing(finding);
+      if (UNREAD.has(finding.problem)) unread.add(finding.path);
+      if (finding.problem === 'missing') state.missing.set(finding.path, finding);
     }
     const findings = [...takeProblems(state), ...found.filter(({ problem }) => problem !== 'missing')];
     others += findings.length;
@@ -130,11 +151,11 @@ export async function* verifyArchive(
   await readNewerRecords(state);
   if (others === 0) await awaitNextRecord(state);
   await unlisted.forgetRemoved();
-  Object.assign(verified, state.segments.total, { undeleted: await state.segments.undeleted(store) });
+  Object.assign(verified, totalsOf(contents, unread), { undeleted: await undeletedOf(store, contents) });
   const left = [
     ...takeProblems(state),
-    ...state.segments.missing(),
-    ...unlisted.findings(state.known, state.contents.length === state.known + 1 ? state.written : state.known),
+    ...contents.segments.flatMap(({ path: file }) => state.missing.get(file) ?? []),
+    ...unlisted.findings(state.known, state.read.length === state.known + 1 ? state.written : state.known),
   ];
   verified.leftovers = left.filter(({ message }) => message === LEFT_BY_RUN).length;
   if (state.newest === undefined && left.length === 0) throw await noArchive(store);
@@ -151,10 +172,14 @@ interface VerifyState {
   readonly options: VerifyOptions;
   readonly verified: Verified;
   readonly unlisted: UnlistedFiles;
-  readonly segments: ListedSegments;
+  /** Findings of missing files by their paths. A finding is void if a later record drops the segment. */
+  readonly missing: Map<string, Finding>;
+  /** The paths listed so far, and the hashes of segments that cannot be listed twice. */
+  readonly listed: Set<string>;
   /** The two newest records read so far. */
   links: readonly Link[];
-  readonly contents: RecordContent[];
+  /** The content of the records read so far. */
+  readonly read: RecordContent[];
   /** The hashes of the records read so far, by their numbers. */
   readonly hashes: string[];
   newest: ChainState | undefined;
@@ -168,8 +193,23 @@ interface VerifyState {
   problems: Finding[];
 }
 
-function noRecords(): Pick<VerifyState, 'links' | 'contents' | 'hashes' | 'newest' | 'known' | 'written' | 'problems'> {
-  return { links: [], contents: [], hashes: [], newest: undefined, known: -1, written: -1, problems: [] };
+function newState(store: Store, options: VerifyOptions, verified: Verified, unlisted: UnlistedFiles): VerifyState {
+  return {
+    store,
+    options,
+    verified,
+    unlisted,
+    missing: new Map(),
+    listed: new Set(),
+    links: [],
+    read: [],
+    hashes: [],
+    newest: undefined,
+    known: -1,
+    written: -1,
+    isExpected: options.expect === undefined,
+    problems: [],
+  };
 }
 
 /** Returns a function that checks one segment and reports the progress over all segments. */
@@ -213,32 +253,36 @@ async function* listedSegments(state: VerifyState): AsyncGenerator<ListedSegment
 }
 
 async function* segmentsOf(state: VerifyState, link: Link): AsyncGenerator<ListedSegment> {
-  const { verified, segments, unlisted, options } = state;
+  const { verified, unlisted, options } = state;
   const { record, sha256 } = link;
   state.problems.push(...contradictions(state, link));
-  state.contents.push(contentOf(record));
+  state.read.push(contentOf(record));
   state.hashes[record.sequence] = sha256;
   state.links = [...state.links.slice(-1), link];
   state.isExpected ||= sha256 === options.expect;
   unlisted.removeOthersOf(record);
   verified.records += 1;
-  verified.coverage.add(record);
-  verified.clocks.add(record);
-  if (isReview(record)) verified.reviews.push(record);
   if (!coversNothing(record)) state.written = record.sequence;
-  if (record.kind === 'begin') verified.begin = record;
-  if (record.kind === 'dropped') segments.drop(record);
-  if (record.kind !== 'segments') return;
-  const tenantId = verified.begin?.tenant_id;
-  for (const segment of record.segments) {
-    if (segments.isListedBefore(segment)) {
-      state.problems.push(listedTwice(segment));
-      unlisted.remove(segment.path);
-    } else {
-      segments.add(segment, tenantId);
-      yield { segment, sequence: record.sequence, tenantId, file: await unlisted.take(segment.path) };
-    }
-  }
+  const segments = record.kind === 'segments' ? record.segments : [];
+  const twice = segments.filter((segment) => isListedBefore(state.listed, segment));
+  for (const { path: file } of twice) unlisted.remove(file);
+  state.problems.push(...twice.map(listedTwice));
+  const once = segments.filter((segment) => !twice.includes(segment));
+  verified.contents.add(record.kind === 'segments' ? { ...record, segments: once } : record, record.sequence);
+  const tenantId = verified.contents.first?.tenant_id;
+  for (const segment of once)
+    yield { segment, sequence: record.sequence, tenantId, file: await unlisted.take(segment.path) };
+}
+
+/**
+ * Whether a segment was listed before. Segments of late or timeless entries can be equal; others cannot, because each
+ * record has a separate time range.
+ */
+function isListedBefore(listed: Set<string>, { path: file, sha256, supplementary, first }: Segment): boolean {
+  const names = supplementary || first === null ? [file] : [file, sha256];
+  const isBefore = names.some((name) => listed.has(name));
+  for (const name of names) listed.add(name);
+  return isBefore;
 }
 
 function listedTwice({ path }: Segment): Finding {
@@ -246,48 +290,50 @@ function listedTwice({ path }: Segment): Finding {
 }
 
 /** Returns what in a record contradicts the records before it. Records after an unreadable one cannot be compared. */
-function contradictions(state: VerifyState, { record, path }: Link): Finding[] {
-  const { links, contents, segments, options, isExpected } = state;
+function contradictions(state: VerifyState, { record, path: file }: Link): Finding[] {
+  const { links, read, verified, options, isExpected } = state;
   const before = links.at(-1)?.record;
-  if (before === undefined || contents.length !== record.sequence) return [];
-  const unfit = (message: string): Finding => ({ problem: 'unfit', path, message });
+  if (before === undefined || read.length !== record.sequence) return [];
+  const unfit = (message: string): Finding => ({ problem: 'unfit', path: file, message });
   if (record.kind === 'segments' && Date.parse(record.read_from) < Date.parse(before.position.read_to))
     return [unfit('it covers time that records before it have read or missed')];
   if (isReview(record)) return reviewProblems(record, { ...knownOf(state, record), before }).map(unfit);
   if (record.kind !== 'dropped') return [];
-  const taken = segments.droppedBy(record);
+  const taken = droppedBy(record, verified.contents.segments);
   const unexpected = isExpected ? unexpectedDrop(record, taken, options) : undefined;
   const problems = dropProblems(record, { taken, before }).map(unfit);
-  return unexpected === undefined ? problems : [...problems, { problem: 'dropped', path, message: unexpected }];
+  return unexpected === undefined ? problems : [...problems, { problem: 'dropped', path: file, message: unexpected }];
 }
 
 /** Returns what the records so far say of a review. */
-function knownOf({ segments, hashes, verified: { coverage, reviews } }: VerifyState, { review }: ReviewRecord) {
-  const timeless = segments.entriesOf({ from: UNKNOWN_DAY, to: UNKNOWN_DAY });
-  const earlier = reviews.map((each) => each.review);
-  return { coverage, hashes, entries: segments.entriesOf(review), timeless, earlier };
+function knownOf({ hashes, verified: { contents } }: VerifyState, { review }: ReviewRecord) {
+  const timeless = entriesOf(contents, { from: UNKNOWN_DAY, to: UNKNOWN_DAY });
+  const earlier = contents.reviews.map((signed) => {
+    const { number: _, written_at: _1, ...content } = signed;
+    return content;
+  });
+  return { coverage: contents.coverage, hashes, entries: entriesOf(contents, review), timeless, earlier };
 }
 
 /** Returns why a drop is unexpected: it follows the expected record, or takes months that retention must keep. */
 function unexpectedDrop(
   record: DropRecord & ArchiveRecord,
-  taken: readonly CountedSegment[],
+  taken: readonly Segment[],
   { expect, keep }: VerifyOptions,
 ): string | undefined {
   if (expect === undefined && keep === undefined) return undefined;
   const end = Date.parse(record.position.read_to);
   if (keep !== undefined && Date.parse(record.before) <= keptFrom(end, keep)) return undefined;
-  const entries = taken.reduce((sum, counted) => sum + counted.entries, 0);
   const since = expect === undefined ? '' : ' after the expected record';
   const allowed = keep === undefined ? '' : `, which is newer than ${countText(keep, 'month')}`;
-  return `${record.by} dropped ${countText(entries, 'entry')} from before ${record.before}${since}${allowed}`;
+  return `${record.by} dropped ${countText(sumOfEntries(taken), 'entry')} from before ${record.before}${since}${allowed}`;
 }
 
-async function sideFileProblems({ store, newest, links, contents }: VerifyState): Promise<Finding[]> {
+async function sideFileProblems({ store, newest, links, read }: VerifyState): Promise<Finding[]> {
   const sequence = newest?.sequence ?? -1;
-  const isWhole = contents.length === sequence + 1;
+  const isWhole = read.length === sequence + 1;
   const found: Finding[] = [];
-  for await (const finding of checkSideFiles(store, links, isWhole ? contents : undefined)) found.push(finding);
+  for await (const finding of checkSideFiles(store, links, isWhole ? read : undefined)) found.push(finding);
   // A concurrent run may have committed more and removed these files.
   const isOutdated = found.length > 0 && (await readText(store, recordPath(sequence + 1))) !== undefined;
   return isOutdated ? [] : found;
@@ -295,21 +341,21 @@ async function sideFileProblems({ store, newest, links, contents }: VerifyState)
 
 /** Reads records that a concurrent run has committed meanwhile, if they may explain unlisted or missing files. */
 async function readNewerRecords(state: VerifyState): Promise<void> {
-  const { store, unlisted, segments } = state;
-  while (!unlisted.isEmpty || segments.hasMissing) {
+  const { store, unlisted, missing, verified } = state;
+  while (!unlisted.isEmpty || missing.size > 0) {
     const record = await unlessDamaged(recordAt(store, state.known + 1));
     if (record === undefined) return;
     state.known += 1;
     unlisted.removeOthersOf(record);
-    if (record.kind === 'segments') for (const { path } of record.segments) unlisted.remove(path);
-    if (record.kind === 'dropped') segments.drop(record);
+    if (record.kind === 'segments') for (const { path: file } of record.segments) unlisted.remove(file);
+    if (record.kind === 'dropped') verified.contents.drop(record);
   }
 }
 
 /** Waits for a concurrent run to name the only files that no record lists. */
 async function awaitNextRecord(state: VerifyState): Promise<void> {
-  const { known, unlisted, segments, problems, options } = state;
-  const areOthers = segments.hasMissing || problems.length > 0;
+  const { known, unlisted, missing, problems, options } = state;
+  const areOthers = missing.size > 0 || problems.length > 0;
   if (options.commitWait === undefined || areOthers || known < 0) return;
   if (unlisted.isEmpty || !unlisted.areOf(known + 1)) return;
   await awaitCommit(options.commitWait, options.signal, async () => {

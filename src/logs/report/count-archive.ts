@@ -1,7 +1,7 @@
 import type { Context } from '../../cli/app/command.ts';
-import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
+import { isWithin, type Manifest, readManifest, sumOfEntries } from '../archive/manifest.ts';
 import { reportGaps, type UncoveredTime } from '../archive/missing.ts';
-import { countEntries, openArchive, sumOfEntries } from '../archive/open-archive.ts';
+import { countEntries, openArchive } from '../archive/open-archive.ts';
 import { type Interval, LogCounts } from '../count.ts';
 import { type EntryFilter, isAbout, matches, valuesAmong } from '../filter.ts';
 import { type IntervalInput, intervalOf } from '../options.ts';

@@ -65,9 +65,10 @@ export async function signOff(
   reviewed: Reviewed,
   { manifest, note, by }: Pick<SignOffInput, 'note' | 'by'> & { readonly manifest: Manifest },
 ): Promise<Signed> {
-  const [{ entriesOf, signReview }, { missingOf }] = await Promise.all([
+  const [{ signReview }, { missingOf }, { entriesOf }] = await Promise.all([
     import('./sign-review.ts'),
     import('./review-rules.ts'),
+    import('../archive/manifest.ts'),
   ]);
   const { of, from, to, findings, findings_entries, sha256, page_sha256 } = reviewed;
   const { record, sha256: recordHash } = manifest.last;

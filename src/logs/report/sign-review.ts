@@ -4,8 +4,8 @@ import { sha256Of } from '../../base/files/draft.ts';
 import type { Clock } from '../../base/system.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
-import { type Manifest, readManifest, type SignedReview } from '../archive/manifest.ts';
-import { damaged, dayIn, type Link, recordPath, type ReviewContent } from '../archive/records/record.ts';
+import { entriesOf, type Manifest, readManifest, type SignedReview } from '../archive/manifest.ts';
+import { damaged, type Link, recordPath, type ReviewContent } from '../archive/records/record.ts';
 import { ChainEnd } from '../archive/writer.ts';
 import { missingOf, untilDay } from './review-rules.ts';
 
@@ -70,12 +70,6 @@ async function requireSame(store: Store, review: ReviewContent, manifest: Manife
   throw new SvcError('conflict', 'the archive has other entries of these days than were reviewed', {
     hint: 'Entries were archived or dropped meanwhile, and nothing was signed. Review them again.',
   });
-}
-
-/** Returns the number of archived entries of some days. */
-export function entriesOf({ segments }: Pick<Manifest, 'segments'>, { from, to }: Pick<ReviewContent, 'from' | 'to'>) {
-  const ofDays = segments.filter(({ path }) => dayIn(path) >= from && dayIn(path) <= to);
-  return ofDays.reduce((sum, { entries }) => sum + entries, 0);
 }
 
 function isAbout(one: ReviewContent, { of, from, to }: ReviewContent): boolean {

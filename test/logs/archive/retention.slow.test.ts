@@ -30,7 +30,7 @@ async function verified(store: Store) {
   const verification = nothingVerified();
   const findings = [];
   for await (const batch of verifyArchive(store, {}, verification)) findings.push(...batch);
-  return { findings, ...verification };
+  return { findings, ...verification, coverage: verification.contents.coverage };
 }
 
 async function keep(store: Store, months: number): Promise<Retention> {

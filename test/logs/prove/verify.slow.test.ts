@@ -149,9 +149,10 @@ function pick(files: readonly string[], number: number): string {
 describe('verifying an archive', () => {
   it('verify finds no problem in an intact archive, and reports coverage, gaps, counts and newest hash', async () => {
     const { top, links } = await buildArchive(START, COMMITS);
-    const { findings, coverage, begin, ...counts } = await verified(top);
+    const { findings, contents, ...counts } = await verified(top);
+    const { coverage, first } = contents;
     expect(findings).toEqual([]);
-    expect(begin?.tenant_id).toBe(TENANT);
+    expect(first?.tenant_id).toBe(TENANT);
     expect(coverage.covered()).toEqual([
       { from: START, to: START + 6 * HOUR },
       { from: START + 7 * HOUR, to: START + 31 * HOUR },

@@ -1,8 +1,8 @@
-import { findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
+import { entriesOf, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import type { ReviewContent } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { missingOf } from '../../../src/logs/report/review-rules.ts';
-import { entriesOf, signReview } from '../../../src/logs/report/sign-review.ts';
+import { signReview } from '../../../src/logs/report/sign-review.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
 

@@ -76,7 +76,7 @@ async function expectIntact(store: MemoryStore, ...signers: string[]): Promise<v
   const found = [];
   for await (const findings of verifyArchive(store, {}, verified)) found.push(...findings);
   expect(found).toEqual([]);
-  expect(verified.reviews.map(({ review }) => review.by).toSorted()).toEqual(signers.toSorted());
+  expect(verified.contents.reviews.map(({ by }) => by).toSorted()).toEqual(signers.toSorted());
 }
 
 describe('signing a review', () => {
