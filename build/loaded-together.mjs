@@ -29,14 +29,16 @@ const COMMANDS = {
  */
 const COMPANIONS = {
   'src/base/errors.ts': 'src/cli/app/command.ts',
+  'src/base/system.ts': 'src/cli/app/execute.ts',
   'src/cli/app/advice.ts': 'src/cli/app/execute.ts',
   'src/cli/output/error-report.ts': 'src/cli/app/execute.ts',
   'src/cli/app/hint.ts': 'src/cli/app/execute.ts',
   'src/cli/output/formats.ts': 'src/cli/app/execute.ts',
   'src/cli/output/live-line.ts': 'src/cli/app/execute.ts',
-  'src/cli/output/program-name.ts': 'src/cli/app/execute.ts',
   'src/cli/output/view.ts': 'src/cli/app/execute.ts',
   'src/schema/json-value.ts': 'src/cli/app/execute.ts',
+  // A response that comes compressed after an upgrade is read too.
+  'src/client/http/encoding.ts': 'src/client/http/core.ts',
 };
 
 /** What is grouped: src, and the packages of which every command, or every request, loads several files. */

@@ -1,8 +1,7 @@
 import type { SvcError } from '../../base/errors.ts';
-import type { System } from '../../base/system.ts';
+import { type System, withProgramName } from '../../base/system.ts';
 import { directoryAdvice } from '../config/paths.ts';
 import { failureOf } from '../output/error-report.ts';
-import { withProgramName } from '../output/program-name.ts';
 import type { RunRequest } from './invocation.ts';
 
 /**

@@ -16,8 +16,7 @@ import { formatDuration } from '../output/time.ts';
 import type { ClientChoice, Context } from './command.ts';
 import { openSandbox } from './embedded-sandbox.ts';
 import type { Globals } from './global-parameters.ts';
-import { isJsonLog, traceAsJson } from './trace-log.ts';
-import { traceTo } from './trace.ts';
+import { isJsonLog, traceAsJson, traceTo } from './trace.ts';
 
 export interface ContextDeps {
   readonly system: System;

@@ -11,11 +11,10 @@ import { openTerminal, type Terminal, type TerminalSettings } from '../output/te
 import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
-import { isJsonLog } from './trace-log.ts';
+import { isJsonLog } from './trace.ts';
 import { advised } from './advice.ts';
 import { nextCommand, nextWords, withHint } from './hint.ts';
 import type { RunRequest } from './invocation.ts';
-import { refuseOwnInput } from './files/own-input.ts';
 import { withDates } from './moment.ts';
 import { openQuery } from './print.ts';
 
@@ -91,7 +90,8 @@ async function runCommand(
   try {
     const query = await openQuery(context, command);
     checkExcelSafe(globals, settings.output.value, input);
-    refuseOwnInput(system, command.parameters, input);
+    if (Object.values(command.parameters).some(({ file = 'read' }) => file !== 'read'))
+      (await import('./files/own-input.ts')).refuseOwnInput(system, command.parameters, input);
     const request = globals.curl && !dryRun ? await command.request?.(context, input) : undefined;
     const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
     if (!(result instanceof Preview)) return result ?? 0;

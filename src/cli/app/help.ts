@@ -1,5 +1,4 @@
-import type { System } from '../../base/system.ts';
-import { withProgramName } from '../output/program-name.ts';
+import { type System, withProgramName } from '../../base/system.ts';
 import { wrapWords } from '../output/text.ts';
 import {
   type Command,

@@ -1,7 +1,6 @@
 import type { SvcError } from '../../base/errors.ts';
-import type { System } from '../../base/system.ts';
+import { programName, type System } from '../../base/system.ts';
 import { readAddress } from '../../schema/address.ts';
-import { programName } from '../output/program-name.ts';
 import { baseUrlProblem, profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
 import type { Context } from './command.ts';
 import type { Globals } from './global-parameters.ts';

@@ -238,7 +238,11 @@ export class HttpCore {
     const isError = status >= 300;
     const limit = isError ? MAX_ERROR_BODY : MAX_BODY;
     const body = await (isError ? response.readPartial(limit) : response.read(limit));
-    const plain = await decoded(body.bytes, response.header('content-encoding'), { limit, isPartial: isError });
+    const encoding = response.header('content-encoding');
+    const plain =
+      encoding === undefined
+        ? { bytes: body.bytes, complete: true }
+        : await decoded(body.bytes, encoding, { limit, isPartial: isError });
     const { bytes, complete } = 'problem' in plain ? { bytes: Buffer.alloc(0), complete: false } : plain;
     const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     const isDamaged = !isError && !isUtf8(bytes);

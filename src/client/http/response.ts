@@ -1,8 +1,7 @@
 import type { SvcError } from '../../base/errors.ts';
 import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../../base/json/source.ts';
 import { maskCardNumbers } from '../../base/security/card-number.ts';
-import { objectOrUndefined } from '../../schema/json-value.ts';
-import { otherTypes } from '../../schema/other-types.ts';
+import { objectOrUndefined, otherTypes } from '../../schema/json-value.ts';
 import { type CallFacts, type Problem, unconfirmedError, unreadableError } from './failure.ts';
 import type { Shape } from './request.ts';
 

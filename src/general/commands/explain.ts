@@ -5,7 +5,7 @@ import { optionalArgument, suggesting } from '../../cli/app/parameter.ts';
 import { formatOf, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { type Meaning, meaningsOf, plainName } from '../../cli/glossary/glossary.ts';
-import { programName } from '../../cli/output/program-name.ts';
+import { programName } from '../../base/system.ts';
 import { hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import type { View } from '../../cli/output/view.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { otherTypes } from '../../src/schema/other-types.ts';
+import { otherTypes } from '../../src/schema/json-value.ts';
 import { entityTypeListSchema } from '../../src/schema/log.ts';
 import { listedJobPageSchema } from '../../src/schema/account-updater.ts';
 
