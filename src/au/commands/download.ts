@@ -6,7 +6,6 @@ import { argument, flag, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
-import { enterDelivery } from '../jobs/file-jobs.ts';
 import type { Client } from '../../client/api/client.ts';
 import { compareBeforeEntry } from '../jobs/compare-before-entry.ts';
 import { findJob } from '../job/job.ts';
@@ -17,8 +16,9 @@ import { resumable } from '../job/verdict.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
-import { downloadResults, LATE_MS, type ResultsChecks } from '../results/download.ts';
-import { checksOf } from '../results/job-results.ts';
+import { LATE_MS, type ResultsChecks } from '../results/download.ts';
+import { enterDelivery, keptResults } from '../results/entered-results.ts';
+import { checksOf, readResultsOf } from '../results/job-results.ts';
 import { deliverResults, type Destination, requireNoRequest, type ResultsFile } from '../results/merge.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 
@@ -90,23 +90,16 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();
   const ledger = new CommandLedger(context);
-  const known = await resumable(again(job, options), { job }, tenantOfJob(client, job));
+  const tenant = await resumable(again(job, options), { job }, tenantOfJob(client, job));
   compareBeforeEntry(context, client, ledger, ['au', 'download', job]);
-  const sent = await sentRows(ledger, known, job);
-  let tenant: string | undefined;
-  const tenantOf = (ofJob: string | null | undefined): string | undefined => ofJob ?? known;
-  const downloading = downloadResults(client, job, file, {
+  const sent = await sentRows(ledger, tenant, job);
+  const downloading = readResultsOf(context, client, { ledger, tenant, job }, file, {
     ...sent,
     overwrite: force,
     acceptUnproven: options.acceptUnproven,
     host: context.system,
     onEvent: showJobs(context),
     lateMs: LATE_MS,
-    compareRead: async (read, { tenant_id: ofJob }) => ledger.compareRead(tenantOf(ofJob), job, read),
-    onAccepted: async (accepted, { tenant_id: ofJob }) => {
-      tenant = tenantOf(ofJob);
-      await ledger.enterWanted(tenant, job, accepted);
-    },
   });
   try {
     const explained = explainMissing(context, job, downloading);
@@ -120,8 +113,8 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     if (!compared) context.notices.note(`the results were not compared with the tokens of a request: ${why}`);
     return { ...result, compared };
   } catch (error) {
-    const kept = known === undefined ? undefined : await ledger.keptResults(known, job);
-    if (kept === undefined || !isSvcError(error, 'outcome_unknown', 'job_expired'))
+    const kept = tenant && (await keptResults(ledger, tenant, job));
+    if (!kept || !isSvcError(error, 'outcome_unknown', 'job_expired'))
       throw orAccept(error, again(job, { ...options, acceptUnproven: true }));
     context.notices.note('the service has forgotten the job; these are the results that this machine keeps');
     const delivered = await deliverResults(context, [kept], { out: file, force: force || !isFile });
@@ -132,7 +125,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
 
 /** Returns the tenant of a job; that of the key, if the job does not name it or is not found. */
 async function tenantOfJob(client: Client, job: string): Promise<string | undefined> {
-  return (await findJob(client, job))?.tenant_id ?? (await tenantOfKey(client));
+  return (await findJob(client, job))?.tenant_id || tenantOfKey(client);
 }
 
 /** Returns what the results of a job are checked against: the rows that this machine sent to it, if it has them. */

@@ -12,9 +12,10 @@ import { isFileCycle } from '../ledger/cycle-names.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
+import { enterDelivery } from '../results/entered-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
-import { enterDelivery, withoutResults } from './file-jobs.ts';
+import { withoutResults } from './file-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
@@ -117,7 +118,7 @@ async function finishOwnUploads(
 ): Promise<void> {
   if (claims.some(({ job }) => ledger.jobFiles(job).sent === 'some'))
     requireKnownTenant(context, tenant, 'nothing was uploaded');
-  await finishUploads(client, claims, { ledger, host: context.system, onEvent });
+  await finishUploads(context, client, claims, { ledger, onEvent });
 }
 
 /** Returns a cycle as the ledger has it now. @throws SvcError `job_failed` if no claim stands */

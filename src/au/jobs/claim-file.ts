@@ -14,7 +14,6 @@ import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { compareJobs } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './confirm-options.ts';
-import { resultsReader } from './read-results.ts';
 import { type Compared, NOTHING, RowClaims } from './row-claims.ts';
 import { newTokensError, takenError } from './submission-errors.ts';
 import { type JobFiles, senderOf } from '../job/job-files.ts';
@@ -109,14 +108,13 @@ async function claimWhole(
 ): Promise<boolean> {
   const tenant = ledger.tenantOf(job);
   const claims = new RowClaims(ledger);
-  const read = resultsReader(context, client, ledger);
   const { check, source, submitted } = request;
   const { rows: count, bytes, sha256 } = check;
   const name = path.basename(request.name);
   const now = client.now();
   const requireFree = async (): Promise<Compared> => {
     const file = { name, cycle: undefined, whole: { sha256, source }, submitted: submitted.sha256 };
-    const comparing = { tenant, file, read, own: new Set([job.id]), newer: async () => job };
+    const comparing = { tenant, file, own: new Set([job.id]), newer: async () => job };
     const compared = await claims.compare(context, client, comparing);
     const { named, taken, division } = compared;
     const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
@@ -140,7 +138,7 @@ async function claimWhole(
   if (bound === undefined) await onClaim();
   const file = { name, sha256, rows: count };
   try {
-    const isNew = await claims.claim({ client, read, job, cycle, file, part: 1, bytes, source, sha256 });
+    const isNew = await claims.claim(context, client, { job, cycle, file, part: 1, bytes, source, sha256 });
     const { host, user } = operatorOf(context.system);
     return isNew || (bound?.by.host === host && bound.by.user === user);
   } catch (error) {

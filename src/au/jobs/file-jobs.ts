@@ -1,7 +1,7 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { noteNext, warnOf } from '../../cli/app/hint.ts';
+import { noteNext } from '../../cli/app/hint.ts';
 import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -11,6 +11,7 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
+import { enterDelivery, keptResults } from '../results/entered-results.ts';
 import { type FileJob, inOrder, isOfFile, rowNumbers } from '../results/file-results.ts';
 import type { FileJobs } from './submit-file.ts';
 import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
@@ -102,7 +103,7 @@ export async function withoutResults(
   claims: readonly ClaimEntry[],
 ): Promise<ClaimEntry[]> {
   const missing: ClaimEntry[] = [];
-  for (const claim of claims) if ((await ledger.keptResults(tenant, claim.job)) === undefined) missing.push(claim);
+  for (const claim of claims) if ((await keptResults(ledger, tenant, claim.job)) === undefined) missing.push(claim);
   return missing;
 }
 
@@ -142,23 +143,6 @@ async function writeFile(
   if (!compared) noteUncompared(context, results.file);
   const leftOutErrors = await deliverFixFile(context, found, jobs, results);
   return { ...results, found, jobs, compared, leftOutErrors };
-}
-
-/**
- * Records in the ledger that the results of some jobs were delivered, so that no machine shows these jobs as open. Because
- * they were delivered, a ledger that does not take it changes no exit code.
- */
-export async function enterDelivery(
-  context: Context,
-  { tenant, ledger }: { readonly tenant: string | undefined; readonly ledger: CommandLedger },
-  jobs: readonly string[],
-): Promise<void> {
-  try {
-    for (const job of jobs) await ledger.markDelivered(tenant, job);
-  } catch (error) {
-    if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated')) throw error;
-    warnOf(context, 'the results were delivered, but the ledger still has their jobs as open', error);
-  }
 }
 
 /** Notes that results could not be compared with the rows that were sent. */

@@ -6,6 +6,7 @@ import { missingError } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { JobClaim } from '../ledger/command-ledger.ts';
+import { keptResults } from '../results/entered-results.ts';
 
 /**
  * Replaces the error that the service does not find a job by one that says what this machine and the ledger know of it.
@@ -45,7 +46,7 @@ async function ofLedger(context: Context, id: string, now: number): Promise<SvcE
   const ledger = new CommandLedger(context, { onlyReads: true });
   for await (const [tenant] of ledger.everyTenant()) {
     const claimed = await ledger.claimOfJob(tenant, id);
-    const isKept = claimed?.wasRead === true && (await ledger.keptResults(tenant, id)) !== undefined;
+    const isKept = claimed?.wasRead === true && (await keptResults(ledger, tenant, id)) !== undefined;
     if (claimed) return ofClaim(claimed, ledger.jobFiles(id), isKept, now);
   }
   if (!ledger.jobFiles(id).mayBeSent) return missingError(id);

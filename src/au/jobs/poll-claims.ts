@@ -11,6 +11,7 @@ import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from './settle-claims.ts';
+import { keptResults } from '../results/entered-results.ts';
 import { findJob, findJobs, type JobOptions, pollReporter } from '../job/job.ts';
 import { after, worstOf } from '../job/verdict.ts';
 import { SpareJob } from '../job/spare-job.ts';
@@ -155,7 +156,7 @@ async function reasonOf(
   if (status === undefined && contested.has(job)) return 'shown';
   if (status === undefined && isDone(entries, job)) return 'read';
   // Whoever read results knows better than a service that says later that the job failed.
-  if (status === 'failed' && isDone(entries, job) && (await ledger.keptResults(tenant, job)) !== undefined)
+  if (status === 'failed' && isDone(entries, job) && (await keptResults(ledger, tenant, job)) !== undefined)
     return undefined;
   const end = await endOf(client, cycle, { claim, status, spare, stored: ledger.isStored });
   if (end !== undefined)

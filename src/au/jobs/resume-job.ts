@@ -40,7 +40,7 @@ async function finishUpload(context: Context, client: Client, job: string, wait:
   const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
   if (tenant === undefined || claimed?.stands !== true) return;
   requireKnownTenant(context, tenant, 'nothing was uploaded');
-  await finishUploads(client, [claimed.claim], { ledger, host: context.system, onEvent: showJobs(context) });
+  await finishUploads(context, client, [claimed.claim], { ledger, onEvent: showJobs(context) });
 }
 
 /** Reads a job that must be completed, and shows one that is not. @throws SvcError `job_failed`, `pending` */

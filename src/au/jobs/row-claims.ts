@@ -15,6 +15,7 @@ import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { FileRows, readRows, type RequestRows, tokensOf } from '../ledger/request-rows.ts';
 import type { RowSet } from '../ledger/row-set.ts';
+import { readNewTokens } from '../results/job-results.ts';
 import { divideRows, type Division } from './divide-rows.ts';
 import { settleClaims, type SettleOptions } from './settle-claims.ts';
 import { failedElsewhere, type NamedFile } from './submission-errors.ts';
@@ -37,13 +38,9 @@ interface SubmittedFile {
   readonly submitted: string;
 }
 
-/** Reads the results of the completed job of a claim, and enters the tokens that they made. */
-export type ReadResults = (tenant: string, claim: ClaimEntry) => Promise<void>;
-
 interface ToCompare extends Omit<SettleOptions, 'stored'> {
   readonly tenant: string;
   readonly file: SubmittedFile;
-  readonly read?: ReadResults | undefined;
 }
 
 /** The rows of a file, compared with what their cycle has. */
@@ -62,8 +59,6 @@ interface RowsToClaim extends JobRows, Pick<ClaimEntry, 'part' | 'file' | 'bytes
   readonly job: AccountUpdaterJob;
   /** The name of the cycle in the ledger. */
   readonly cycle: string;
-  readonly client: Client;
-  readonly read?: ReadResults | undefined;
 }
 
 /** The rows of files, as one command compares them with what their cycle has and binds them to jobs. */
@@ -86,11 +81,7 @@ export class RowClaims {
    * @throws SvcError `job_failed` for such a job, `outcome_unknown` for a job whose rows are unknown, `config` for a damaged
    *   ledger
    */
-  async compare(
-    context: Context,
-    client: Client | undefined,
-    { tenant, file, read, ...how }: ToCompare,
-  ): Promise<Compared> {
+  async compare(context: Context, client: Client | undefined, { tenant, file, ...how }: ToCompare): Promise<Compared> {
     const { name, whole } = file;
     const ledger = await this.#ledger.open(tenant);
     const rows = await this.#rowsOf(ledger, whole);
@@ -110,7 +101,7 @@ export class RowClaims {
     const isAnyFree = (await rows.left(await setsOf(cycle, claims))) > 0;
     // A command that sends rows finds lost entries when it claims them. What is read here may be copies of this machine.
     if (this.#ledger.onlyReads && isAnyFree) await cycle.heal();
-    if (client && read && isAnyFree) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
+    if (client && isAnyFree) await this.#readCompleted(context, client, tenant, entries);
     const { isMixed } = await this.#readRows(ledger.salt, whole);
     const division = await divideRows(context, cycle, { source: whole.source, isMixed }, taken);
     return { named, rows, isBegun, taken, division };
@@ -120,7 +111,7 @@ export class RowClaims {
    * Binds rows of a file to their job, before the first byte is sent. Returns whether this call made the claim.
    * @throws SvcError as `claimRows`
    */
-  async claim({ client, read, source, sha256, ...claiming }: RowsToClaim): Promise<boolean> {
+  async claim(context: Context, client: Client, { source, sha256, ...claiming }: RowsToClaim): Promise<boolean> {
     const tenant = this.#ledger.tenantOf(claiming.job);
     const ledger = await this.#ledger.open(tenant);
     const { id } = claiming.job;
@@ -129,7 +120,7 @@ export class RowClaims {
       await before.catch(() => undefined);
       const entries = await ledger.cycle(claiming.cycle).read();
       // A job that has its claim may be older than the results.
-      if (read && !hasClaim(entries, id)) await this.#readCompleted(client, entries, (claim) => read(tenant, claim));
+      if (!hasClaim(entries, id)) await this.#readCompleted(context, client, tenant, entries);
       // The job gets its file from this command, which needs none of its results.
       this.#looked.add(id);
       const rows = await this.#rowsOf(ledger, { sha256, source });
@@ -161,15 +152,12 @@ export class RowClaims {
    * Reads the results of all completed jobs of a cycle whose new tokens the ledger does not know, before rows are claimed: a
    * row may have one of these tokens.
    */
-  async #readCompleted(
-    client: Client,
-    entries: readonly Entry[],
-    read: (claim: ClaimEntry) => Promise<void>,
-  ): Promise<void> {
+  async #readCompleted(context: Context, client: Client, tenant: string, entries: readonly Entry[]): Promise<void> {
     const unread = standingClaims(entries).filter(({ job }) => !areTokensKnown(entries, job) && !this.#looked.has(job));
     for (const claim of unread) {
       const { job } = claim;
-      if (isDone(entries, job) || (await findJob(client, job))?.status === 'completed') await read(claim);
+      if (isDone(entries, job) || (await findJob(client, job))?.status === 'completed')
+        await readNewTokens(context, client, { ledger: this.#ledger, tenant }, claim);
       this.#looked.add(job);
     }
   }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { LockHost } from '../../base/files/lock.ts';
+import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
@@ -10,7 +10,7 @@ import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
-import { type ReadResults, RowClaims } from './row-claims.ts';
+import { RowClaims } from './row-claims.ts';
 import { compareJobs, type Comparing, refuseUnknownJobs } from './compare-jobs.ts';
 import { findJob, type JobOptions } from '../job/job.ts';
 import type { SpareJob } from '../job/spare-job.ts';
@@ -56,7 +56,6 @@ async function bytesOf(file: string, end: number): Promise<Uint8Array> {
 
 interface Uploading extends JobOptions {
   readonly ledger: CommandLedger;
-  readonly host: LockHost;
 }
 
 export interface Sending extends Uploading {
@@ -71,7 +70,6 @@ export interface Sending extends Uploading {
   readonly sender: string;
   /** The command that goes on later. */
   readonly again: readonly string[];
-  readonly read: ReadResults;
   /** Called with a job before its creation is shown. */
   readonly onCreated: (job: string, slice: Slice) => void;
   /** Called with a job as soon as the ledger has its claim. */
@@ -82,6 +80,7 @@ export interface Sending extends Uploading {
 
 /** What the jobs of one command share. */
 interface Shared extends Sending {
+  readonly context: Context;
   readonly client: Client;
   compared?: Promise<void>;
   refused?: Promise<void>;
@@ -94,8 +93,13 @@ interface Shared extends Sending {
  * @throws SvcError `outcome_unknown` if the service may have a file without having confirmed it, and for jobs that the ledger
  *   does not know
  */
-export async function sendRows(client: Client, slices: readonly Slice[], sending: Sending): Promise<void> {
-  const shared: Shared = { ...sending, client };
+export async function sendRows(
+  context: Context,
+  client: Client,
+  slices: readonly Slice[],
+  sending: Sending,
+): Promise<void> {
+  const shared: Shared = { ...sending, context, client };
   const waiting = [...slices];
   const failures: unknown[] = [];
   const worker = async (): Promise<void> => {
@@ -114,7 +118,7 @@ export async function sendRows(client: Client, slices: readonly Slice[], sending
 }
 
 async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
-  const { client, ledger, host, sender, onEvent, random, spare } = shared;
+  const { context, client, ledger, sender, onEvent, random, spare } = shared;
   const job = await createJob(shared);
   shared.onCreated(job.id, slice);
   onEvent?.({ kind: 'created', job });
@@ -124,7 +128,7 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
   const files = ledger.jobFiles(job.id);
   let isBound = false;
   try {
-    await holdJob({ system: host }, files, async () => {
+    await holdJob(context, files, async () => {
       await files.begin(slice.source, sender, 'some');
       await claim(shared, job, slice);
       isBound = true;
@@ -193,13 +197,13 @@ async function compare({ client, comparing, again, random, onEvent }: Shared, jo
 }
 
 async function claim(
-  { client, rows, file, read }: Shared,
+  { context, client, rows, file }: Shared,
   job: AccountUpdaterJob,
   { source, sha256, bytes, number }: Slice,
 ): Promise<void> {
   const { name, cycle, check } = file;
   const of = { name: path.basename(name), sha256: check.sha256, rows: check.rows };
-  await rows.claim({ client, read, job, cycle, file: of, part: number, bytes, source, sha256 });
+  await rows.claim(context, client, { job, cycle, file: of, part: number, bytes, source, sha256 });
 }
 
 /** Checks that the service created a new job that waits for its file. @throws SvcError `bad_response` for any other job */
@@ -222,14 +226,15 @@ function requireNew(job: AccountUpdaterJob, now: number): void {
  * as a whole is left alone, because the store may have it.
  */
 export async function finishUploads(
+  context: Context,
   client: Client,
   claims: readonly ClaimEntry[],
-  { ledger, host, onEvent, random }: Uploading,
+  { ledger, onEvent, random }: Uploading,
 ): Promise<void> {
   for (const one of claims) {
     const files = ledger.jobFiles(one.job);
     if (files.sent !== 'some' || (await hashIfReadable(files.request)) !== one.sha256) continue;
-    await holdJob({ system: host }, files, async () => {
+    await holdJob(context, files, async () => {
       const job = await findJob(client, one.job);
       if (job?.status !== 'pending' || files.sent !== 'some') return;
       uploadAddress(job, client);

@@ -64,18 +64,6 @@ export function newTokensError(file: NamedFile, made: number): SvcError {
   );
 }
 
-/** Returns the error for results that could not be read, whose new tokens must not be paid for in the cycle that made them. */
-export function unreadError(error: SvcError, job: string): SvcError {
-  return error.with({
-    code: 'outcome_unknown',
-    message: `the results of job ${job} could not be read, and rows with tokens that they made would be billed again: ${error.message}; nothing was sent`,
-    hint: 'Run the same command again later. If it stays so, get these results once, on any machine that shares the ledger:',
-    next: ['au', 'download', job],
-    retryable: true,
-    facts: { job },
-  });
-}
-
 export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed'>): string {
   return isNamed ? `cycle ${cycle}` : 'the ledger';
 }

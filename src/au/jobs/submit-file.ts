@@ -39,7 +39,6 @@ import { type Confirmed, confirmWords } from './confirm-options.ts';
 import { requireClearName } from '../job/cycle-name.ts';
 import { senderOf } from '../job/job-files.ts';
 import type { NamedCycle } from './named-cycle.ts';
-import { resultsReader } from './read-results.ts';
 import { RowClaims } from './row-claims.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
@@ -181,11 +180,9 @@ export class FileSubmission {
     const tenant = this.#tenant ?? '';
     this.#ledger.beforeFirstEntry(onClaim);
     const client = await this.#context.client();
-    const uploading = { ledger: this.#ledger, host: this.#context.system };
     const claims = this.#known.joined.map(({ claim }) => claim);
-    await finishUploads(client, claims, { ...uploading, onEvent: showJobs(this.#context) });
+    await finishUploads(this.#context, client, claims, { ledger: this.#ledger, onEvent: showJobs(this.#context) });
     const spare = await this.#spareJob();
-    const read = resultsReader(this.#context, client, this.#ledger);
     for (let division = 1; ; division += 1) {
       const slices = await slicesOf(this.#known.free);
       if (slices.length === 0) {
@@ -195,12 +192,11 @@ export class FileSubmission {
       }
       try {
         const places = new Map<string, number>();
-        await sendRows(client, slices, {
-          ...uploading,
+        await sendRows(this.#context, client, slices, {
+          ledger: this.#ledger,
           tenant,
           rows: this.#rows,
           spare,
-          read,
           file: { ...this.#file, cycle: this.#known.named.cycle },
           comparing: this.#comparing(tenant),
           sender: senderOf(this.#context),
@@ -413,11 +409,10 @@ export class FileSubmission {
     const { name, source, check, submitted } = this.#file;
     const whole = { sha256: check.sha256, source };
     const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
-    const read = client && resultsReader(this.#context, client, this.#ledger);
     if (client) this.#ledger.beforeFirstEntry(() => this.#requireKnownJobs(tenant));
     const newer = async () => (await this.#spareJob()).get();
     // Another machine with the ledger may have sent the file of a job that this command saw expire.
-    const how = { newer, read, ended: this.#ledger.isShared ? undefined : this.#expired };
+    const how = { newer, ended: this.#ledger.isShared ? undefined : this.#expired };
     const compared = await outlast(this.#context, this.#input.outlasts, () =>
       this.#rows.compare(this.#context, client, { tenant, file, ...how }),
     );

@@ -9,13 +9,10 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
-import { type ObjectStore, ReadOnlyPlace } from '../../client/store/store.ts';
-import type { Flaw } from '../../client/transfer/receive.ts';
-import { hashFile, hashIfReadable } from '../../client/transfer/source.ts';
+import type { ObjectStore } from '../../client/store/store.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';
-import { undeliveredError } from './doubt.ts';
-import { areTokensKnown, deliveryOf, hasClaim, isDone, lastReading, standingClaims, stands } from './claims.ts';
+import { deliveryOf, hasClaim, isDone, standingClaims, stands } from './claims.ts';
 import type { ClaimEntry, EndBody, Entry, Who } from './entry.ts';
 import type { LedgerCycle, LedgerHost } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
@@ -33,7 +30,6 @@ import {
   writeUsedLedger,
 } from './place.ts';
 import { PlannedObjects } from './objects.ts';
-import { doneOf, lossSince, type Reading, readingOf, readText } from './reading.ts';
 
 /** The newest claim of a job, and what became of it. */
 export interface JobClaim {
@@ -46,6 +42,13 @@ export interface JobClaim {
   readonly wasRead: boolean;
   /** Whether somebody received the results of the job. */
   readonly wasDelivered: boolean;
+}
+
+/** The cycle in which a job has a claim, as it is now. */
+export interface ClaimedJob {
+  readonly ledger: Ledger;
+  readonly cycle: LedgerCycle;
+  readonly entries: readonly Entry[];
 }
 
 /** A ledger with what it knows of jobs. */
@@ -64,8 +67,6 @@ export class CommandLedger {
   /** Whether the command enters nothing. */
   readonly onlyReads: boolean;
   readonly #opened = new Map<string, Promise<Ledger>>();
-  /** What was read last from a file of results, by the hash of the file. */
-  #read: { readonly sha256: string; readonly reading: Promise<Reading | undefined> } | undefined;
   #check: ((tenant: string) => Promise<void>) | undefined;
   /** The ledger that this machine begins to share, and the one that it had alone, while the claims of the latter are copied. */
   #joining: KnownLedger | undefined;
@@ -120,89 +121,17 @@ export class CommandLedger {
   /** Tells whether the store confirmed the file of a job to this machine. */
   readonly isStored = (job: string): boolean => this.jobFiles(job).sent === 'stored';
 
-  /**
-   * Records in the ledger what was read of the results of a job, and which tokens they made. This happens before the results
-   * get their name, because whoever has the new tokens could submit them. The job is open until its results are delivered.
-   * Warns of results that are others than those that were read before.
-   */
-  async enterResults(tenant: string | null | undefined, job: string, file: string): Promise<void> {
-    const claimed = await this.#claimed(tenant, job);
-    if (claimed === undefined) return;
-    const { ledger, cycle, entries } = claimed;
-    const before = lastReading(entries, job);
-    if (before?.results?.sha256 === (await hashFile(file))) return;
-    const reading = await this.#readingOf(ledger, file);
-    if (reading === undefined && areTokensKnown(entries, job)) return;
-    try {
-      await cycle.endClaim({ ...(await doneOf(cycle, job, reading)), delivered: false });
-    } catch (error) {
-      // A machine that may only read gets results whose tokens are all known.
-      const isReadOnly = error instanceof ReadOnlyPlace && areTokensKnown(entries, job) && reading !== undefined;
-      if (!isReadOnly || !(await areBorn(cycle, entries, file))) throw error;
-    }
-    if (before?.results === undefined || reading === undefined) return;
-    const { rows } = before.results;
-    this.#context.notices.warn(
-      `the results of job ${job} are others than when ${readText(before)}: they have ${countText(reading.rows, 'row')}, and had ${rows}. The ledger has what is new; use them in place of the earlier ones`,
-    );
-  }
-
-  /** Compares the results of a job with what was read of them before. They may grow; what was read once does not disappear. */
-  async compareRead(tenant: string | null | undefined, job: string, file: string): Promise<Flaw | undefined> {
-    const claimed = await this.#claimed(tenant, job);
-    const before = lastReading(claimed?.entries ?? [], job);
-    if (claimed === undefined || before === undefined || before.results?.sha256 === (await hashFile(file)))
-      return undefined;
-    const reading = await this.#readingOf(claimed.ledger, file);
-    const loss = reading && (await lossSince(claimed.cycle, before, reading));
-    return loss === undefined ? undefined : { rule: 'earlier_results', problem: `${loss} when ${readText(before)}` };
-  }
-
-  /** Reads a file of results, once for each content. */
-  async #readingOf(ledger: Ledger, file: string): Promise<Reading | undefined> {
-    const sha256 = await hashFile(file);
-    if (this.#read?.sha256 !== sha256) this.#read = { sha256, reading: readingOf(ledger.salt, file) };
-    return this.#read.reading;
-  }
-
-  /**
-   * Records that results were delivered: their file has its name, or a pipe took all of it. The ledger knows their tokens
-   * already. Does nothing on a machine that may only read.
-   */
-  async markDelivered(tenant: string | null | undefined, job: string): Promise<void> {
-    const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
-    if (cycle === undefined || !isDone(entries, job) || deliveryOf(entries, job)) return;
-    try {
-      await cycle.endClaim({ kind: 'done', job, born: null });
-    } catch (error) {
-      if (!(error instanceof ReadOnlyPlace)) throw error;
-    }
-  }
-
   /** Returns the cycle in which a job has a claim. */
-  async #claimed(tenant: string | null | undefined, job: string) {
-    if (!tenant) return undefined;
+  async claimed(tenant: string, job: string): Promise<ClaimedJob | undefined> {
     const ledger = await this.open(tenant);
     const cycle = await ledger.cycleOfJob(job);
     const entries = (await cycle?.read()) ?? [];
     return cycle && hasClaim(entries, job) ? { ledger, cycle, entries } : undefined;
   }
 
-  /**
-   * Like `enterResults`, for results of which the operator gets all or some.
-   * @throws SvcError `config` if this machine may only read the ledger
-   */
-  async enterWanted(tenant: string | null | undefined, job: string, file: string): Promise<void> {
-    try {
-      await this.enterResults(tenant, job, file);
-    } catch (error) {
-      throw error instanceof ReadOnlyPlace ? undeliveredError(error, job) : error;
-    }
-  }
-
   /** Returns the newest claim of a job; undefined if the ledger has none. */
   async claimOfJob(tenant: string, job: string): Promise<JobClaim | undefined> {
-    const { cycle, entries = [] } = (await this.#claimed(tenant, job)) ?? {};
+    const { cycle, entries = [] } = (await this.claimed(tenant, job)) ?? {};
     const claim = entries.findLast((entry) => entry.kind === 'claim' && entry.job === job);
     if (cycle === undefined || claim?.kind !== 'claim') return undefined;
     return {
@@ -237,17 +166,6 @@ export class CommandLedger {
   /** Returns what this machine keeps of a job. */
   jobFiles(job: string): JobFiles {
     return new JobFiles(this.places.jobsRoot, job);
-  }
-
-  /** Returns the path of the results of a job that this machine keeps, if they are those that were read last. */
-  async keptResults(tenant: string, job: string): Promise<string | undefined> {
-    const { results } = this.jobFiles(job);
-    const sha256 = await hashIfReadable(results);
-    if (sha256 === undefined) return undefined;
-    const { entries = [] } = (await this.#claimed(tenant, job)) ?? {};
-    const last = lastReading(entries, job)?.results;
-    // Results that the operator accepted may be no table, of which the ledger notes nothing.
-    return isDone(entries, job) && (last === undefined || last.sha256 === sha256) ? results : undefined;
   }
 
   /** Returns the tenant of a job, which names the ledger, so that a job without one is not used. @throws SvcError `bad_response` */
@@ -378,12 +296,4 @@ export class CommandLedger {
       ? sandboxLedger(this.#context)
       : path.join(requireDirectory(this.#context.system, 'state'), 'ledger');
   }
-}
-
-/** Tells whether a cycle knows all tokens that the results in a file made. */
-async function areBorn(cycle: LedgerCycle, entries: readonly Entry[], file: string): Promise<boolean> {
-  const made = await cycle.newTokens(entries);
-  for (const salt of new Set(made.map((set) => set.salt)))
-    if ((await readingOf(salt, file))?.born.left(made) === 0) return true;
-  return false;
 }

@@ -2,14 +2,26 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
-import { UnprovenDownload } from '../../client/transfer/download.ts';
+import { type DownloadResult, UnprovenDownload } from '../../client/transfer/download.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
+import { AddressRefused } from '../../client/transfer/store.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { after, holdJob } from '../job/verdict.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import { downloadResults, flawsOf, NotCompleted, type ResultsChecks } from './download.ts';
+import { provableUntil } from '../ledger/proof-of-absence.ts';
+import { createSpool } from '../request/spool.ts';
+import {
+  downloadResults,
+  flawsOf,
+  NoAddress,
+  NotCompleted,
+  type ResultsChecks,
+  type ResultsOptions,
+} from './download.ts';
+import { EnteredResults, keptResults } from './entered-results.ts';
 import type { Rereadable } from './reconcile.ts';
 import { PartRows } from './rows-of-request.ts';
 
@@ -64,18 +76,11 @@ export async function resultsOfJob(
   const files = ledger.jobFiles(job);
   const checks = await checksOf(ledger, claim, rows);
   const compared = checks.request !== undefined;
-  const kept = await ledger.keptResults(tenant, job);
+  const kept = await keptResults(ledger, tenant, job);
   if (kept !== undefined && files.accepted === (await hashIfReadable(kept))) return { file: kept, compared: false };
   if (kept !== undefined && (await flawsOf(kept, 'length', checks)).length === 0) return { file: kept, compared };
-  const downloading = () =>
-    downloadResults(client, job, files.results, {
-      ...checks,
-      overwrite: true,
-      onEvent: showJobs(context),
-      lateMs,
-      compareRead: (read) => ledger.compareRead(tenant, job, read),
-      onAccepted: (accepted) => ledger.enterWanted(tenant, job, accepted),
-    });
+  const to = { ...checks, overwrite: true, onEvent: showJobs(context), lateMs };
+  const downloading = () => readResultsOf(context, client, { ledger, tenant, job }, files.results, to);
   try {
     await holdJob(context, files, downloading);
     files.removeRefused();
@@ -89,6 +94,102 @@ export async function resultsOfJob(
     const doubt = doubtError([{ claim, why: 'shown' }], { cycle: name, now: client.now(), again });
     throw new ContestedJob(job, doubt);
   }
+}
+
+/** A job whose results are read, in the ledger of its tenant; that of the job itself if it is not known. */
+interface JobInLedger {
+  readonly ledger: CommandLedger;
+  readonly tenant: string | undefined;
+  readonly job: string;
+}
+
+interface Reading extends Omit<ResultsOptions, 'compareRead' | 'onAccepted'> {
+  /** Whether only the tokens that the results made are wanted, so that nobody gets the results. */
+  readonly forTokens?: boolean;
+}
+
+/**
+ * Downloads the results of a job, compares them with what was read of them before, and enters them in the ledger before the
+ * file gets its name. Every command that reads results does it here.
+ * @throws SvcError as `downloadResults`, `config` for results that a machine must not deliver which may only read the ledger
+ */
+export async function readResultsOf(
+  context: Context,
+  client: Client,
+  { ledger, tenant, job }: JobInLedger,
+  target: string,
+  { forTokens = false, ...options }: Reading,
+): Promise<DownloadResult> {
+  const entered = new EnteredResults(context, ledger, job);
+  const tenantOf = ({ tenant_id: own }: AccountUpdaterJob): string | undefined => tenant ?? own ?? undefined;
+  return downloadResults(client, job, target, {
+    ...options,
+    compareRead: (file, found) => entered.compare(tenantOf(found), file),
+    onAccepted: (file, found) => entered.enter(tenantOf(found), file, { isDelivered: !forTokens }),
+  });
+}
+
+/** Failures that concern the results of one job, and not the way to the service. */
+const OF_ONE_JOB = [
+  'bad_response',
+  'checksum_mismatch',
+  'forbidden',
+  'job_expired',
+  'job_failed',
+  'not_found',
+  'pending',
+  'rejected',
+  'truncated',
+] as const;
+
+/** Reads the results of a completed job, so that the ledger knows the tokens that they made. */
+export async function readNewTokens(
+  context: Context,
+  client: Client,
+  { ledger, tenant }: Pick<OfCycle, 'ledger' | 'tenant'>,
+  claim: ClaimEntry,
+): Promise<void> {
+  const { job, rows } = claim;
+  const { notices, system } = context;
+  notices.note(`reading the results of job ${job}: the ledger does not know yet which tokens they made`);
+  const spooled = await createSpool(system);
+  try {
+    const how = { rowsSent: rows, forTokens: true };
+    await readResultsOf(context, client, { ledger, tenant, job }, spooled.path, how);
+  } catch (error) {
+    if (!isSvcError(error, ...OF_ONE_JOB)) throw error;
+    if (!areUseless(error, claim, client.now())) throw unreadError(error, job);
+    notices.warn(
+      `the tokens that job ${job} made are not known, and would be billed if the file has them: ${error.message}`,
+    );
+  } finally {
+    await spooled.remove();
+  }
+}
+
+/**
+ * Tells whether reading the results again cannot help: each attempt got the same unusable bytes, or the results are gone and
+ * the job is older than 7 days, so that the service may have removed them. If these results stopped the command too, no
+ * later submission of the cycle could send anything.
+ */
+function areUseless(error: SvcError, claim: ClaimEntry, now: number): boolean {
+  if (error instanceof UnprovenDownload) return error.kept !== undefined;
+  // A bucket that may not be listed refuses an object that is gone.
+  const areGone =
+    error instanceof NoAddress || error instanceof AddressRefused || isSvcError(error, 'not_found', 'job_expired');
+  return areGone && now > provableUntil(claim);
+}
+
+/** Returns the error for results that could not be read, whose new tokens must not be paid for in the cycle that made them. */
+function unreadError(error: SvcError, job: string): SvcError {
+  return error.with({
+    code: 'outcome_unknown',
+    message: `the results of job ${job} could not be read, and rows with tokens that they made would be billed again: ${error.message}; nothing was sent`,
+    hint: 'Run the same command again later. If it stays so, get these results once, on any machine that shares the ledger:',
+    next: ['au', 'download', job],
+    retryable: true,
+    facts: { job },
+  });
 }
 
 /** Returns what the results of a job are checked against: the rows that this machine sent, or else those of the caller. */

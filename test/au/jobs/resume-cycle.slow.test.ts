@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { LedgerCycle } from '../../../src/au/ledger/cycle.ts';
 import * as cycleNames from '../../../src/au/job/cycle-name.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
@@ -533,8 +533,15 @@ describe('results that nobody received', () => {
   it('R84: a ledger that cannot be written to after the results were delivered changes no exit code', async () => {
     const { on, clock, jobs, home } = await openHalves();
     await clock.advance(HOUR_MS);
-    const mark = vi.spyOn(CommandLedger.prototype, 'markDelivered');
-    mark.mockRejectedValueOnce(new SvcError('server', 'the bucket does not respond'));
+    const ending = vi.spyOn(LedgerCycle.prototype, 'endClaim').mockImplementation(async function (
+      this: LedgerCycle,
+      end,
+    ) {
+      const isDelivery = end.kind === 'done' && end.delivered !== false;
+      if (isDelivery) throw new SvcError('server', 'the bucket does not respond');
+      await this.append(async () => end);
+    });
+    onTestFinished(() => ending.mockRestore());
     const received = await on('fresh', `au download ${jobs[0]} --out job.csv`);
     expect(received.code, received.stderr).toBe(0);
     expect(received.stderr).toContain('the ledger still has their jobs as open: the bucket does not respond');

@@ -116,9 +116,9 @@ vi.mock('../../../src/au/jobs/row-claims.ts', async (original) => {
         this.#of = ledger;
       }
 
-      override async claim(rows: Parameters<RowClaims['claim']>[0]): Promise<boolean> {
-        if (outside.mistake !== LATE_CLAIM) return super.claim(rows);
-        outside.late.push(async () => void (await super.claim(rows)));
+      override async claim(...rows: Parameters<RowClaims['claim']>): Promise<boolean> {
+        if (outside.mistake !== LATE_CLAIM) return super.claim(...rows);
+        outside.late.push(async () => void (await super.claim(...rows)));
         return true;
       }
 
