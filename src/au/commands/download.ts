@@ -68,7 +68,8 @@ export const download = defineCommand({
     const job = await wholeJobId(context, typed);
     const options = { out, ...how };
     requireCsv(context, out);
-    const { bytes, sha256, compared } = await downloadJob(context, job, options);
+    const downloading = downloadJob(context, job, options);
+    const { bytes, sha256, compared } = await resumable(again(job, options), { job }, downloading);
     if (out !== '-') await print({ job, file: out, bytes, sha256, compared });
   },
   request: (_, { job }) => jobRequest(job),
@@ -90,7 +91,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();
   const ledger = new CommandLedger(context);
-  const tenant = await resumable(again(job, options), { job }, tenantOfJob(client, job));
+  const tenant = await tenantOfJob(client, job);
   compareBeforeEntry(context, client, ledger, ['au', 'download', job]);
   const sent = await sentRows(ledger, tenant, job);
   const downloading = readResultsOf(context, client, { ledger, tenant, job }, file, {
@@ -102,8 +103,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     lateMs: LATE_MS,
   });
   try {
-    const explained = explainMissing(context, job, downloading);
-    const result = await resumable(again(job, options), { job }, explained);
+    const result = await explainMissing(context, job, downloading);
     if (!isFile) await copyOut(context, file, out);
     await enterDelivery(context, { tenant, ledger }, [job]);
     const isAccepted = result.flaws.length > 0;

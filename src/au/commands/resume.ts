@@ -5,10 +5,12 @@ import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { jobOrListRequest } from '../job/first-requests.ts';
 import { isJobId, readJob } from '../job/job.ts';
 import { jobView } from '../job/job-view.ts';
+import { resumable } from '../job/verdict.ts';
 import { openCycleView, resumeAll } from '../jobs/resume-all.ts';
 import { resumeCycle, resumedCycleView } from '../jobs/resume-cycle.ts';
 import { resumeJob } from '../jobs/resume-job.ts';
 import { cycleOrJob } from '../jobs/named-cycle.ts';
+import { optionWords } from '../jobs/wait-options.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 
@@ -61,8 +63,9 @@ async function resumeNamed(context: Context, input: ResumeInput): Promise<number
   }
   const resumed = isJobId(of) ? 'job' : 'cycle';
   checkOptions(input, resumed);
-  if (resumed === 'job') return resumeJob(context, of, input);
-  return cycleOrJob<undefined, undefined>(
+  const again = ['au', 'resume', of, ...optionWords(input), ...(input.dryRun ? ['--dry-run'] : [])];
+  if (resumed === 'job') return resumable(again, { job: of }, resumeJob(context, of, input));
+  const resuming = cycleOrJob<undefined, undefined>(
     async () => {
       await resumeCycle(context, of, input);
       return undefined;
@@ -72,9 +75,10 @@ async function resumeNamed(context: Context, input: ResumeInput): Promise<number
       const job = await wholeJobId(context, of);
       await readJob(await context.client(), job);
       checkOptions(input, 'job');
-      return resumeJob(context, job, input);
+      return resumable(again, { job }, resumeJob(context, job, input));
     },
   );
+  return resumable(again, { cycle: of }, resuming);
 }
 
 /** What a command goes on with. */

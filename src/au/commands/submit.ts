@@ -103,7 +103,9 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     confirmed: input,
     options: optionWords(input),
   });
-  const decided = await submission.decide();
+  const of = { file: file.name };
+  const deciding = submission.decide();
+  const decided = await (input.dryRun ? deciding : resumable(submission.words, of, deciding));
   if (decided.kind === 'planned') return undefined;
   const sinceOf = (jobs?: readonly string[]): Promise<string | null> =>
     inCycleSince(context, { tenant: submission.tenant, cycle: input.cycle, name: file.name, jobs });
@@ -115,7 +117,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     out: decided.out,
     print: async (row) => print({ ...row, in_cycle_since: await sinceOf(row.jobs) }),
   });
-  await keepingOptions(input, sending.run());
+  await keepingOptions(input, resumable(submission.again, of, sending.run()));
 }
 
 /** Returns what is shown of a file whose tokens all came from results of its cycle. */
@@ -183,9 +185,9 @@ class Sending {
   }
 
   async run(): Promise<void> {
-    const { wait, out, file } = this.#input;
+    const { wait, out } = this.#input;
     const wasDelivered = await this.#submission.wasDelivered();
-    await resumable(this.#submission.again, { file }, this.#submission.upload());
+    await this.#submission.upload();
     const found = await this.#submission.jobs();
     if (wait) await this.#requireFiles(found);
     if (wait || (wasDelivered && out !== undefined)) await this.#showResults(wasDelivered);

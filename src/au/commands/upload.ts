@@ -1,7 +1,7 @@
 import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
-import { argument, reading } from '../../cli/app/parameter.ts';
+import { argument, type Input, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -14,6 +14,16 @@ import { confirmParameters, confirmWords } from '../jobs/confirm-options.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 
+const parameters = {
+  job: argument('<job>', 'id of a pending job', textToSend),
+  file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
+  accept: acceptParameter,
+  ...confirmParameters,
+  dryRun: dryRunParameter,
+} as const;
+
+type UploadInput = Input<typeof parameters>;
+
 export const upload = defineCommand({
   description:
     'The file is checked first. A job that already has its file, or may have it, is left alone, so that nothing is uploaded twice. A file with a token for several merchants is refused, because submit makes several jobs of it. Like submit, it stops for jobs of the key that the ledger does not know, and for rows of an open or young cycle.',
@@ -22,56 +32,59 @@ export const upload = defineCommand({
   exitCodes: [[6, 'another job or a young cycle has rows of the file'], 9, 10, 11, 12, 13],
   changes: true,
   fields: jobView.fields,
-  parameters: {
-    job: argument('<job>', 'id of a pending job', textToSend),
-    file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
-    accept: acceptParameter,
-    ...confirmParameters,
-    dryRun: dryRunParameter,
-  },
-  async run(context, { job: typed, file, accept, payAgain, newLedger, dryRun }): Promise<Result> {
-    const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
-    const { implausibleFile } = await import('../request/implausible-file.ts');
-    const { requireTokensOnce } = await import('../request/tokens-once.ts');
-    const { readJob } = await import('../job/job.ts');
-    const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../job/upload.ts');
-    const print = await recordPrinter(context, jobView);
-    const confirmed = { payAgain, newLedger };
-    const checked = await openJobFile(context, file);
-    const { source } = checked;
-    const client = await context.client();
-    const job = await wholeJobId(context, typed);
-    const pending = await explainMissing(context, job, readJob(client, job));
-    // A job that has its file already takes no other, so that nothing is claimed for it.
-    const address = uploadAddress(pending, client);
-    const refused = implausibleFile(checked.submitted, {
-      name: checked.name,
-      words: ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(confirmed)],
-      accept,
-    });
-    if (refused !== undefined) throw refused;
-    await requireTokensOnce(checked, file);
-    noteOverview(context, undefined, checked.submitted);
-    const { claimFile } = await import('../jobs/claim-file.ts');
-    const claiming = { file: checked, typed: file, confirmed, onlyReads: dryRun };
-    await claimFile(context, client, pending, claiming, (sent) => {
-      const onEvent = showJobs(context);
-      const uploading = sent.mayBeWhole
-        ? requireArrived(client, job, sentBefore(job), { onEvent })
-        : uploadToJob(client, pending, source, { onEvent, onSent: sent.record });
-      const stored = uploading.then(() => sent.record('stored'));
-      return resumable(['au', 'upload', job, file], { job }, stored);
-    });
-    if (dryRun) {
-      const { uploadRequest } = await import('../../client/transfer/upload.ts');
-      const request = uploadRequest(address, source.size);
-      const addressShownBy = ['au', 'status', '<job>', '--show-urls'];
-      return new Preview({ ...request, file: { name: file, bytes: source.size }, addressShownBy });
-    }
-    await print(await jobToShow(context, client, pending));
+  parameters,
+  async run(context, input): Promise<Result> {
+    const { job, file, accept, dryRun } = input;
+    const again = ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(input)];
+    return dryRun ? uploadFile(context, input) : resumable(again, { job }, uploadFile(context, input));
   },
   request: async (_, { job }) => (await import('../../client/api/resources.ts')).readJobRequest(job),
 });
+
+async function uploadFile(
+  context: Context,
+  { job: typed, file, accept, payAgain, newLedger, dryRun }: UploadInput,
+): Promise<Result> {
+  const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
+  const { implausibleFile } = await import('../request/implausible-file.ts');
+  const { requireTokensOnce } = await import('../request/tokens-once.ts');
+  const { readJob } = await import('../job/job.ts');
+  const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../job/upload.ts');
+  const print = await recordPrinter(context, jobView);
+  const confirmed = { payAgain, newLedger };
+  const checked = await openJobFile(context, file);
+  const { source } = checked;
+  const client = await context.client();
+  const job = await wholeJobId(context, typed);
+  const pending = await explainMissing(context, job, readJob(client, job));
+  // A job that has its file already takes no other, so that nothing is claimed for it.
+  const address = uploadAddress(pending, client);
+  const refused = implausibleFile(checked.submitted, {
+    name: checked.name,
+    words: ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(confirmed)],
+    accept,
+  });
+  if (refused !== undefined) throw refused;
+  await requireTokensOnce(checked, file);
+  noteOverview(context, undefined, checked.submitted);
+  const { claimFile } = await import('../jobs/claim-file.ts');
+  const claiming = { file: checked, typed: file, confirmed, onlyReads: dryRun };
+  await claimFile(context, client, pending, claiming, (sent) => {
+    const onEvent = showJobs(context);
+    const uploading = sent.mayBeWhole
+      ? requireArrived(client, job, sentBefore(job), { onEvent })
+      : uploadToJob(client, pending, source, { onEvent, onSent: sent.record });
+    return uploading.then(() => sent.record('stored'));
+  });
+  if (dryRun) {
+    const { uploadRequest } = await import('../../client/transfer/upload.ts');
+    const request = uploadRequest(address, source.size);
+    const addressShownBy = ['au', 'status', '<job>', '--show-urls'];
+    return new Preview({ ...request, file: { name: file, bytes: source.size }, addressShownBy });
+  }
+  await print(await jobToShow(context, client, pending));
+  return undefined;
+}
 
 /** Reads a job to show it. The store has its file, whether this succeeds or not. */
 async function jobToShow(context: Context, client: Client, pending: AccountUpdaterJob): Promise<ListedJob> {

@@ -10,17 +10,27 @@ export function after(timeUp: SvcError, reason: SvcError): SvcError {
   return reason.with({ message: `${timeUp.message}; ${reason.message}` });
 }
 
-/** What a command works on, as the members of its error name it. */
-type Resumed = { readonly file: string } | { readonly job: string } | { readonly cycle: string };
+/** What a command works on, as the members of its error name it; none for everything that is open. */
+type Resumed =
+  | { readonly file: string }
+  | { readonly job: string }
+  | { readonly cycle: string }
+  | Readonly<Record<string, never>>;
 
-/** Adds the command that resumes the work to the error of an interrupt or the time limit. */
-export async function resumable<T>(next: readonly string[], facts: Resumed, work: Promise<T>): Promise<T> {
+/** Adds the command that resumes the work to the error of an interrupt or the time limit, unless a part of the work did. */
+export async function resumable<T>(
+  next: readonly string[] | (() => readonly string[]),
+  facts: Resumed,
+  work: Promise<T>,
+): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) throw error;
-    const name = 'cycle' in facts ? `cycle ${facts.cycle}` : 'job' in facts ? `job ${facts.job}` : facts.file;
-    throw error.with({ message: `${error.message}; ${name} can be resumed`, hint: undefined, next, facts });
+    if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout') || error.next !== undefined) throw error;
+    const { file, job, cycle }: { readonly file?: string; readonly job?: string; readonly cycle?: string } = facts;
+    const name = cycle ? `cycle ${cycle}` : job ? `job ${job}` : (file ?? 'what is open');
+    const words = typeof next === 'function' ? next() : next;
+    throw error.with({ message: `${error.message}; ${name} can be resumed`, hint: undefined, next: words, facts });
   }
 }
 

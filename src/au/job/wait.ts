@@ -49,7 +49,8 @@ export interface WaitOptions extends JobOptions {
 export const LONGEST_WAIT_MS = 8 * DAY_MS;
 
 /**
- * Polls a job with increasing intervals until it is completed. Outages do not end the wait.
+ * Polls a job with increasing intervals until it is completed. Outages do not end the wait, but for one that lasts from its
+ * beginning, when nothing is known of the job.
  * @throws SvcError `job_failed`, `job_expired` for a deleted job, `pending` if the time limit ended and a response
  *   reported the job as pending, otherwise the reason for the lack of responses
  */
@@ -68,7 +69,7 @@ export async function waitForJob(
   const { seen: job, timeUp } = await pollUntil(client, {
     poll: jobReader(client, id, mayBeFound),
     isDone: ({ status }) => status === 'completed' || status === 'failed',
-    limitMs: () => limitMs,
+    limitMs: (seen) => (seen === undefined ? Math.min(limitMs, OUTAGE_MS) : limitMs),
     random,
     onPoll: pollReporter<AccountUpdaterJob>(client, id, onEvent, ({ status, created_at: since }) => ({
       status,
@@ -109,7 +110,7 @@ function jobReader(
   };
 }
 
-/** How long a wait outlasts an outage of what it reads before and between its polls. */
+/** How long a wait outlasts an outage of what it reads first, and between its polls. */
 const OUTAGE_MS = 15 * MINUTE_MS;
 
 /** Reads something once, and with `wait` again while the service, the ledger or the store does not respond. */

@@ -10,7 +10,7 @@ import { standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
 import type { NamedCycle } from './named-cycle.ts';
-import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { ContestedJob, type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { enterDelivery } from '../results/entered-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
@@ -20,7 +20,7 @@ import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.
 import { finishUploads } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { unsentRows } from './unsent-rows.ts';
-import { outcomeOf, resumable, worstOf } from '../job/verdict.ts';
+import { outcomeOf, worstOf } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { waitingWords } from './wait-options.ts';
 
@@ -64,25 +64,23 @@ export async function advanceCycle(
 ): Promise<AdvancedCycle> {
   const { again, wait } = how;
   const { name, tenant, ledger } = named;
-  const resuming = <T>(work: Promise<T>): Promise<T> => resumable(again, { cycle: name }, work);
   compareBeforeEntry(context, client, ledger, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
-  await resuming(finishOwnUploads(context, client, cycle, onEvent));
+  await finishOwnUploads(context, client, cycle, onEvent);
   // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
   let unsent = await unsentRows(cycle);
-  const contested = new Set<string>();
-  const poll = async (): Promise<PolledClaims> => {
+  const poll = async (contested: ReadonlySet<string>): Promise<PolledClaims> => {
     const polled = await pollClaims(client, cycle, { wait, onEvent, again: waitingWords(again), contested });
     const before = cycle.entries.length;
     if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(named));
     if (cycle.entries.length === before) return polled;
     // During a wait of days, other machines may have sent more rows in the cycle.
     unsent = await unsentRows(cycle);
-    return poll();
+    return poll(contested);
   };
-  for (;;) {
-    const { progress, reason: ofJobs, forgotten } = await resuming(poll());
+  return withContested(client, wait, async (contested) => {
+    const { progress, reason: ofJobs, forgotten } = await poll(contested);
     const reason = ofJobs && worstOf([ofJobs, unsent]);
     const missing = await withoutResults(ledger, tenant, forgotten);
     const doubts = missing.map((claim) => ({ claim, why: 'delivered' }) as const);
@@ -95,18 +93,14 @@ export async function advanceCycle(
     // Results that lack rows replace no file, which may have them.
     const writing = { ...how, force: how.force && lost === undefined };
     try {
-      const results = await resuming(writeResults(context, client, { ...cycle, claims }, writing));
+      const results = await writeResults(context, client, { ...cycle, claims }, writing);
       return { status: statusFor(later), ...row, results, reason: later };
     } catch (error) {
-      if (error instanceof ContestedJob && wait) {
-        contested.add(error.job);
-        await resuming(pauseAfter(client, error));
-        continue;
-      }
-      if (error instanceof ContestedJob) return { status: statusFor(error), ...row, reason: error };
-      throw lost && isSvcError(error) ? worseOf(context, lost, error, how.out) : error;
+      if (error instanceof ContestedJob && !wait) return { status: statusFor(error), ...row, reason: error };
+      const isOwn = lost !== undefined && isSvcError(error) && !(error instanceof ContestedJob);
+      throw isOwn ? worseOf(context, lost, error, how.out) : error;
     }
-  }
+  });
 }
 
 /** Goes on with the uploads of a cycle that this machine began. @throws SvcError `config` for a key of another tenant */

@@ -14,14 +14,13 @@ import { LATE_MS } from '../results/download.ts';
 import { enterDelivery, keptResults } from '../results/entered-results.ts';
 import { type FileJob, inOrder, isOfFile, rowNumbers } from '../results/file-results.ts';
 import type { FileJobs } from './submit-file.ts';
-import { ContestedJob, type JobResults, pauseAfter, resultsOfJob } from '../results/job-results.ts';
+import { type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { countedFile, type Results, type Submission } from '../results/submission.ts';
 import { type Trend, trendOf } from '../results/trend.ts';
 import { deliverFixFile } from './fix-file.ts';
 import { pollClaims, type PolledClaims } from './poll-claims.ts';
 import { showJobs } from '../job/show-progress.ts';
-import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { waitingWords } from './wait-options.ts';
 
@@ -60,7 +59,7 @@ export async function pollFile(
   const label = claims.length === 1 ? (claims[0]?.job ?? '') : `${file.name} in ${countText(claims.length, 'job')}`;
   const waiting = waitingWords(again);
   const polling = { wait, again: waiting, resubmit: waiting, contested, label, onEvent: showJobs(context) };
-  return resumable(again, { file: file.name }, pollClaims(client, { ...cycle, claims }, polling));
+  return pollClaims(client, { ...cycle, claims }, polling);
 }
 
 /**
@@ -73,9 +72,8 @@ export async function deliverFile(
   to: Destination,
   { wait, again, delivered }: Polling,
 ): Promise<FileResults> {
-  const contested = new Set<string>();
   const client = await context.client();
-  for (;;) {
+  return withContested(client, wait, async (contested) => {
     const found = await outlast(context, wait, jobsNow);
     const { reason, forgotten } = await pollFile(context, found, { wait, again, contested });
     if (reason !== undefined) throw reason;
@@ -86,14 +84,8 @@ export async function deliverFile(
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
     if (lost) throw lost;
     const how = { wait, again, delivered, missing: new Set(missing.map(({ job }) => job)) };
-    try {
-      return await resumable(again, { file: found.file.name }, writeFile(context, client, found, to, how));
-    } catch (error) {
-      if (!(error instanceof ContestedJob) || !wait) throw error;
-      contested.add(error.job);
-      await resumable(again, { file: found.file.name }, pauseAfter(client, error));
-    }
-  }
+    return writeFile(context, client, found, to, how);
+  });
 }
 
 /** Returns the claims of which this machine keeps no results. */

@@ -12,7 +12,7 @@ import { requireNoRequest } from '../results/merge.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { openCycles } from './open-cycles.ts';
 import { countedCycle, reportResults, type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
-import { exitCodeOf, type Outcome, outcomeOf } from '../job/verdict.ts';
+import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { optionWords, type ResumeOptions } from './wait-options.ts';
 
@@ -31,7 +31,9 @@ export const openCycleView: View<OpenCycleRow> = {
  */
 export async function resumeAll(context: Context, input: ResumeOptions): Promise<number | undefined> {
   const print = await listPrinter(context, openCycleView);
-  const cycles = await outlast(context, input.wait, () => openCycles(context, { onlyReads: input.dryRun }));
+  const open = outlast(context, input.wait, () => openCycles(context, { onlyReads: input.dryRun }));
+  const again = ['au', 'resume', ...optionWords(input), ...(input.dryRun ? ['--dry-run'] : [])];
+  const cycles = await resumable(again, {}, open);
   if (cycles.length === 0) context.notices.note('no job is open: the results of each job in the ledger were received');
   if (input.dryRun) {
     for (const cycle of cycles) {
@@ -92,7 +94,8 @@ async function advance(
     // Results that could not be written must not count as received.
     await requireNoRequest(out);
     await inspectTarget(out, force);
-    advanced = await advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
+    const advancing = advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
+    advanced = await resumable(again, { cycle: name }, advancing);
     const counted = advanced.results && (await countedCycle(context, cycle, advanced.results));
     if (counted) reportResults(context, name, advanced, counted, failOn);
     if (advanced.reason) throw advanced.reason;

@@ -15,7 +15,6 @@ import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycl
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { countedResults, trendOfFile } from './file-jobs.ts';
 import { toneOf } from '../job/job-view.ts';
-import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { optionWords, type ResumeOptions } from './wait-options.ts';
 
@@ -48,7 +47,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const waiting = ['au', 'resume', typed, ...optionWords(input)];
   compareBeforeEntry(context, client, ledger, waiting);
   const find = () => namedCycle(context, client, ledger, typed);
-  const named = await resumable(waiting, { cycle: typed }, outlast(context, input.wait, find));
+  const named = await outlast(context, input.wait, find);
   const out = input.out ?? resultsOfCycle(named);
   await requireDestination({ out, force: input.force });
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.

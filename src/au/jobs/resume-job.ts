@@ -9,7 +9,6 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failedError, readJob } from '../job/job.ts';
 import { explainMissing, mayBeFound } from './missing-job.ts';
 import { jobView } from '../job/job-view.ts';
-import { resumable } from '../job/verdict.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { compareBeforeEntry } from './compare-before-entry.ts';
 import { finishUploads } from './send-rows.ts';
@@ -24,10 +23,10 @@ export async function resumeJob(context: Context, job: string, input: ResumeOpti
   const again = ['au', 'resume', job, ...optionWords(input)];
   await finishUpload(context, client, job, input.wait);
   const waiting = { onEvent: showJobs(context), again, mayBeFound: () => mayBeFound(context, job) };
-  const found = input.wait
-    ? resumable(again, { job }, explainMissing(context, job, waitForJob(client, job, waiting)))
-    : explainMissing(context, job, readOnce(client, job, { print, again: waitingWords(again) }));
-  await print(await found);
+  const reading = input.wait
+    ? waitForJob(client, job, waiting)
+    : readOnce(client, job, { print, again: waitingWords(again) });
+  await print(await explainMissing(context, job, reading));
   noteNext(context, 'to get the results', ['au', 'download', job]);
 }
 

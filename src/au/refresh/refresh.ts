@@ -1,4 +1,4 @@
-import { type ErrorCode, isSvcError, SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import { shellWords } from '../../cli/app/hint.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -8,6 +8,7 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { requireClearName } from '../job/cycle-name.ts';
 import { tenantOfSandbox } from '../job/tenant-of-key.ts';
+import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { CONFIRMATIONS, confirmWords } from '../jobs/confirm-options.ts';
 import { deliverFile, type FileResults, isPending, pollFile } from '../jobs/file-jobs.ts';
@@ -45,7 +46,8 @@ import { announceStep, noteStep } from './step.ts';
 export async function refreshCycle(context: Context, input: RefreshInput, print: PrintRow): Promise<void> {
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
   requireCycleName(directory);
-  const work = (): Promise<void> => new Refresh(context, directory, input).run(print);
+  const refresh = new Refresh(context, directory, input);
+  const work = (): Promise<void> => resumable(() => refresh.again, { cycle: input.cycle }, refresh.run(print));
   if (!input.dryRun) return heldAsPending(directory.hold(work));
   directory.read();
   return work();
@@ -63,6 +65,11 @@ class Refresh {
     this.#context = context;
     this.#directory = directory;
     this.#input = input;
+  }
+
+  /** The command that goes on with the cycle. */
+  get again(): readonly string[] {
+    return this.#input.again;
   }
 
   async run(print: PrintRow): Promise<void> {
@@ -240,10 +247,11 @@ class Refresh {
       results = await this.#resultsOf(submission, [...words, '--wait']);
     } catch (error) {
       // A cycle that may not begin needs the operator's word, and nothing of it is under way.
-      if (!isSvcError(error, ...RESUMABLE) || error.facts?.['other_cycle'] !== undefined) throw error;
+      if (!isSvcError(error, 'pending') || error.facts?.['other_cycle'] !== undefined) throw error;
       // While another process works on a job, this command has read nothing of it.
-      if (error.code === 'pending' && !isHeld(error)) await print(rowOf('pending'));
-      throw this.#resumable(error);
+      if (!isHeld(error)) await print(rowOf('pending'));
+      const hint = error.hint ?? 'Run the same command again later; au resume gets the results meanwhile:';
+      throw error.with({ hint, next: this.#input.again, alternatives: [['au', 'resume']] });
     }
     const files = new CycleFiles(this.#context, this.#directory, this.#input, results);
     await files.write((concluded) => print(rowOf('completed', concluded)));
@@ -317,17 +325,6 @@ class Refresh {
     return here !== undefined && this.#directory.isOwn(results, here) ? this.#directory.resolve(results) : undefined;
   }
 
-  /** Adds the command that goes on with the refresh to an error that leaves it unfinished. */
-  #resumable(error: SvcError): SvcError {
-    const isPending = error.code === 'pending';
-    const hint = isPending ? 'Run the same command again later; au resume gets the results meanwhile:' : undefined;
-    return error.with({
-      hint: error.hint ?? hint,
-      next: this.#input.again,
-      alternatives: isPending ? [['au', 'resume']] : [],
-    });
-  }
-
   /** Replaces the commands that submit the request with what they confirm, or in another cycle, by those of the refresh. */
   async #offeringRefresh<T>(work: Promise<T>): Promise<T> {
     const { again, cycle } = this.#input;
@@ -347,9 +344,6 @@ class Refresh {
     }
   }
 }
-
-/** Errors that leave a refresh which the same command goes on with. */
-const RESUMABLE: readonly ErrorCode[] = ['pending', 'timeout', 'interrupted', 'terminated', 'hangup'];
 
 const NOTHING_KNOWN = {
   results: null,

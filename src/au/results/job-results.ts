@@ -226,11 +226,28 @@ function refusedResults(job: string, error: UnprovenDownload, again: readonly st
 /** How long to wait before a job is read again that the service contradicts itself about. */
 const CONTESTED_MS = 5_000;
 
-/** Waits a moment after such a contradiction. @throws SvcError the contradiction, if the time is up */
-export async function pauseAfter({ clock, signal }: Client, error: ContestedJob): Promise<void> {
-  try {
-    await clock.sleep(CONTESTED_MS, signal);
-  } catch (reason) {
-    throw isSvcError(reason, 'timeout') ? after(reason, error) : reason;
+/**
+ * Does work that needs results. With `wait`, it is done again after a moment where the service contradicts itself about a job;
+ * then `contested` has the job, which is to be read by itself.
+ * @throws ContestedJob without `wait`, SvcError the contradiction if the time is up
+ */
+export async function withContested<T>(
+  { clock, signal }: Client,
+  wait: boolean,
+  work: (contested: ReadonlySet<string>) => Promise<T>,
+): Promise<T> {
+  const contested = new Set<string>();
+  for (;;) {
+    try {
+      return await work(contested);
+    } catch (error) {
+      if (!(error instanceof ContestedJob) || !wait) throw error;
+      contested.add(error.job);
+      try {
+        await clock.sleep(CONTESTED_MS, signal);
+      } catch (reason) {
+        throw isSvcError(reason, 'timeout') ? after(reason, error) : reason;
+      }
+    }
   }
 }

@@ -122,6 +122,16 @@ describe('waiting for a job', () => {
     expect(bench.events.map(({ kind }) => kind)).toContain('unreachable');
   });
 
+  it('R42: the wait for a job goes on for 15 minutes in an outage from its beginning, when nothing is known of the job', async () => {
+    let isDown = false;
+    const id = await submitted((...incoming) => (isDown ? refuseWith(503) : ok)(...incoming));
+    isDown = true;
+    await expect(wait(id)).rejects.toMatchObject({ code: 'server' });
+    const waited = bench.clock.slept.reduce((sum, ms) => sum + ms, 0);
+    expect(waited).toBeGreaterThanOrEqual(15 * 60_000);
+    expect(waited).toBeLessThan(DAY / 24);
+  });
+
   it('the wait for a job does not wait on when the key is refused', async () => {
     const id = await submitted();
     const { sandbox } = bench;

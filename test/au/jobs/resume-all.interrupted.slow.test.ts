@@ -25,6 +25,45 @@ async function openInterrupted() {
   return { desk, interrupted };
 }
 
+/** Opens a desk with a cycle and a job, and interrupts a command at its first request. */
+async function openFirstRead() {
+  let interrupt: AbortController | undefined;
+  const desk = await openQuickDesk({
+    processingMs: 3_600_000,
+    intercept: (_incoming, _outgoing, proceed) => {
+      interrupt?.abort(new SvcError('interrupted', 'interrupted'));
+      proceed();
+    },
+  });
+  const sent = await desk.svc('au submit tokens.csv --cycle 2026-12');
+  const { jobs } = JSON.parse(sent.stdout) as { readonly jobs: readonly string[] };
+  const interrupted = (words: readonly string[]): Promise<HereResult> => {
+    interrupt = new AbortController();
+    const { path } = desk.home;
+    return svcHere(words, { home: path, env: desk.home.environment(desk.env), signal: interrupt.signal });
+  };
+  return { desk, job: jobs[0] ?? '', interrupted };
+}
+
+it.each([
+  'au submit tokens.csv --cycle 2026-12',
+  'au submit tokens.csv --accept merchants --pay-again --wait --out r.csv --cycle 2027-01',
+  'au refresh tokens.csv --cycle 2026-12',
+  'au resume',
+  'au resume --wait',
+  'au resume --dry-run',
+  'au resume 2026-12 --wait --out r.csv',
+  'au resume JOB',
+  'au resume JOB --wait',
+  'au download JOB --out results.csv',
+  'au upload JOB tokens.csv --pay-again',
+])('R43: an interrupt of the first read of svc %s prints the same command again', async (line) => {
+  const { desk, job, interrupted } = await openFirstRead();
+  const typed = line.replaceAll('tokens.csv', desk.home.file('tokens.csv')).replace('JOB', job);
+  const ended = await interrupted(typed.split(' '));
+  expect([ended.code, errorIn(ended)['next']], ended.stderr).toEqual([130, `svc ${typed}`]);
+});
+
 const OF_CYCLE = 'au resume 2026-12 --wait --out all.csv --fail-on err=5%';
 
 it.each([
