@@ -12,7 +12,7 @@ const UPGRADE = `
   const Module = require('node:module');
   const load = Module._load;
   Module._load = function (name, ...rest) {
-    if (/token-rows/.test(name)) require('node:fs').rmSync('dist', { recursive: true, force: true });
+    if (/rows-of-request/.test(name)) require('node:fs').rmSync('dist', { recursive: true, force: true });
     return load.call(this, name, ...rest);
   };`;
 

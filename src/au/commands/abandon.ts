@@ -10,7 +10,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { holdJob } from '../job/verdict.ts';
-import { compareBeforeEntry } from '../jobs/compare-before-entry.ts';
+import { compareBeforeEntry } from '../jobs/compare-jobs.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';

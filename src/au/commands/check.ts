@@ -4,16 +4,16 @@ import { option } from '../../cli/app/hint.ts';
 import { reading, rest } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { problemsOf } from '../../cli/output/error-report.ts';
-import { acceptParameter } from '../request/accept-option.ts';
+import { acceptParameter } from '../request/checks.ts';
 import { implausibleFile } from '../request/implausible-file.ts';
 import {
-  checkedFileView,
   type CheckedFile,
-  checkFile,
   checkedFileRow,
-  refusalOf,
+  checkedFileView,
+  checkFile,
   explainCheck,
   noteOverview,
+  refusalOf,
 } from '../request/open-request-file.ts';
 
 export const check = defineCommand({

@@ -6,23 +6,23 @@ import {
   flag,
   type Input,
   optionalArgument,
+  rare,
   reading,
   suggesting,
   value,
-  rare,
 } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { rehearse, REHEARSAL_STATE, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
+import { REHEARSAL_STATE, rehearse, requireRehearsal, usualParent } from '../refresh/rehearsal.ts';
 import { type RefreshInput, withExport } from '../refresh/refresh-input.ts';
 import { SQL_DIALECTS } from '../refresh/update-sql.ts';
 import { refreshView } from '../refresh/refresh-row.ts';
 import { acceptWords, exportParameters, formWords, readingOptions } from '../prepare/prepare-options.ts';
 import { actionParameter, actionWords } from '../results/action-option.ts';
 import { failOnParameter } from '../results/fail-on.ts';
-import { cycleName } from '../job/cycle-name.ts';
-import { firstChange, firstRequest } from '../job/first-requests.ts';
-import { confirmParameters, confirmWords, onlyRecordedParameter } from '../jobs/confirm-options.ts';
+import { cycleName } from '../ledger/cycle-names.ts';
+import { firstChange, firstRequest } from '../job/job-view.ts';
+import { confirmParameters, confirmWords, onlyRecordedParameter } from '../jobs/options.ts';
 
 const parameters = {
   export: reading(optionalArgument('[export|-]', 'a CSV export of tokens, or - for standard input', text), ['.csv']),
@@ -159,7 +159,7 @@ async function cycleToGoOnWith(
 
 /** Refuses to propose another cycle while one is open that other machines began. @throws SvcError `usage` */
 async function refuseOpenElsewhere(context: Context, parent: string): Promise<void> {
-  const { openCycles } = await import('../jobs/open-cycles.ts');
+  const { openCycles } = await import('../jobs/named-cycle.ts');
   const open = context.isRehearsal ? [] : await openCycles(context, { shared: true, onlyReads: true });
   const [cycle, ...others] = open.map(({ name }) => name);
   if (cycle === undefined) return;

@@ -8,10 +8,17 @@ import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { acceptParameter } from '../request/accept-option.ts';
+import { acceptParameter } from '../request/checks.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
-import { confirmParameters, onlyRecordedParameter } from '../jobs/confirm-options.ts';
-import { cycleName } from '../job/cycle-name.ts';
+import {
+  checkWaitOptions,
+  confirmParameters,
+  keepingOptions,
+  onlyRecordedParameter,
+  optionWords,
+  waitingWords,
+} from '../jobs/options.ts';
+import { cycleName } from '../ledger/cycle-names.ts';
 import {
   countedResults,
   deliverFile,
@@ -22,11 +29,10 @@ import {
   trendOfFile,
   waitsForFile,
 } from '../jobs/file-jobs.ts';
-import { firstChange, firstRequest } from '../job/first-requests.ts';
+import { firstChange, firstRequest } from '../job/job-view.ts';
 import { type FileJobs, FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { checkWaitOptions, keepingOptions, optionWords, waitingWords } from '../jobs/wait-options.ts';
 import { isDone } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failOnParameter } from '../results/fail-on.ts';

@@ -9,8 +9,8 @@ import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.
 import { explainMissing } from '../jobs/missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { resumable } from '../job/verdict.ts';
-import { acceptParameter } from '../request/accept-option.ts';
-import { confirmParameters, confirmWords } from '../jobs/confirm-options.ts';
+import { acceptParameter } from '../request/checks.ts';
+import { confirmParameters, confirmWords } from '../jobs/options.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 

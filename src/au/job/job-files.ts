@@ -8,7 +8,7 @@ import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
-import { folderOf } from '../folder-of.ts';
+import { folderOf } from '../../base/files/names.ts';
 
 /**
  * How much of a file was sent to its job: nothing while it is not known which machine made the claim, a part that is of no

@@ -7,22 +7,23 @@ import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { submitWords } from './submission-errors.ts';
 import { standingClaims } from '../ledger/claims.ts';
-import type { ClaimEntry } from '../ledger/entry.ts';
+import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { ContestedJob, type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
-import { enterDelivery } from '../results/entered-results.ts';
+import { enterDelivery } from '../results/reading.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
-import { compareBeforeEntry } from './compare-before-entry.ts';
+import { compareBeforeEntry } from './compare-jobs.ts';
 import { withoutResults } from './file-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
-import { unsentRows } from './unsent-rows.ts';
 import { outcomeOf, worstOf } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { waitingWords } from './wait-options.ts';
+import { waitingWords } from './options.ts';
+import { countText } from '../../cli/output/time.ts';
+import type { LedgerCycle } from '../ledger/cycle.ts';
 
 interface Advance extends Destination {
   readonly wait: boolean;
@@ -176,4 +177,64 @@ async function writeResults(context: Context, client: Client, cycle: ClaimedCycl
   if (!compared)
     context.notices.note('the results were not compared with the tokens of a request: this machine does not have it');
   return { ...merged, compared, rowsSent: rowsOf(cycle.claims) };
+}
+
+type RowSets = Pick<LedgerCycle, 'rowsOf'>;
+
+interface CycleRows extends Pick<NamedCycle, 'name' | 'entries'> {
+  readonly cycle: RowSets;
+}
+
+/**
+ * Returns the error for rows that a job had which failed or never got its file, and that no other job has. Rows that the
+ * operator freed after that are left to the operator. Undefined if there are none, or if a job may have any row.
+ */
+export async function unsentRows({ name, cycle, entries }: CycleRows): Promise<SvcError | undefined> {
+  const ended = endedClaims(entries);
+  const standing = standingClaims(entries);
+  if (ended.length === 0 || standing.some(({ row_set: set }) => set === null)) return undefined;
+  const settled = [...standing];
+  // The last end of a row's claims decides, so the claims are read from the last one that ended to the first.
+  for (const { claim, isFreed } of ended.toReversed()) {
+    const { job, sha256, file } = claim;
+    const rows = await cycle.rowsOf(claim);
+    if (rows === undefined) continue;
+    const sets = await Promise.all(settled.map((other) => cycle.rowsOf(other)));
+    // Sets of an earlier build cannot be compared, but the same bytes are the same rows.
+    const isSame = settled.some((other) => other.sha256 === sha256);
+    const left = isSame ? 0 : rows.left(sets.filter((set) => set !== undefined));
+    if (isFreed) settled.push(claim);
+    else if (left > 0)
+      return new SvcError(
+        'job_failed',
+        `no job has ${countText(left, 'row')} of ${file.name}: job ${job} ended without results`,
+        {
+          hint: 'The results of the cycle lack them. Submit the file again, which sends them in another job:',
+          next: submitWords('<file>', name),
+          facts: { job, cycle: name, rows: left },
+        },
+      );
+  }
+  return undefined;
+}
+
+interface EndedClaim {
+  readonly claim: ClaimEntry;
+  /** Whether the operator freed its rows. */
+  readonly isFreed: boolean;
+}
+
+/** Returns the claims that do not stand, in the order in which they ended. */
+function endedClaims(entries: readonly Entry[]): EndedClaim[] {
+  const claims = new Map<string, ClaimEntry>();
+  const ended = new Map<string, EndedClaim>();
+  for (const entry of entries) {
+    if (entry.kind === 'done') continue;
+    const claim = claims.get(entry.job);
+    // A job may end more than once, if it turned out to have its file after its first end.
+    ended.delete(entry.job);
+    if (entry.kind === 'claim') claims.set(entry.job, entry);
+    else if (claim !== undefined) ended.set(entry.job, { claim, isFreed: entry.why === 'operator' });
+  }
+  return [...ended.values()];
 }

@@ -9,6 +9,9 @@ import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { CommandLedger, KnownLedger } from '../ledger/command-ledger.ts';
 import { nameOf, soundPages, unsoundList, UnsoundList } from '../job/job.ts';
 import { MISSING_MS } from '../job/wait.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { creatorMemory } from '../job/spare-job.ts';
 
 /** The size of the pages of the list. */
 const PAGE_SIZE = 100;
@@ -324,4 +327,27 @@ function ownership(job: AccountUpdaterJob, listed: readonly ListedJob[]): (other
   if (key) return ({ created_by: by }) => !by || by === key;
   const isSent = own.some((each) => (exactMembers(each)['created_by'] ?? '') !== '');
   return () => isSent;
+}
+
+/**
+ * Compares the jobs of the service with a shared ledger before this command enters anything there. A ledger that was restored
+ * to an older time can be put back by another machine only while nothing is added, and the copies of this machine may be as old.
+ */
+export function compareBeforeEntry(
+  context: Context,
+  client: Client,
+  ledger: CommandLedger,
+  again: readonly string[],
+): void {
+  if (!ledger.isShared) return;
+  ledger.beforeFirstEntry(async (tenant) => {
+    const comparing = { ledger, tenant, onlyRecorded: true, newLedger: false, words: again };
+    try {
+      await refuseUnknownJobs(client, comparing, await creatorMemory(context, client)?.known());
+    } catch (error) {
+      // A key that may not list jobs sends no rows with a shared ledger, and may get the results of others.
+      if (!isSvcError(error, 'forbidden')) throw error;
+      showJobs(context)({ kind: 'unrecorded', jobs: undefined });
+    }
+  });
 }

@@ -11,7 +11,7 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
-import { enterDelivery, keptResults } from '../results/entered-results.ts';
+import { enterDelivery, keptResults } from '../results/reading.ts';
 import { type FileJob, inOrder, isOfFile, rowNumbers } from '../results/file-results.ts';
 import type { FileJobs } from './submit-file.ts';
 import { type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
@@ -22,7 +22,7 @@ import { deliverFixFile } from './fix-file.ts';
 import { pollClaims, type PolledClaims } from './poll-claims.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { outlast } from '../job/wait.ts';
-import { waitingWords } from './wait-options.ts';
+import { waitingWords } from './options.ts';
 
 /** The results of a file on this machine. */
 export interface FileResults extends ResultsFile {

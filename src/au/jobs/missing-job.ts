@@ -6,7 +6,7 @@ import { missingError } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { JobClaim } from '../ledger/command-ledger.ts';
-import { keptResults } from '../results/entered-results.ts';
+import { keptResults } from '../results/reading.ts';
 
 /**
  * Replaces the error that the service does not find a job by one that says what this machine and the ledger know of it.

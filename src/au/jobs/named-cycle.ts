@@ -3,14 +3,15 @@ import type { Context } from '../../cli/app/command.ts';
 import { tenantInUse } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
-import { cycleName } from '../job/cycle-name.ts';
+import { cycleName } from '../ledger/cycle-names.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { findJob, jobPages } from '../job/job.ts';
 import { senderOf } from '../job/job-files.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { compareBeforeEntry } from './compare-jobs.ts';
 
 /** A cycle that an operator named, as the ledger has it now. */
 export interface NamedCycle {
@@ -69,7 +70,7 @@ function unknownOwner(tenant: string, place: string): SvcError {
 }
 
 /** Tells whether a ledger has jobs whose results nobody has read. */
-export async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
+async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
   for await (const _ of ledger.openCycles()) return true;
   return false;
 }
@@ -144,4 +145,38 @@ async function firstJob(client: Client, ledger: CommandLedger): Promise<ListedJo
       }
     throw error;
   }
+}
+
+/**
+ * Returns the cycles of the key's tenant that have jobs whose results nobody received, oldest first, whichever machine sent
+ * them. With `shared`, only a ledger that machines share is read.
+ * @throws SvcError `config` where this machine shares a ledger for the tenant of the key, and that ledger is not set, or its
+ *   variable is misspelled
+ */
+export async function openCycles(
+  context: Context,
+  { shared = false, onlyReads = false }: { readonly shared?: boolean; readonly onlyReads?: boolean } = {},
+): Promise<readonly NamedCycle[]> {
+  const reading = new CommandLedger(context, { onlyReads: true });
+  const ledger = onlyReads ? reading : new CommandLedger(context);
+  const wasShared = reading.isShared || reading.wasShared();
+  if (shared && !wasShared) return [];
+  // A key is needed only if there is such a job.
+  if (!wasShared && !(await isAnyOpen(reading.everyTenant()))) return [];
+  const client = await context.client();
+  compareBeforeEntry(context, client, ledger, ['au', 'resume']);
+  const opened = await ledgerOfKey(context, client, ledger);
+  if (opened === undefined || (shared && !ledger.isShared)) return [];
+  const [tenant, found] = opened;
+  // Other machines stop for what only this machine can put back, also where it has no open job.
+  if (!found.isReadOnly) await found.restore();
+  const cycles: NamedCycle[] = [];
+  for await (const { cycle, entries } of found.openCycles())
+    cycles.push({ name: cycle.name, tenant, ledger, cycle, entries });
+  return cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
+}
+
+async function isAnyOpen(ledgers: AsyncIterable<readonly [string, Ledger]>): Promise<boolean> {
+  for await (const [, ledger] of ledgers) if (await hasOpenJobs(ledger)) return true;
+  return false;
 }

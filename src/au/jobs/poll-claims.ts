@@ -11,7 +11,7 @@ import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { settleClaim } from './settle-claims.ts';
-import { keptResults } from '../results/entered-results.ts';
+import { keptResults } from '../results/reading.ts';
 import { findJob, findJobs, type JobOptions, pollReporter } from '../job/job.ts';
 import { after, worstOf } from '../job/verdict.ts';
 import { SpareJob } from '../job/spare-job.ts';

@@ -7,14 +7,13 @@ import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
-import type { NamedCycle } from './named-cycle.ts';
+import { type NamedCycle, openCycles } from './named-cycle.ts';
 import { requireNoRequest } from '../results/merge.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
-import { openCycles } from './open-cycles.ts';
 import { countedCycle, reportResults, type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
 import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { optionWords, type ResumeOptions } from './wait-options.ts';
+import { optionWords, type ResumeOptions } from './options.ts';
 
 /** A cycle with what became of it in this command. */
 type OpenCycleRow = ResumedCycle & { readonly outcome: Outcome | null };

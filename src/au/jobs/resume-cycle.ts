@@ -12,11 +12,11 @@ import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
 import type { Trend } from '../results/trend.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
-import { compareBeforeEntry } from './compare-before-entry.ts';
+import { compareBeforeEntry } from './compare-jobs.ts';
 import { countedResults, trendOfFile } from './file-jobs.ts';
 import { toneOf } from '../job/job-view.ts';
 import { outlast } from '../job/wait.ts';
-import { optionWords, type ResumeOptions } from './wait-options.ts';
+import { optionWords, type ResumeOptions } from './options.ts';
 
 /** A cycle of the ledger, with the results of all of its jobs once these are completed. */
 export interface ResumedCycle extends Omit<AdvancedCycle, 'results' | 'reason'> {

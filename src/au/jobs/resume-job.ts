@@ -10,10 +10,10 @@ import { failedError, readJob } from '../job/job.ts';
 import { explainMissing, mayBeFound } from './missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { showJobs } from '../job/show-progress.ts';
-import { compareBeforeEntry } from './compare-before-entry.ts';
+import { compareBeforeEntry } from './compare-jobs.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
-import { optionWords, type ResumeOptions, waitingWords } from './wait-options.ts';
+import { optionWords, type ResumeOptions, waitingWords } from './options.ts';
 import { outlast, waitForJob } from '../job/wait.ts';
 
 /** Polls one job, with `--wait` until it is completed, and shows it. */

@@ -18,7 +18,7 @@ import { cycleText, type NamedFile, whoText } from './submission-errors.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import type { Division } from './divide-rows.ts';
+import { type Division, RowClaims } from './row-claims.ts';
 import type { Check } from '../request/checks.ts';
 import { implausibleFile } from '../request/implausible-file.ts';
 import {
@@ -33,13 +33,17 @@ import type { DividedRows } from '../request/rows-file.ts';
 import { withTokensOnce } from '../request/tokens-once.ts';
 import { type FileJob, rowsIn } from '../results/file-results.ts';
 import { requireDestination } from '../results/merge.ts';
-import { compareBeforeEntry } from './compare-before-entry.ts';
-import { compareJobs, type Comparing, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
-import { type Confirmed, confirmWords } from './confirm-options.ts';
-import { requireClearName } from '../job/cycle-name.ts';
+import {
+  compareBeforeEntry,
+  compareJobs,
+  type Comparing,
+  previewComparison,
+  refuseUnknownJobs,
+} from './compare-jobs.ts';
+import { type Confirmed, confirmWords } from './options.ts';
+import { requireClearName } from '../ledger/cycle-names.ts';
 import { senderOf } from '../job/job-files.ts';
 import type { NamedCycle } from './named-cycle.ts';
-import { RowClaims } from './row-claims.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { creatorMemory, SpareJob } from '../job/spare-job.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/system.ts';
 import type { ObjectStore, StoredFile } from '../../client/store/store.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
-import { folderOf } from '../folder-of.ts';
+import { folderOf } from '../../base/files/names.ts';
 import { hasClaim, isWanted, standingClaims } from './claims.ts';
 import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
 import { lackingSalt } from './earlier-keys.ts';

@@ -1,7 +1,7 @@
 import type { ObjectStore, StoredFile } from '../../client/store/store.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
-import { folderOf } from '../folder-of.ts';
+import { folderOf } from '../../base/files/names.ts';
 import { hasClaim, isDone, openJobs } from './claims.ts';
 import { CLOSED, LedgerCycle, type LedgerHost, type LedgerPlace, markName } from './cycle.ts';
 import { cycleFolder } from './cycle-names.ts';

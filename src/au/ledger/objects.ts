@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type ObjectStore, ReadOnlyPlace, type StoredFile } from '../../client/store/store.ts';
-import { folderOf } from '../folder-of.ts';
+import { folderOf } from '../../base/files/names.ts';
 import { absentLedger, damagedLedger } from './damage.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
 

@@ -15,7 +15,7 @@ import { openRequestFile, type RequestFile } from '../request/open-request-file.
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { cellsOf, readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
-import { TokenSet } from '../request/token-set.ts';
+import { TokenSet } from '../request/token-table.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   type Actions,
@@ -34,7 +34,7 @@ import { reconcileFile, type Rereadable } from '../results/reconcile.ts';
 import { ShownReading } from '../results/show-reading.ts';
 import { shownCode } from '../results/report-view.ts';
 import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
-import { TokenRows } from '../results/token-rows.ts';
+import { TokenRows } from '../results/rows-of-request.ts';
 import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-request.ts';
 
 /** The files to read and to write, and how. Names are as typed. */

@@ -6,15 +6,14 @@ import {
   flag,
   optionWords,
   type Parameter,
-  repeated,
-  type Suggestion,
-  suggesting,
-  value,
   rare,
+  repeated,
+  suggesting,
+  type Suggestion,
+  value,
 } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
-import { acceptParameter } from '../request/accept-option.ts';
-import type { Check } from '../request/checks.ts';
+import { acceptParameter, type Check } from '../request/checks.ts';
 import { markOf } from '../request/marks.ts';
 import { columnNames } from './find-header.ts';
 import type { PrepareOptions } from './prepare.ts';

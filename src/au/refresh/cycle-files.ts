@@ -16,13 +16,12 @@ import { keepFileOf } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
-import { repeatedResults } from '../results/token-rows.ts';
+import { repeatedResults } from '../results/rows-of-request.ts';
 import type { Trend } from '../results/trend.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
-import type { RefreshInput } from './refresh-input.ts';
+import { announceStep, noteStep, type RefreshInput } from './refresh-input.ts';
 import type { RefreshRow } from './refresh-row.ts';
-import { announceStep, noteStep } from './step.ts';
 import { type Todo, writeTodo } from './todo.ts';
 
 /** The members of the printed row that the results of the cycle give. */

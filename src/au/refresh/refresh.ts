@@ -6,11 +6,11 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { requireClearName } from '../job/cycle-name.ts';
+import { requireClearName } from '../ledger/cycle-names.ts';
 import { tenantOfSandbox } from '../job/tenant-of-key.ts';
 import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { CONFIRMATIONS, confirmWords } from '../jobs/confirm-options.ts';
+import { CONFIRMATIONS, confirmWords } from '../jobs/options.ts';
 import { deliverFile, type FileResults, isPending, pollFile } from '../jobs/file-jobs.ts';
 import { type FileJobs, FileSubmission } from '../jobs/submit-file.ts';
 import { RowClaims } from '../jobs/row-claims.ts';
@@ -32,11 +32,10 @@ import {
   standingRequest,
 } from './cycle-request.ts';
 import { EXCLUSIONS, RefreshDirectory } from './refresh-directory.ts';
-import type { RefreshInput } from './refresh-input.ts';
+import { announceStep, noteStep, type RefreshInput } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { notedTenant, noteTenant, requireTenant, TENANT } from './refresh-tenant.ts';
 import { requireRealResults } from './rehearsal.ts';
-import { announceStep, noteStep } from './step.ts';
 
 /**
  * Takes an export through all steps of a cycle: prepare, submit, wait, and the files of the results. The same command goes on

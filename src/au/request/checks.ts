@@ -1,3 +1,6 @@
+import { SvcError } from '../../base/errors.ts';
+import { didYouMean } from '../../base/security/typed-word.ts';
+import { repeated, suggesting } from '../../cli/app/parameter.ts';
 /** The checks of a whole file that `--accept` answers. The glossary has what each means. */
 export const CHECKS = [
   'tokens',
@@ -18,4 +21,16 @@ export interface Doubt {
   readonly check: Check;
   /** What was found, to follow the name of the file. */
   readonly problem: string;
+}
+
+/** The option `--accept`, which says that what a check of a whole file found is meant. */
+export const acceptParameter = suggesting(
+  { wordsOf: 'check' },
+  repeated('--accept <check>', `go on although a check of the file stops it: ${CHECKS.join(', ')}`, checkName),
+);
+
+function checkName(typed: string): Check {
+  const known = CHECKS.find((check) => check === typed);
+  if (known !== undefined) return known;
+  throw new SvcError('usage', `must be one of ${CHECKS.join(', ')}`, { hint: didYouMean(typed, CHECKS) });
 }

@@ -1,19 +1,19 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
-import { spoolFile, spoolInput } from './spool.ts';
+import { createSpool, spoolFile, spoolInput } from './spool.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { type FileKind, recognizeFile } from './file-kind.ts';
 import { OVERVIEW_FIELDS, overviewLines, overviewMembers } from './overview.ts';
 import { openOverflowFile } from './overflow-file.ts';
-import type { Problem, RequestFileCheck } from './request-file.ts';
-import { spoolRows } from './spool-rows.ts';
+import { LF, type Problem, type RequestFileCheck } from './request-file.ts';
 import { withTokensOnce } from './tokens-once.ts';
-import { withoutLines } from './without-lines.ts';
 import { wrongRequest } from './wrong-file.ts';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
   name: 'request file',
@@ -265,3 +265,53 @@ function isRefusedToo({ rule, problem }: Problem): boolean {
 }
 
 const PREPARED = /^(?:header_|byte_order_mark|blank_line|surrounding_space|year|month)/;
+
+interface SpooledRows {
+  readonly path: string;
+  readonly check: RequestFileCheck;
+  readonly source: UploadSource;
+}
+
+/**
+ * Writes some rows of a checked request file into a private file, and checks it. The file is removed at the end of the
+ * command.
+ */
+async function spoolRows(context: Context, rows: AsyncIterable<string | Uint8Array>): Promise<SpooledRows> {
+  const spooled = await createSpool(context.system);
+  context.onClose(() => spooled.remove());
+  const file = spooled.path;
+  try {
+    await pipeline(rows, createWriteStream(file, { flags: 'wx', mode: 0o600 }), { signal: context.signal });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw writeFailure(file, error);
+  }
+  const openOverflow = () => openOverflowFile(context);
+  const check = await checkRequestFile((await fileSource(file)).open(), { signal: context.signal, openOverflow });
+  return { path: file, check, source: await fileSource(file, { sha256: check.sha256 }) };
+}
+
+/** Yields a file without some of its lines, given in order and counted from 1. All other bytes stay as they are. */
+export async function* withoutLines(
+  source: AsyncIterable<Uint8Array>,
+  lines: readonly number[],
+): AsyncGenerator<Uint8Array, void> {
+  let line = 1;
+  let next = 0;
+  for await (const piece of source) {
+    let kept = 0;
+    for (let at = 0; at < piece.length;) {
+      const feed = piece.indexOf(LF, at);
+      const end = feed === -1 ? piece.length : feed + 1;
+      if (line === lines[next]) {
+        // The memory of a piece is reused before a stream has written it.
+        if (at > kept) yield Uint8Array.from(piece.subarray(kept, at));
+        kept = end;
+        if (feed !== -1) next += 1;
+      }
+      if (feed !== -1) line += 1;
+      at = end;
+    }
+    if (kept < piece.length) yield Uint8Array.from(piece.subarray(kept));
+  }
+}

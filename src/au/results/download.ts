@@ -10,10 +10,9 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { CR, LF } from '../request/request-file.ts';
 import { noRows, noUpdates, readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
-import { failedError, readJob, type JobOptions } from '../job/job.ts';
+import { failedError, type JobOptions, readJob } from '../job/job.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
-import { onlyResults } from './token-rows.ts';
-import type { PartRows } from './rows-of-request.ts';
+import { onlyResults, type PartRows } from './rows-of-request.ts';
 
 /** What results are checked against. */
 export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'requested'>;

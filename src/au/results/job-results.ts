@@ -21,7 +21,7 @@ import {
   type ResultsChecks,
   type ResultsOptions,
 } from './download.ts';
-import { EnteredResults, keptResults } from './entered-results.ts';
+import { EnteredResults, keptResults } from './reading.ts';
 import type { Rereadable } from './reconcile.ts';
 import { PartRows } from './rows-of-request.ts';
 

@@ -33,7 +33,7 @@ import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
 import { ShownReading } from './show-reading.ts';
 import { onlyCounted, unmatchedRows } from './results-errors.ts';
-import { repeatedResults, TokenRows } from './token-rows.ts';
+import { repeatedResults, TokenRows } from './rows-of-request.ts';
 
 /** The files to read and to write, as typed, and how. */
 export interface ReportInput {

@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import nodePath from 'node:path';
+import { hash } from 'node:crypto';
 import { SvcError } from '../errors.ts';
 import type { Environment } from '../system.ts';
 
@@ -53,4 +54,9 @@ export function shownPath(file: string): string {
   if (here.startsWith('..')) return file;
   // A word that begins with a hyphen would be read as an option.
   return here.startsWith('-') ? `.${nodePath.sep}${here}` : here;
+}
+
+/** Returns the name of the folder of an id that the service gave, which may be no safe name of a folder. */
+export function folderOf(id: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(id) ? id : `id-${hash('sha256', id, 'hex').slice(0, 16)}`;
 }

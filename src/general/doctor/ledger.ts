@@ -11,7 +11,7 @@ import {
   type UsedLedger,
 } from '../../au/ledger/place.ts';
 import { PlannedObjects, requireSeen, tryPlace } from '../../au/ledger/objects.ts';
-import { folderOf } from '../../au/folder-of.ts';
+import { folderOf } from '../../base/files/names.ts';
 import { tenantOfKey } from '../../au/job/tenant-of-key.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';

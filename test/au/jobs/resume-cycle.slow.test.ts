@@ -1,7 +1,7 @@
+import * as cycleNames from '../../../src/au/ledger/cycle-names.ts';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LedgerCycle } from '../../../src/au/ledger/cycle.ts';
-import * as cycleNames from '../../../src/au/job/cycle-name.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';

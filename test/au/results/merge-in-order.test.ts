@@ -1,11 +1,10 @@
+import * as fc from 'fast-check';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { mergedInOrder } from '../../../src/au/results/merge-in-order.ts';
-import { onlyResults } from '../../../src/au/results/token-rows.ts';
-import { PartRows, rowNumbersOf } from '../../../src/au/results/rows-of-request.ts';
+import { onlyResults, PartRows, rowNumbersOf } from '../../../src/au/results/rows-of-request.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { HEADER, UUID } from '../rows.ts';

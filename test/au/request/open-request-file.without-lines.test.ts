@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { withoutLines } from '../../../src/au/request/without-lines.ts';
+import { withoutLines } from '../../../src/au/request/open-request-file.ts';
 import { inChunks, stream } from '../rows.ts';
 import { cases } from '../../support/cases.ts';
 

@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import type { Threshold } from '../results/fail-on.ts';
+import { flag, rare } from '../../cli/app/parameter.ts';
 
 interface WaitOptions {
   readonly wait: boolean;
@@ -58,3 +59,32 @@ export async function keepingOptions(options: TypedWait, work: Promise<void>): P
     throw error.with({ next: [...error.next, ...optionWords(kept).filter((word) => !error.next?.includes(word))] });
   }
 }
+
+/** The option `--only-recorded`, with which a job that the ledger does not know stops the upload. */
+export const onlyRecordedParameter = rare(flag('--only-recorded', 'stop if the key has jobs that the ledger lacks'));
+
+/** The options that confirm what may bill rows again. */
+export const confirmParameters = {
+  payAgain: rare(flag('--pay-again', 'send rows that another cycle has, too: they are billed again')),
+  newLedger: rare(flag('--new-ledger', 'begin an empty ledger although the key has jobs')),
+} as const;
+
+/** What the operator confirmed. */
+export interface Confirmed {
+  /** Whether a cycle may begin with rows of another one. */
+  readonly payAgain: boolean;
+  /** Whether an empty ledger may begin although the key has jobs. */
+  readonly newLedger: boolean;
+}
+
+/** Returns the typed options of `confirmParameters`, as words of a command line. */
+export function confirmWords({ payAgain, newLedger }: Confirmed): string[] {
+  return [...(payAgain ? ['--pay-again'] : []), ...(newLedger ? ['--new-ledger'] : [])];
+}
+
+/** Ends of commands that confirm what stopped the same command without them. */
+export const CONFIRMATIONS: readonly (readonly string[])[] = [
+  ['--pay-again'],
+  ['--new-ledger'],
+  ['--accept', 'merchants'],
+];

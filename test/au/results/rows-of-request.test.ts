@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TokenRows } from '../../../src/au/results/token-rows.ts';
+import { TokenRows } from '../../../src/au/results/rows-of-request.ts';
 import { HEADER } from '../rows.ts';
 
 function source(...lines: readonly string[]) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TokenSet } from '../../../src/au/request/token-set.ts';
+import { TokenSet } from '../../../src/au/request/token-table.ts';
 
 it.each([0, 100, 50_000, 1_000_000])(
   'a set of tokens knows each of 50,000 tokens once when %d were expected',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
 import { RowSet } from '../../../src/au/ledger/row-set.ts';
-import { unsentRows } from '../../../src/au/jobs/unsent-rows.ts';
+import { unsentRows } from '../../../src/au/jobs/advance-cycle.ts';
 import { claimBody, WHO } from '../ledger/entries.ts';
 
 const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: WHO } as const;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { divideRows, type Division } from '../../../src/au/jobs/divide-rows.ts';
+import { divideRows, type Division } from '../../../src/au/jobs/row-claims.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
 import { FakeClock } from '../../support/clock.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { doneOf, readingOf } from '../../../src/au/ledger/reading.ts';
+import { doneOf, readingOf } from '../../../src/au/results/reading.ts';
 import { keyOfClosedAccount } from '../../../src/au/ledger/row-set.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
