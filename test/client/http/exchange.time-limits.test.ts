@@ -65,6 +65,6 @@ describe('time limits', () => {
     await failureOf(makeCore(server.url, { transport, limits: only('idle') }).call(READ));
     await makeCore(server.url, { transport }).call(READ);
     expect(server.connections).toBe(2);
-    expect(server.openConnections).toBe(1);
+    await expect.poll(() => server.openConnections).toBe(1);
   });
 });

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { expectation, peakRate, rateLimit, unmet } from '../../../src/sandbox/commands/exec.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
+import { until } from '../../support/until.ts';
 
 const home = new Home();
 afterAll(() => home.remove());
@@ -176,6 +178,21 @@ describe('svc sandbox exec', () => {
     const { code: ended, stdout } = await end;
     expect([ended, stdout]).toEqual([code, `ready\ngot ${signal}\n`]);
     expect(readdirSync(home.path).filter((name) => name.startsWith('svc-sandbox-'))).toEqual([]);
+  });
+
+  it('R53: a second Ctrl-C ends svc sandbox exec at once, though its command takes no notice of the first', async () => {
+    const script =
+      "process.on('SIGINT', () => console.log('noticed')); setInterval(() => 0, 1000); console.log(process.pid)";
+    const child = home.start(['sandbox', 'exec', '--', ...node(script)], { env: { TMPDIR: home.path } });
+    const exit = once(child, 'exit');
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    await until(() => printed.includes('\n'));
+    onTestFinished(() => void process.kill(Number(printed.split('\n')[0]), 'SIGKILL'));
+    child.kill('SIGINT');
+    await until(() => printed.includes('noticed'));
+    child.kill('SIGINT');
+    expect(await exit).toEqual([130, null]);
   });
 });
 
