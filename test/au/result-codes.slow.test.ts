@@ -4,6 +4,7 @@ import { explainResultCode, readResults, type ResultRow, noRows, summarizeResult
 import { isSvcError } from '../../src/base/errors.ts';
 import { RESULT_CODES, RESULT_COLUMNS } from '../../src/schema/account-updater-files.ts';
 import { inChunks, stream } from './rows.ts';
+import { cases } from '../support/cases.ts';
 
 const HEADER = RESULT_COLUMNS.join(',');
 
@@ -73,7 +74,7 @@ describe('reading results', () => {
         const got = await read(`${quoted.join('\n')}\n`, size);
         expect(got.map((row) => names.map((name) => ({ ...row, ...row.extra })[name as 'token']))).toEqual(rows);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(1_000) },
     );
   });
 

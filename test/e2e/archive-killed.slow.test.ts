@@ -14,9 +14,9 @@ import { readArchive } from '../logs/archive/archived.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { type Finished, finished, Home } from '../support/svc.ts';
 
-const ARCHIVES = process.env['SOAK'] === '1' ? 50 : 2;
+const ARCHIVES = process.env['SOAK'] === '1' ? 50 : 1;
 const KILLS = 4;
-const RETENTIONS = process.env['SOAK'] === '1' ? 150 : 3;
+const RETENTIONS = process.env['SOAK'] === '1' ? 150 : 2;
 const headers = { 'SVC-API-KEY': 'sandbox-management-key' };
 let sandbox: RunningSandbox;
 

@@ -164,7 +164,7 @@ describe('exit codes', () => {
 
   it('R55: exit code 11: still pending when the time is up, with the command that continues', async () => {
     const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
-    const run = await atSandbox(['au', 'resume', created.id, '--wait', '--timeout', '3s']);
+    const run = await atSandbox(['au', 'resume', created.id, '--wait', '--timeout', '8s']);
     expect(run.code).toBe(11);
     expect(errorOf(run)).toMatchObject({
       code: 'pending',

@@ -19,7 +19,7 @@ import { sharedLedger } from '../au/ledger/shared-ledger.ts';
 
 const SOAK = process.env['SOAK'] !== undefined;
 const SEEDS = numberOr('SEEDS', SOAK ? 25 : 1);
-const KILLS = numberOr('KILLS', SOAK ? 150 : 6);
+const KILLS = numberOr('KILLS', SOAK ? 150 : 4);
 /** The number of requests of a submission, to the service and to the bucket, up to the results. */
 const REQUESTS = 36;
 /** The number of names of files that a submission gives and takes, by the place of its ledger. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { listSteadily } from '../../src/logs/read-list.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { log, logs, take } from './list/expiring-cursors.ts';
+import { cases } from '../support/cases.ts';
 
 const halfSeconds = fc.nat(60).map((number) => number * 500);
 const entries = fc.array(fc.tuple(halfSeconds, fc.nat(2)), { minLength: 20, maxLength: 80 });
@@ -31,7 +32,7 @@ describe('a list of logs', () => {
           );
           expired += service.expired;
         }),
-        { numRuns: 300 },
+        { numRuns: cases(1_000) },
       );
       expect(expired).toBeGreaterThan(100);
     },

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'rolldown/utils';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { IS_SOAK } from '../support/cases.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const project = join(here, '../..');
@@ -77,6 +78,7 @@ const BOUNDS = {
   `,
 };
 
+// Each draw starts Vitest eight times, so most options are tried in a soak only.
 describe('npm run mutants', () => {
   it('npm run mutants names the changes that no test notices, in src and in the built program', () => {
     const { status, lines } = draw(PROJECT);
@@ -114,7 +116,7 @@ describe('npm run mutants', () => {
     expect(other).not.toBe(one);
   });
 
-  it('npm run mutants --without a test file names the changes that no other test notices', () => {
+  it.runIf(IS_SOAK)('npm run mutants --without a test file names the changes that no other test notices', () => {
     const { status, lines } = draw({ ...PROJECT, ...BOUNDS }, '--without', 'test/bounds.test.ts');
     expect(lines).toEqual([
       '2 of 2 changes in 1 files, seed 1',
@@ -127,7 +129,7 @@ describe('npm run mutants', () => {
     expect(status).toBe(0);
   });
 
-  it('npm run mutants --without a block of a test file tries the other tests of that file too', () => {
+  it.runIf(IS_SOAK)('npm run mutants --without a block of a test file tries the other tests of that file too', () => {
     const { 'test/bounds.test.ts': bounds } = BOUNDS;
     const words = ['--without', 'test/bounds.test.ts', '--named', 'from 11 bytes on'];
     expect(draw({ ...PROJECT, 'test/bounds.test.ts': bounds }, ...words).lines.slice(2)).toEqual([
@@ -149,7 +151,7 @@ describe('npm run mutants', () => {
     ]);
   });
 
-  it('npm run mutants --slow tries a slow test with what no other test notices', () => {
+  it.runIf(IS_SOAK)('npm run mutants --slow tries a slow test with what no other test notices', () => {
     const words = ['--slow', '--files', 'src/size.ts', '--count', '5', '--files', 'src/program.ts', '--count', '6'];
     const { 'test/bounds.test.ts': bounds } = BOUNDS;
     const { lines } = draw({ ...PROJECT, 'test/size.slow.test.ts': bounds }, ...words);

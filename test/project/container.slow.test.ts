@@ -53,7 +53,7 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
     const start = ['env', '-i', 'PATH=/usr/local/bin:/usr/sbin:/usr/bin:/bin', ...variables];
     const inRoot = ['chroot', `--userspec=${as ?? user}`, root, '/usr/local/bin/svc', ...line.split(' ')];
     const [command = '', ...args] = [...start, ...inRoot];
-    return spawnSync(command, args, { encoding: 'utf8', timeout: 100_000 });
+    return spawnSync(command, args, { encoding: 'utf8', timeout: 600_000 });
   }
 
   function copyIn(file: string, place = file): void {

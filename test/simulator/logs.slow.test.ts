@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { live, liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
-const HISTORIES = 15;
+const HISTORIES = 8;
 
 let leave: () => void;
 
@@ -26,7 +26,7 @@ describe('in simulated worlds logs are archived and followed', () => {
   });
 
   it('the same way each time', async ({ expect }) => {
-    for (let seed = 1; seed <= 2; seed += 1) await expect(repeat('logs', seed)).resolves.toBeUndefined();
+    await expect(repeat('logs', 1)).resolves.toBeUndefined();
   });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {

@@ -8,7 +8,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
   MAX_REQUEST_FILE_ROWS: 15,
 }));
 
-const HISTORIES = 20;
+const HISTORIES = 10;
 
 let leave: () => void;
 
@@ -26,7 +26,7 @@ describe('in simulated worlds an operator has backups, other files, other keys a
   });
 
   it('the same way each time', async ({ expect }) => {
-    for (let seed = 1; seed <= 2; seed += 1) await expect(repeat('operators', seed)).resolves.toBeUndefined();
+    await expect(repeat('operators', 1)).resolves.toBeUndefined();
   });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {

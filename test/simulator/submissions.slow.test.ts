@@ -8,7 +8,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
   MAX_REQUEST_FILE_ROWS: 15,
 }));
 
-const HISTORIES = 40;
+const HISTORIES = 15;
 
 let leave: () => void;
 
@@ -42,7 +42,7 @@ describe('in simulated worlds a file is submitted, crashed, repeated and resumed
   });
 
   it('the same way each time', async ({ expect }) => {
-    for (let seed = 1; seed <= 2; seed += 1) await expect(repeat('submissions', seed)).resolves.toBeUndefined();
+    await expect(repeat('submissions', 1)).resolves.toBeUndefined();
   });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {

@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { sandboxCards } from '../../../src/emulator/vault/cards.ts';
 import { productionDesk } from '../../au/commands/support.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
 // The test starts several processes, which take long on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 it('svc 3ds authenticate asks for confirmation at a production tenant, but does not ask in a pipe', async () => {
   const { home, env } = await productionDesk();
   const svc = (line: string) => home.svc(line.split(' '), { env });

@@ -1,12 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk } from './support.ts';
-
-// Each test starts several processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const LINE = 'au refresh export.csv --cycle 2026-12 --fail-on err=60%';
 

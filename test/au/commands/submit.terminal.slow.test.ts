@@ -1,16 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { existsSync, writeFileSync } from 'node:fs';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk, productionDesk } from './support.ts';
 
-// Each test starts several processes, which is slow on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 /** A number of rows that needs two jobs. */
-const ROWS = 450_000;
+const ROWS = 300_001;
 
 function onTerminal(desk: Desk, line: string, columns = 120): TerminalSession {
   const session = new TerminalSession(process.execPath, [LAUNCHER, ...line.split(' ')], {

@@ -27,7 +27,7 @@ import { MemoryObjects } from '../../support/memory-objects.ts';
 import { FakeService, type Trouble, TROUBLES } from '../fake-service.ts';
 import { HEADER } from '../rows.ts';
 
-const HISTORIES = process.env['SOAK'] ? 30_000 : 300;
+const HISTORIES = process.env['SOAK'] ? 30_000 : 90;
 const HOUR = 3_600_000;
 const CYCLE = '2026-12';
 const ENDLESS = Number.MAX_SAFE_INTEGER;

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { PackedResults } from '../../../src/au/next/next-request.ts';
 import type { ResultRow } from '../../../src/au/result-codes.ts';
 import { anyCharacter } from '../../support/any-character.ts';
+import { cases } from '../../support/cases.ts';
 
 function rowOf(row: number, token: string, result_code: string, cells: readonly string[]): ResultRow {
   const [new_token = '', new_expiration_year = '', new_expiration_month = ''] = cells;
@@ -34,7 +35,7 @@ it('packed answers are taken as from lists by token, the last one again and agai
         expect(packed.take(token)).toEqual(answerOf(list.length > 1 ? list.shift() : list[0]));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: cases(1_500) },
   );
 });
 

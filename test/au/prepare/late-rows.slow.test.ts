@@ -4,6 +4,7 @@ import { LateRows } from '../../../src/au/prepare/late-rows.ts';
 import { type PrepareOptions, prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { TokenTable } from '../../../src/au/request/token-table.ts';
 import { stream } from '../rows.ts';
+import { cases } from '../../support/cases.ts';
 
 /** Reads an export as svc au prepare does: once, and once more if a row that was written has to change. */
 async function prepared(lines: readonly string[], mostSlots?: number) {
@@ -35,7 +36,7 @@ it('svc au prepare writes the same request whether its rows fit in one table or 
         expect(await prepared(lines, slots)).toEqual(await prepared(lines));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: cases(1_000) },
   );
 });
 

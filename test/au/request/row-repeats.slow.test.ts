@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RepeatedRows } from '../../../src/au/request/request-file.ts';
 import { MemoryOverflow, taken, takenRows } from './repeating.ts';
+import { cases } from '../../support/cases.ts';
 
 /** Returns the repeats among names, found by comparing each with all. */
 function repeatsAmong(names: readonly string[]): RepeatedRows['first'] {
@@ -23,7 +24,7 @@ describe('repeated rows', () => {
         expect(tokens.count).toBe(names.length - new Set(names).size);
         expect(tokens.first).toEqual(repeatsAmong(names).slice(0, 20));
       }),
-      { numRuns: 300 },
+      { numRuns: cases(1_000) },
     );
   });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactText, readExact } from '../../../src/base/json/exact.ts';
 import { objectText } from '../../support/json-text.ts';
+import { cases } from '../../support/cases.ts';
 
 describe('an exact reading of JSON', () => {
   it('R60: an exact reading of JSON gives what a parser gives, and says where that is not all', () => {
@@ -16,7 +17,7 @@ describe('an exact reading of JSON', () => {
         expect(isLossy || isSame).toBe(true);
         expect(isLossy && JSON.stringify(parsed) === plain && !plain.includes('__proto__')).toBe(false);
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(5_000) },
     );
   });
 });

@@ -30,6 +30,6 @@ it('a curl command says to curl exactly what the request holds, whatever a shell
         url,
       ]);
     }),
-    { numRuns: Number(process.env['SOAK'] ?? 0) > 0 ? 1000 : 40 },
+    { numRuns: Number(process.env['SOAK'] ?? 0) > 0 ? 1000 : 12 },
   );
 });

@@ -82,7 +82,7 @@ describe('the config file, written by real processes', () => {
   it('R11: the config file is the old or the new file whenever the writer is killed, and the next writer continues', async () => {
     const directory = temporaryDirectory();
     let midway = 0;
-    for (let round = 0; round < (SOAK ? 200 : 25); round++) {
+    for (let round = 0; round < (SOAK ? 200 : 8); round++) {
       const child = children.start(['churn'], at(directory));
       const end = finished(child);
       await once(child.stdout!, 'data');
@@ -113,7 +113,7 @@ describe('the config file, written by real processes', () => {
   });
 
   it('R12: the config file lets one at a time hold the lock, though holders die', async () => {
-    const [contenders, rounds] = SOAK ? [8, 600] : [4, 300];
+    const [contenders, rounds] = SOAK ? [8, 600] : [4, 100];
     const directory = temporaryDirectory();
     const results = await Promise.all(
       Array.from({ length: contenders }, () => children.run(['contend', directory, String(rounds)])),

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonFault, plainValue, positionOf, readJson } from '../../../src/cli/config/json-text.ts';
+import { cases } from '../../support/cases.ts';
 
 function read(text: string): { value: unknown } | { fault: string; line: number; column: number } {
   try {
@@ -37,7 +38,7 @@ describe('the JSON reader', () => {
         if ('fault' in found && found.fault === 'a name is given twice') return;
         expect('value' in found ? found : undefined).toEqual(builtIn(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(10_000) },
     );
   });
 });

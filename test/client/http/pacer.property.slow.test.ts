@@ -35,7 +35,7 @@ describe('pacing', () => {
           for (const key of ['management', 'private'] as const) expectWithin(rule, key, went);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 });

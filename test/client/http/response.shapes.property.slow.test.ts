@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { GOOD, failure, read } from './shapes.ts';
+import { cases } from '../../support/cases.ts';
 const NEEDED = ['id', 'status', 'count', 'inner', 'inner.name', 'inner.tags'] as const;
 
 /** A name that no field of the shape has. */
@@ -15,7 +16,7 @@ it('R23: an answer keeps fields, statuses and codes that nobody knows', () => {
       // JSON.stringify writes -0 as 0.
       expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
     }),
-    { numRuns: 500 },
+    { numRuns: cases(1_500) },
   );
 });
 
@@ -27,7 +28,7 @@ it('R23: an answer keeps every unknown value as it is, however deep it stands', 
       const body = { ...GOOD, new_member: deep, inner: { ...GOOD.inner, new_member: deep } };
       expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
     }),
-    { numRuns: 1_000 },
+    { numRuns: cases(3_000) },
   );
 });
 
@@ -42,7 +43,7 @@ it('R23: an answer that lacks a needed field is exit 8 and names the field', () 
       expect(error).toMatchObject({ code: 'bad_response', exitCode: 8 });
       expect(error.message).toContain(`${name} is missing`);
     }),
-    { numRuns: 500 },
+    { numRuns: cases(1_500) },
   );
 });
 
@@ -51,6 +52,6 @@ it('R23: an answer that is any JSON whatever is either kept whole or refused pla
     fc.property(fc.jsonValue(), (body) => {
       expect(failure(body)).toMatchObject({ code: 'bad_response', status: 200 });
     }),
-    { numRuns: 500 },
+    { numRuns: cases(1_500) },
   );
 });

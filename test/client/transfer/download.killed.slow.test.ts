@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { etagOf, serveObject, signedAddress, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
 
-const TIMES = process.env['SOAK'] === '1' ? 50 : 20;
+const TIMES = process.env['SOAK'] === '1' ? 50 : 8;
 const PIECE = 64 * 1024;
 const built = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-child-'));
 const child = path.join(built, 'child.mjs');

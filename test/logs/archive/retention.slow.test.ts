@@ -142,11 +142,12 @@ describe('the retention of an archive', () => {
     expect(await searched(store)).toEqual(['2025-11', '2025-12']);
   });
 
-  it('R33: the next run repairs a death before or after each single change', async () => {
+  it('R33: the next run repairs a death before the first change, and after each one', async () => {
     let deaths = 0;
     for (let change = 1, died = true; died; change += 1) {
       died = false;
-      for (const when of ['before', 'after'] as const) {
+      // A death before a change leaves what the one after the change before it left.
+      for (const when of change === 1 ? (['before', 'after'] as const) : (['after'] as const)) {
         const store = await newMemoryArchive();
         died ||= await dies(store, 2, { change, when });
         // After any death, nothing is missing, and a search finds each month completely or not at all.
@@ -159,7 +160,7 @@ describe('the retention of an archive', () => {
         deaths += 1;
       }
     }
-    expect(deaths).toBeGreaterThan(40);
+    expect(deaths).toBeGreaterThan(20);
   });
 
   it('R33: an archive verifies after any series of killed retentions', async () => {
@@ -177,7 +178,7 @@ describe('the retention of an archive', () => {
         const left = (await searched(store)).filter((month) => month !== 'unknown');
         expect(left).toEqual(MONTHS.filter((month) => Date.parse(`${month}-01`) >= keptFrom(END, least)));
       }),
-      { numRuns: process.env['SOAK'] === '1' ? 500 : 25 },
+      { numRuns: process.env['SOAK'] === '1' ? 500 : 8 },
     );
   });
 });

@@ -13,7 +13,7 @@ import { CALM, type Happening, Killed, lostAndDoubled, type Manner, ModelClock, 
 import { readArchive } from './archived.ts';
 import { type Death, MemoryStore } from './memory-store.ts';
 
-const HISTORIES = process.env['SOAK'] === '1' ? 2_000 : 150;
+const HISTORIES = process.env['SOAK'] === '1' ? 2_000 : 40;
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 /** Two minutes before midnight, so that every history has two days. */

@@ -14,7 +14,7 @@ import { CALM, lostAndDoubled, ModelClock, ModelService } from '../model.ts';
 import { readArchive } from './archived.ts';
 import { MemoryStore } from './memory-store.ts';
 
-const HISTORIES = process.env['SOAK'] === '1' ? 1_000 : 100;
+const HISTORIES = process.env['SOAK'] === '1' ? 1_000 : 25;
 const SECOND = 1000;
 const START = Date.UTC(2026, 0, 5, 23, 58);
 const LENGTH_MS = 1_200 * SECOND;

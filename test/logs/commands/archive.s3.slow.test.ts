@@ -13,7 +13,7 @@ import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { type Archived, readArchive } from '../archive/archived.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
-const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
+const KILLS = process.env['SOAK'] === '1' ? 60 : 3;
 const TENANT = 't-1';
 const PLACE = 's3://logs/audit';
 const RECORD = /_manifest\/\d+\.json$/;

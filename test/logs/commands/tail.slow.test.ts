@@ -6,7 +6,7 @@ import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
 
-const KILLS = process.env['SOAK'] === '1' ? 100 : 10;
+const KILLS = process.env['SOAK'] === '1' ? 100 : 5;
 // A poll takes a few requests, each of which finds 35 more entries; processes killed before it may have made some, too.
 const MAX_PER_POLL = 600;
 const home = new Home();

@@ -3,7 +3,7 @@ import { type Finished, finished, Home } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
 import { type Collector, startCollector } from './collector.ts';
 
-const KILLS = process.env['SOAK'] === '1' ? 60 : 6;
+const KILLS = process.env['SOAK'] === '1' ? 60 : 3;
 const ENTRIES_AT_ONCE = 500;
 // Few kills by default, because a longer log takes longer until its first entry arrives.
 const IDLE = process.env['SOAK'] === '1' ? '30s' : '5s';

@@ -6,6 +6,7 @@ import { logFromLine } from '../../../src/client/api/logs.ts';
 import { checkSegment } from '../../../src/logs/prove/check-segment.ts';
 import { dayOf, entryTime, segmentName, tenantFolder } from '../../../src/logs/archive/records/record.ts';
 import { MemoryStore } from '../archive/memory-store.ts';
+import { cases } from '../../support/cases.ts';
 
 const TENANT = 't-1';
 const FRAME = 'its first and last entry are not of the times in the manifest';
@@ -72,7 +73,7 @@ describe('the check of a segment', () => {
       fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 6 }), day, time, async (lines, of, at) => {
         expect(await check(lines, of, at)).toEqual(parsed(lines, of, at));
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(5_000) },
     );
   });
 

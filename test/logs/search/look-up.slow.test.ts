@@ -13,6 +13,7 @@ import { searchSegments } from '../../../src/logs/search/search-segments.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { buildArchive, type Commit, filesIn, openStore, TENANT } from '../archive/build.ts';
+import { cases } from '../../support/cases.ts';
 
 const START = Date.parse('2026-01-05T00:00:00Z');
 const HOUR = 3_600_000;
@@ -47,7 +48,7 @@ test('R69: a search by indexes finds what a full search finds, whatever is damag
       expect(await found(isRemote ? remote : store, id, home)).toEqual(await found(store, id, undefined));
       for (const [each, whole] of before) fs.writeFileSync(path.join(top, each), whole);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(250) },
   );
 });
 

@@ -19,7 +19,7 @@ const START = Date.UTC(2026, 0, 5, 23, 55);
 const SECOND = 1000;
 const OVERLAP = 30 * SECOND;
 const LENGTH = 600 * SECOND;
-const HISTORIES = process.env['SOAK'] === '1' ? 1_000 : 50;
+const HISTORIES = process.env['SOAK'] === '1' ? 1_000 : 15;
 const TIMES = { overlapMs: OVERLAP, retentionMs: 86_400 * SECOND };
 
 /** Entries in one second or spread, equal or not, each with a random delay. */

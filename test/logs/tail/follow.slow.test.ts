@@ -123,6 +123,7 @@ describe('a tail', () => {
     const outages = [{ from: START + 60 * SECOND, to: START + 400 * SECOND }];
     const seen = await follow([happening(200 * SECOND, 'meanwhile'), happening(500 * SECOND, 'after')], { outages });
     expect(kinds(seen)).toEqual(['disconnected', 'caught up']);
+    expect(seen.events).toContainEqual({ kind: 'caught up', afterMs: 344_860, entries: 1 });
     expect(seen.words).toEqual(['meanwhile', 'after']);
   });
 

@@ -13,6 +13,7 @@ import {
   ModelService,
   nameOf,
 } from '../model.ts';
+import { cases } from '../../support/cases.ts';
 
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
@@ -74,7 +75,7 @@ it('R28: the last entries are the newest by time in any order of the service, an
         expect(written.filter(isDue).toSorted()).toEqual(due.filter(isDue).toSorted());
       },
     ),
-    { numRuns: 300 },
+    { numRuns: cases(1_000) },
   );
 });
 

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { IS_SOAK } from '../../support/cases.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
 
-const ROUNDS = 50;
+const ROUNDS = IS_SOAK ? 200 : 15;
 let server: LogServer;
 let state: string;
 
