@@ -10,6 +10,7 @@ import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import type { Log } from '../../../src/schema/log.ts';
+import { IS_SOAK } from '../../support/cases.ts';
 import { Killed } from '../model.ts';
 import { buildArchive, filesIn, openStore, TENANT } from './build.ts';
 import { type Death, MemoryStore } from './memory-store.ts';
@@ -142,9 +143,9 @@ describe('the retention of an archive', () => {
     expect(await searched(store)).toEqual(['2025-11', '2025-12']);
   });
 
-  it('R33: the next run repairs a death before the first change, and after each one', async () => {
+  it(`R33: the next run repairs a death before the first change, and after each ${IS_SOAK ? '' : 'third '}one`, async () => {
     let deaths = 0;
-    for (let change = 1, died = true; died; change += 1) {
+    for (let change = 1, died = true; died; change += IS_SOAK ? 1 : 3) {
       died = false;
       // A death before a change leaves what the one after the change before it left.
       for (const when of change === 1 ? (['before', 'after'] as const) : (['after'] as const)) {
@@ -160,7 +161,7 @@ describe('the retention of an archive', () => {
         deaths += 1;
       }
     }
-    expect(deaths).toBeGreaterThan(20);
+    expect(deaths).toBeGreaterThan(7);
   });
 
   it('R33: an archive verifies after any series of killed retentions', async () => {
@@ -178,7 +179,7 @@ describe('the retention of an archive', () => {
         const left = (await searched(store)).filter((month) => month !== 'unknown');
         expect(left).toEqual(MONTHS.filter((month) => Date.parse(`${month}-01`) >= keptFrom(END, least)));
       }),
-      { numRuns: process.env['SOAK'] === '1' ? 500 : 8 },
+      { numRuns: IS_SOAK ? 500 : 8 },
     );
   });
 });
