@@ -81,6 +81,22 @@ export class LineScanner {
     return block[at] === CLOSE && block[at + 1] === LINE_END ? at + 1 : -1;
   }
 
+  /**
+   * Scans each line of a block of complete lines of the segment at `path`, and then calls `onLine`: with the entry, if its
+   * line has to be parsed. @throws SvcError `checksum_mismatch` for a line that is not an entry
+   */
+  read(block: Buffer, path: string, onLine: (parsed: Log | undefined) => void): void {
+    for (let at = 0; at < block.length; at += 1) {
+      let end = this.scan(block, at);
+      if (end !== -1) onLine(undefined);
+      else {
+        end = block.indexOf(LINE_END, at);
+        onLine(readLine(path, block.toString('utf8', at, end)));
+      }
+      at = end;
+    }
+  }
+
   #memberNamed(block: Buffer, start: number, end: number): KnownMember | undefined {
     return this.#members.find(({ name }) => name.length === end - start && holdsAt(block, start, name));
   }
@@ -190,15 +206,7 @@ export class LineCounter {
 
   /** Counts a block of complete lines of the segment at `path`. @throws SvcError `checksum_mismatch` for a line that is not an entry */
   add(block: Buffer, path: string): void {
-    for (let at = 0; at < block.length; at += 1) {
-      let end = this.#scanner.scan(block, at);
-      if (end !== -1) this.#count(block);
-      else {
-        end = block.indexOf('\n', at);
-        this.addEntry(readLine(path, block.toString('utf8', at, end)));
-      }
-      at = end;
-    }
+    this.#scanner.read(block, path, (log) => (log === undefined ? this.#count(block) : this.addEntry(log)));
   }
 
   addEntry(log: Log): void {

@@ -104,13 +104,8 @@ export class IndexBuilder {
     return this.#entries;
   }
 
-  /** Adds an entry by its ids. */
-  add(entityId: string | null | undefined, actorId: string | null | undefined): void {
-    this.addKeys(keyOfId(entityId), keyOfId(actorId));
-  }
-
   /** Adds an entry by the keys of its ids. */
-  addKeys(entity: number | undefined, actor: number | undefined): void {
+  add(entity: number | undefined, actor: number | undefined): void {
     this.#entries += 1;
     if (entity !== undefined) this.#keys.push(entity);
     if (actor !== undefined) this.#keys.push(actor);

@@ -9,7 +9,7 @@ import type { LocalFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { dayOf, entryTime } from './records/record.ts';
-import { AROUND_COLUMNS, IndexBuilder } from './segment-index.ts';
+import { AROUND_COLUMNS, IndexBuilder, keyOfId } from './segment-index.ts';
 
 /** The kind of entries in a segment: one tenant, one day (UTC, or `unknown`), late or not, raw or not. */
 interface SegmentKind {
@@ -84,7 +84,7 @@ export class SegmentFile {
 
   /** Adds an entry as a line. Returns a promise only if the caller has to wait. @throws SvcError `local` */
   add({ line, bytes, log, at }: EntryText): Promise<unknown> | undefined {
-    this.#index.add(log.entity_id, log.actor_id);
+    this.#index.add(keyOfId(log.entity_id), keyOfId(log.actor_id));
     this.#entries += 1;
     if (at !== undefined) {
       this.#first = Math.min(this.#first ?? at, at);

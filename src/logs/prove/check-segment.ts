@@ -3,7 +3,7 @@ import { formatNumber, parseTime } from '../../cli/output/time.ts';
 import type { Store, StoredFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { holdsAt, LineClock, LineScanner, type ScannedMember } from '../archive/line-scanner.ts';
-import { readLine, readLines, type ReadSegmentOptions } from '../archive/read-segment.ts';
+import { readLines, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import type { Finding, Problem } from '../archive/records/chain.ts';
 import {
   dayIn,
@@ -115,22 +115,17 @@ class SegmentContent {
 
   /** Checks a block of complete lines. @throws SvcError `checksum_mismatch` for a line that is not an entry */
   add(block: Buffer): void {
-    for (let at = 0; at < block.length; at += 1) {
-      let end = this.#scanner.scan(block, at);
-      if (end === -1) {
-        end = block.indexOf('\n', at);
-        const log = readLine(this.#segment.path, block.toString('utf8', at, end));
-        const time = entryTime(log);
-        this.#take(time, this.#isOther(log.tenant_id ?? this.#tenantId));
-        this.#index?.add(keyOfId(log.entity_id), keyOfId(log.actor_id));
-      } else {
-        const { start, end: timeEnd } = this.#time;
-        const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, timeEnd));
+    this.#scanner.read(block, this.#segment.path, (log) => {
+      if (log === undefined) {
+        const { start, end } = this.#time;
+        const time = start === -1 ? undefined : withinYears(this.#clock.read(block, start, end));
         this.#take(time, this.#isForeignAt(block, this.#tenantOfLine));
         if (this.#index) this.#index.add(keyAt(block, this.#entityId), keyAt(block, this.#actorId));
+      } else {
+        this.#take(entryTime(log), this.#isOther(log.tenant_id ?? this.#tenantId));
+        this.#index?.add(keyOfId(log.entity_id), keyOfId(log.actor_id));
       }
-      at = end;
-    }
+    });
   }
 
   #take(at: number | undefined, isForeign: boolean): void {

@@ -6,7 +6,7 @@ import { sideBySide } from '../../base/side-by-side.ts';
 import { directoryOf, type PathsHost } from '../../cli/config/paths.ts';
 import type { Store } from '../../client/store/store.ts';
 import { LineScanner } from '../archive/line-scanner.ts';
-import { inflateColumn, READERS, readLine, type ReadSegmentOptions } from '../archive/read-segment.ts';
+import { inflateColumn, READERS, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import { isRawSegment, type Segment, unlessDamaged } from '../archive/records/record.ts';
 import {
   AROUND_COLUMNS,
@@ -14,6 +14,7 @@ import {
   type IndexedColumns,
   keyAt,
   keyOf,
+  keyOfId,
   MAX_INDEX_BYTES,
   readIndex,
   SegmentIndex,
@@ -191,16 +192,9 @@ function lineReader(path: string, index: IndexBuilder): (lines: Buffer) => void 
   const scanner = new LineScanner();
   const entity = scanner.member('entity_id');
   const actor = scanner.member('actor_id');
-  return (lines) => {
-    for (let at = 0; at < lines.length; at += 1) {
-      let end = scanner.scan(lines, at);
-      if (end !== -1) index.addKeys(keyAt(lines, entity), keyAt(lines, actor));
-      else {
-        end = lines.indexOf(LINE_END, at);
-        const log = readLine(path, lines.toString('utf8', at, end));
-        index.add(log.entity_id, log.actor_id);
-      }
-      at = end;
-    }
-  };
+  return (lines) =>
+    scanner.read(lines, path, (log) => {
+      if (log === undefined) index.add(keyAt(lines, entity), keyAt(lines, actor));
+      else index.add(keyOfId(log.entity_id), keyOfId(log.actor_id));
+    });
 }

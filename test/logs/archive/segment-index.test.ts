@@ -11,7 +11,7 @@ const SHA256 = 'a'.repeat(64);
 function indexOf(columns: readonly (readonly string[])[]) {
   const builder = new IndexBuilder();
   for (const ids of columns) {
-    for (const each of ids) builder.add(each, 'actor');
+    for (const each of ids) builder.add(keyOf(each), keyOf('actor'));
     builder.endColumn(new Uint8Array(10));
   }
   const entries = columns.reduce((sum, ids) => sum + ids.length, 0);

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
-import { IndexBuilder, indexPath } from '../../../src/logs/archive/segment-index.ts';
+import { IndexBuilder, indexPath, keyOf } from '../../../src/logs/archive/segment-index.ts';
 import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -45,7 +45,7 @@ it('svc logs search and history say that nothing found rests on an index, and --
 it('R69: svc logs verify warns of an index that hides an entry, which svc logs search --full finds', async () => {
   const { top, svc, segment } = await archive();
   const builder = new IndexBuilder();
-  builder.add(OTHER, null);
+  builder.add(keyOf(OTHER), undefined);
   builder.endColumn(new Uint8Array(segment.bytes - 20));
   fs.writeFileSync(path.join(top, indexPath(segment.path)), builder.finish(segment.sha256));
   expect((await svc('search', top, '--entity-id', ID)).stderr).toContain('searched: index');

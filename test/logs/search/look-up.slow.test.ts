@@ -6,7 +6,7 @@ import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Store } from '../../../src/client/store/store.ts';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
 import { findOld } from '../../../src/logs/archive/retention.ts';
-import { INDEX, IndexBuilder } from '../../../src/logs/archive/segment-index.ts';
+import { INDEX, IndexBuilder, keyOf } from '../../../src/logs/archive/segment-index.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import { IndexCache, IndexLookup, type Lookup, partToRead } from '../../../src/logs/search/look-up.ts';
 import { searchSegments } from '../../../src/logs/search/search-segments.ts';
@@ -114,7 +114,7 @@ test('R69: verify warns of an index that hides an entry or is damaged, and not o
   const segment = (await readManifest(store)).segments[2];
   if (segment === undefined) throw new Error('nothing was archived');
   const builder = new IndexBuilder();
-  for (let each = 0; each < segment.entries; each += 1) builder.add('another', null);
+  for (let each = 0; each < segment.entries; each += 1) builder.add(keyOf('another'), undefined);
   builder.endColumn(new Uint8Array(segment.bytes - 20));
   fs.writeFileSync(forged, builder.finish(segment.sha256));
   expect(await otherIndexes(top)).toBe(2);
