@@ -58,14 +58,12 @@ export const ENTRY_PARAMETERS = {
 } as const;
 
 /** The filters without the asterisk, for commands in which svc applies every filter. */
-export const UNMARKED_ENTRY_PARAMETERS = {
-  operation: unmarked(ENTRY_PARAMETERS.operation),
-  actor: unmarked(ENTRY_PARAMETERS.actor),
-  actorType: unmarked(ENTRY_PARAMETERS.actorType),
-  grep: unmarked(ENTRY_PARAMETERS.grep),
-  excludeOperation: unmarked(ENTRY_PARAMETERS.excludeOperation),
-  excludeEntityType: unmarked(ENTRY_PARAMETERS.excludeEntityType),
-} as const;
+export const UNMARKED_ENTRY_PARAMETERS = Object.fromEntries(
+  Object.entries(ENTRY_PARAMETERS).map(([name, each]) => [
+    name,
+    { ...each, description: each.description.replace(/ \*$/, '') },
+  ]),
+) as typeof ENTRY_PARAMETERS;
 
 /** The options about entries that the service may no longer have. */
 export const RETENTION_PARAMETERS = {
@@ -156,8 +154,4 @@ export async function firstRequest(filter: LogFilter, page: PageOptions = { page
     import('../client/api/pages.ts'),
   ]);
   return pageRequest(listLogsRequest(filter), page);
-}
-
-function unmarked<T>(parameter: Parameter<T>): Parameter<T> {
-  return { ...parameter, description: parameter.description.replace(/ \*$/, '') };
 }

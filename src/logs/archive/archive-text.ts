@@ -1,6 +1,10 @@
+import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatPercent, utcTime } from '../../cli/output/time.ts';
-import type { TimeCoverage } from './records/coverage.ts';
+import { DAY_MS } from '../../schema/durations.ts';
+import { gapText } from '../sentences.ts';
+import type { Bounds } from './manifest.ts';
+import type { Coverage, TimeCoverage } from './records/coverage.ts';
 import type { DroppedMonth } from './records/record.ts';
 
 /** A range that an archive does not cover, and why. Times are RFC 3339. */
@@ -20,6 +24,10 @@ export function missingText({ from, to, reason }: MissingText): string {
   return `${utcTime(from)} to ${utcTime(to)}: ${reason}`;
 }
 
+export function missingWarning(range: MissingText): string {
+  return `entries may be missing from ${missingText(range)}`;
+}
+
 const MOST_RANGES = 5;
 
 /** Reports how much of a time is covered, and the first missing ranges as warnings. */
@@ -30,8 +38,92 @@ export function reportCoverage(
 ): void {
   if (missing.length === 0) return notices.note(`the archive covers ${coverageText(covered)}`);
   notices.warn(`the archive covers only ${coverageText(covered)}; entries may be missing:`);
-  for (const range of missing.slice(0, MOST_RANGES)) notices.warn(missingText(range));
-  if (missing.length > MOST_RANGES) notices.warn(`and in ${countText(missing.length - MOST_RANGES, 'further range')}`);
+  for (const words of firstOf(missing, missingText, 'further range')) notices.warn(words);
+}
+
+/** Returns the words of the first ranges, and how many more there are. */
+function firstOf<T>(ranges: readonly T[], wordsOf: (range: T) => string, noun: string): string[] {
+  const words = ranges.slice(0, MOST_RANGES).map(wordsOf);
+  const rest = ranges.length - words.length;
+  return rest === 0 ? words : [...words, `and in ${countText(rest, noun)}`];
+}
+
+const MOST_BEHIND_MS = 2 * DAY_MS;
+
+/** What is read besides the archive, and what the person can do. */
+interface Beyond {
+  /** How to get newer entries. */
+  readonly newer: string;
+  /** Whether nothing after the end of the archive is missing: it is read from the service, or nobody asked for it. */
+  readonly isEndEnough: boolean;
+}
+
+/** A warning of a time that the archive does not cover. */
+export interface UncoveredTime {
+  readonly warning: string;
+  /** Whether another run of the archive can add it. */
+  readonly canBeAdded: boolean;
+}
+
+/**
+ * Reports the parts of a range that the archive does not cover, and returns the warnings. A typed time outside of the archive
+ * is one: that nothing was found then proves nothing.
+ */
+export function reportGaps(
+  { notices, clock }: Context,
+  { coverage }: { readonly coverage: Coverage },
+  { since, until }: Bounds,
+  { newer, isEndEnough }: Beyond,
+): readonly UncoveredTime[] {
+  const uncovered = gapTexts(coverage, { since, until }).map((warning) => ({ warning, canBeAdded: false }));
+  const covered = coverage.covered();
+  const begin = covered[0]?.from ?? Infinity;
+  const end = covered.at(-1)?.to ?? -Infinity;
+  if (covered.length === 0 && !isEndEnough)
+    uncovered.push({ warning: 'the archive covers no time yet', canBeAdded: true });
+  if (covered.length > 0 && Math.min(since ?? Infinity, until ?? Infinity) < begin) {
+    const dropped = coverage.drops.length > 0 ? ' (older months were dropped by retention)' : '';
+    uncovered.push({ warning: `the archive begins at ${utcTime(begin)}${dropped}`, canBeAdded: false });
+  }
+  const notes: string[] = [];
+  const behindMs = Math.min(until ?? Infinity, clock.now()) - end;
+  if (covered.length > 0 && behindMs > 0 && !isEndEnough) {
+    const isTypedAfter = until !== undefined || (since !== undefined && since >= end);
+    // An archive that is updated every hour or day also ends before the present.
+    const isOutside = isTypedAfter || behindMs > MOST_BEHIND_MS;
+    const words = `the archive ends at ${utcTime(end)}; ${newer}`;
+    // Nothing covers a time that is still to come.
+    if (isOutside) uncovered.push({ warning: words, canBeAdded: (until ?? -Infinity) <= clock.now() });
+    else notes.push(words);
+  }
+  for (const { warning } of uncovered) notices.warn(warning);
+  for (const note of notes) notices.note(note);
+  return uncovered;
+}
+
+function gapTexts(coverage: Coverage, { since = -Infinity, until = Infinity }: Bounds): string[] {
+  const gaps = coverage.gaps().filter(({ from, to }) => from < until && to > since);
+  return firstOf(gaps, gapText, 'further gap');
+}
+
+/** @throws SvcError `entries_missing` for a requested time that an archive does not cover, if it `isRequired` */
+export function requireCovered(archive: string, uncovered: readonly UncoveredTime[], isRequired: boolean): void {
+  const [first] = uncovered;
+  if (!isRequired || first === undefined) return;
+  const canBeAdded = uncovered.some((time) => time.canBeAdded);
+  throw new SvcError('entries_missing', `not all of the requested time is archived: ${first.warning}`, {
+    ...uncoveredAdvice(archive, canBeAdded),
+    facts: { warnings: uncovered.map(({ warning }) => warning) },
+  });
+}
+
+/** Returns what to do about a time that an archive does not cover. */
+export function uncoveredAdvice(archive: string, canBeAdded: boolean): { hint: string; next: readonly string[] } {
+  if (canBeAdded) return { hint: 'Update the archive; a gap stays one.', next: ['logs', 'archive', archive] };
+  return {
+    hint: 'Another run of the archive cannot add this time. Choose another one; what the archive covers:',
+    next: ['logs', 'verify', archive, '--manifest-only'],
+  };
 }
 
 /** Returns who signed a review: the given name, and the account that ran the command if that is another. */

@@ -7,7 +7,7 @@ import { integer, text } from '../../cli/app/value-parsers.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { type ActorNames, knownLabels } from '../actor.ts';
-import type { UncoveredTime } from '../archive/missing.ts';
+import type { UncoveredTime } from '../archive/archive-text.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { entityFilter, filterOf, filterWords, reportFilters } from '../filter.ts';
 import {
@@ -83,8 +83,10 @@ export const stats = defineCommand({
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted, input);
-    await requireCovered(typed, counted);
-    if (counted.shift === undefined) return;
+    if (counted.shift === undefined) {
+      const { requireCovered } = await import('../archive/archive-text.ts');
+      return requireCovered(dir ?? '', counted.uncovered ?? [], typed.strict);
+    }
     if (page !== undefined) await page.write(await pageOf(context, input, counted.shift));
     const { requireShift } = await import('../report/shift.ts');
     await requireShift(context, input, counted.shift);
@@ -120,11 +122,6 @@ function checkOffline({ archive, hideOwnReads, max, html, force, retention }: St
     throw new SvcError('usage', `--${used[0]} is about entries read from the service`, {
       hint: 'Leave it out, or leave out the archive.',
     });
-}
-
-/** @throws SvcError `entries_missing` with `--strict` for a time that the archive does not cover */
-async function requireCovered({ dir = '', strict }: StatsInput, { uncovered = [] }: Counted): Promise<void> {
-  if (strict && uncovered.length > 0) throw (await import('../archive/missing.ts')).notCovered(dir, uncovered);
 }
 
 type Filter = Awaited<ReturnType<typeof filterOf<StatsInput>>>;

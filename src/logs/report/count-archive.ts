@@ -1,6 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
 import { isWithin, type Manifest, readManifest, sumOfEntries } from '../archive/manifest.ts';
-import { reportGaps, type UncoveredTime } from '../archive/missing.ts';
+import { reportGaps, type UncoveredTime } from '../archive/archive-text.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import { type Interval, LogCounts } from '../count.ts';
 import { type EntryFilter, isAbout, matches, valuesAmong } from '../filter.ts';

@@ -8,7 +8,7 @@ import { isoTime, SECOND_MS, utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { knownLabels } from '../actor.ts';
 import { readManifest } from '../archive/manifest.ts';
-import { uncoveredAdvice } from '../archive/missing.ts';
+import { missingWarning, uncoveredAdvice } from '../archive/archive-text.ts';
 import { openArchive, timelessOf } from '../archive/open-archive.ts';
 import {
   type Access,
@@ -111,7 +111,7 @@ function refusalOf(
 function reportAccess({ notices }: Context, made: Access, unarchived: Unarchived | undefined): void {
   for (const { from, to, reason } of made.missing)
     if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);
-    else notices.warn(`entries may be missing from ${utcTime(from)} to ${utcTime(to)}: ${reason}`);
+    else notices.warn(missingWarning({ from, to, reason }));
   if (unarchived) {
     const { end } = unarchived;
     notices.warn(end === undefined ? 'the archive covers no time yet' : `the archive ends at ${utcTime(end)}`);

@@ -1,5 +1,5 @@
 import { countText, utcTime } from '../../cli/output/time.ts';
-import { missingText, signerText } from '../archive/archive-text.ts';
+import { type MissingText, missingWarning, signerText } from '../archive/archive-text.ts';
 import type { Sentence } from '../sentences.ts';
 import { type DeletedEntity, timelessWarnings } from './deleted.ts';
 import { type Counts, type DayCounts, REVIEW_PARTS } from './findings.ts';
@@ -81,9 +81,9 @@ export function sourceText(archive: string | undefined, madeAt: number): string 
 }
 
 /** Returns the ranges in which entries may be missing; the given words if there are none. */
-export function missingSentences(missing: readonly Parameters<typeof missingText>[0][], nothing: string): Sentence[] {
+export function missingSentences(missing: readonly MissingText[], nothing: string): Sentence[] {
   if (missing.length === 0) return [['good', nothing]];
-  return missing.map((range) => ['warn', `entries may be missing from ${missingText(range)}`]);
+  return missing.map((range) => ['warn', missingWarning(range)]);
 }
 
 /** Says who signed a review of the day, and whether the archive has changed since. */

@@ -6,7 +6,7 @@ import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor.ts';
 import type { Bounds, Manifest } from '../archive/manifest.ts';
-import type { UncoveredTime } from '../archive/missing.ts';
+import type { UncoveredTime } from '../archive/archive-text.ts';
 import { openArchive, withByteProgress } from '../archive/open-archive.ts';
 import type { Segment } from '../archive/records/record.ts';
 import type { TailPosition } from '../entry.ts';
@@ -65,7 +65,7 @@ export async function searchArchive(
 ): Promise<void> {
   const input = await filterOf(context, typed);
   const [{ reportGaps }, { searchSegments }, { partToRead }] = await Promise.all([
-    import('../archive/missing.ts'),
+    import('../archive/archive-text.ts'),
     import('./search-segments.ts'),
     import('./look-up.ts'),
   ]);
@@ -146,8 +146,7 @@ async function reportFound(
   context.notices.note(`${countText(shown, 'entry')} found; ${words}`);
   if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
   await reportFilters(context, input);
-  if (input.strict && uncovered.length > 0)
-    throw (await import('../archive/missing.ts')).notCovered(input.dir, uncovered);
+  (await import('../archive/archive-text.ts')).requireCovered(input.dir, uncovered, input.strict);
 }
 
 /** Returns the entries of the one entity that was named, whose actors get their names. */
