@@ -2,9 +2,8 @@ import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
-import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
 import { readIfPossible } from '../../cli/app/read-if-possible.ts';
-import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
@@ -19,16 +18,7 @@ import {
   waitingWords,
 } from '../jobs/options.ts';
 import { cycleName } from '../ledger/cycle-names.ts';
-import {
-  countedResults,
-  deliverFile,
-  isPending,
-  pollFile,
-  rowOfFile,
-  statusOfJobs,
-  trendOfFile,
-  waitsForFile,
-} from '../jobs/file-jobs.ts';
+import { deliverFile, pollFile, rowOfFile, statusOfJobs, waitsForFile } from '../jobs/file-jobs.ts';
 import { firstChange, firstRequest } from '../job/job-view.ts';
 import { type FileJobs, FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../job/verdict.ts';
@@ -36,8 +26,7 @@ import { outlast } from '../job/wait.ts';
 import { isDone } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failOnParameter } from '../results/fail-on.ts';
-import { dominanceWarning } from '../results/report-view.ts';
-import { checkThreshold, printResults, type Submission, submissionView } from '../results/submission.ts';
+import { checkThreshold, countCycle, printResults, type Submission, submissionView } from '../results/submission.ts';
 
 const parameters = {
   file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
@@ -214,7 +203,8 @@ class Sending {
     if (others.length === 0) return;
     const poll = () => pollFile(this.#context, { ...found, jobs: others }, { wait: false, again });
     const polled = await outlast(this.#context, true, poll);
-    if (polled.reason !== undefined && (waitsForFile(found, polled) || !isPending(polled.reason))) throw polled.reason;
+    if (polled.reason !== undefined && (waitsForFile(found, polled) || !isSvcError(polled.reason, 'pending')))
+      throw polled.reason;
   }
 
   /** Polls the jobs that were there before this command, and shows all of them. */
@@ -226,7 +216,8 @@ class Sending {
     const polled = await pollFile(this.#context, { ...found, jobs: unread }, { wait: false, again });
     const { reason } = polled;
     const isFailed = isSvcError(reason, 'job_failed');
-    if (reason !== undefined && (waitsForFile(found, polled) || (!isPending(reason) && !isFailed))) throw reason;
+    if (reason !== undefined && (waitsForFile(found, polled) || !isSvcError(reason, 'pending', 'job_failed')))
+      throw reason;
     const ofEarlier = statusOfJobs(earlier, found, polled);
     const status = sentNow.size > 0 && ofEarlier === 'completed' ? 'pending' : ofEarlier;
     await this.#print({ status: wasDelivered ? 'already_submitted' : status, ...rowOfFile(found) });
@@ -242,21 +233,11 @@ class Sending {
     const written = await deliverFile(this.#context, () => this.#submission.jobs(), to, { wait, again });
     const { found } = written;
     const { rows } = found.file.check;
-    const results = await countedResults(this.#context, written, rows, true);
-    const { notices } = this.#context;
-    const warning = dominanceWarning(results.codes, rows, tenantText(this.#context, found.cycle.tenant));
-    const trend = await trendOfFile(this.#context, found, results, rows);
-    for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
-    if (trend && !isDrawn(this.#context)) notices.note(trend.text);
-    if (wasDelivered) notices.note('this file was submitted before; nothing was sent now');
+    const counted = await countCycle(this.#context, found.cycle, written, { rows });
+    if (wasDelivered) this.#context.notices.note('this file was submitted before; nothing was sent now');
     const status = wasDelivered ? 'already_submitted' : 'completed';
-    await printResults(
-      this.#context,
-      this.#print,
-      { status, ...rowOfFile(found, written.leftOutErrors) },
-      results,
-      trend,
-    );
-    checkThreshold(results, rows, failOn);
+    const row = { status, ...rowOfFile(found, written.leftOutErrors) };
+    await printResults(this.#context, this.#print, row, counted);
+    checkThreshold(counted.results, rows, failOn);
   }
 }

@@ -1,23 +1,18 @@
-import { isSvcError, type SvcError } from '../../base/errors.ts';
-import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { isDone } from '../ledger/claims.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import { actionsOf } from '../results/action-option.ts';
 import { LATE_MS } from '../results/download.ts';
 import { enterDelivery, keptResults } from '../results/reading.ts';
 import { type FileJob, inOrder, isOfFile, rowNumbers } from '../results/file-results.ts';
 import type { FileJobs } from './submit-file.ts';
 import { type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
-import { countedFile, type Results, type Submission } from '../results/submission.ts';
-import { type Trend, trendOf } from '../results/trend.ts';
+import type { Submission } from '../results/submission.ts';
 import { deliverFixFile } from './fix-file.ts';
 import { pollClaims, type PolledClaims } from './poll-claims.ts';
 import { showJobs } from '../job/show-progress.ts';
@@ -163,33 +158,6 @@ export function rowOfFile({ file, jobs, isNamed, cycle }: FileJobs, errors?: num
   };
 }
 
-/** Compares the results of a file with those of the cycle before; undefined if the ledger does not respond in time. */
-export async function trendOfFile(
-  context: Context,
-  { cycle: { name, tenant } }: Pick<FileJobs, 'cycle'>,
-  counts: Results,
-  rows: number,
-): Promise<Trend | undefined> {
-  const trend = await readIfPossible(context, (limited) => {
-    const ledger = new CommandLedger(limited, { onlyReads: true });
-    return trendOf({ ledger, tenant, cycle: name }, { ...counts, rows });
-  });
-  return isSvcError(trend) ? undefined : trend;
-}
-
-/** Counts the results of a file. With `isShown`, warns about updates without a new token or with one that has expired. */
-export async function countedResults(
-  context: Context,
-  { file, bytes, sha256, compared }: Pick<FileResults, 'file' | 'bytes' | 'sha256' | 'compared'>,
-  rows: number,
-  isShown = false,
-): Promise<Results> {
-  const shown = shownPath(file);
-  const showing = isShown ? { notices: context.notices, clock: context.clock, name: shown } : undefined;
-  const counted = await countedFile({ file, bytes, sha256 }, rows, actionsOf(context, []), showing);
-  return { ...counted, file: shown, compared };
-}
-
 /** Returns the status of jobs that were polled, in one word. */
 export function statusOfJobs(
   jobs: readonly FileJob[],
@@ -207,9 +175,4 @@ export function statusOfJobs(
 /** Tells whether a job waits for the file of another machine, so that its rows are not submitted yet. */
 export function waitsForFile({ cycle }: Pick<FileJobs, 'cycle'>, { statuses }: PolledClaims): boolean {
   return [...statuses].some(([job, status]) => status === 'pending' && cycle.ledger.jobFiles(job).sent !== 'stored');
-}
-
-/** Tells whether a reason only says that jobs are under way. */
-export function isPending(reason: SvcError | undefined): boolean {
-  return reason !== undefined && isSvcError(reason, 'pending');
 }

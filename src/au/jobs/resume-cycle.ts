@@ -1,19 +1,22 @@
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { tenantText } from '../../cli/app/tenant-mark.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { namedCycle, type NamedCycle } from './named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
-import { dominanceWarning } from '../results/report-view.ts';
-import { checkThreshold, printResults, RESULT_FIELDS, type Results } from '../results/submission.ts';
-import type { Trend } from '../results/trend.ts';
+import {
+  checkThreshold,
+  countCycle,
+  type Counted,
+  printResults,
+  RESULT_FIELDS,
+  type Results,
+} from '../results/submission.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
 import { compareBeforeEntry } from './compare-jobs.ts';
-import { countedResults, trendOfFile } from './file-jobs.ts';
 import { toneOf } from '../job/job-view.ts';
 import { outlast } from '../job/wait.ts';
 import { optionWords, type ResumeOptions } from './options.ts';
@@ -59,29 +62,9 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   }
   const again = ['au', 'resume', named.name, ...optionWords(input)];
   const advanced = await advanceCycle(context, client, named, { ...input, out, again });
-  const counted = advanced.results && (await countedCycle(context, named, advanced.results));
+  const { results } = advanced;
+  const counted = results && (await countCycle(context, named, results, { rows: results.rowsSent }));
   await showCycle(context, named, advanced, counted, { print, failOn: input.failOn });
-}
-
-/** The counted results of a cycle. */
-export interface CountedCycle {
-  readonly results: Results;
-  readonly rows: number;
-  readonly trend: Trend | undefined;
-}
-
-/** Counts the results of a cycle, and warns of what is odd about them. */
-export async function countedCycle(
-  context: Context,
-  named: NamedCycle,
-  { rowsSent: rows, ...written }: NonNullable<AdvancedCycle['results']>,
-): Promise<CountedCycle> {
-  const results = await countedResults(context, written, rows, true);
-  const trend = await trendOfFile(context, { cycle: named }, results, rows);
-  const warning = dominanceWarning(results.codes, rows, tenantText(context, named.tenant));
-  for (const odd of [warning, trend?.jump]) if (odd !== undefined) context.notices.warn(odd);
-  if (trend && !isDrawn(context)) context.notices.note(trend.text);
-  return { results, rows, trend };
 }
 
 interface Showing extends Pick<ResumeOptions, 'failOn'> {
@@ -93,7 +76,7 @@ async function showCycle(
   context: Context,
   { name }: Pick<NamedCycle, 'name'>,
   { results: _written, reason, ...shown }: AdvancedCycle,
-  counted: CountedCycle | undefined,
+  counted: Counted | undefined,
   { print, failOn }: Showing,
 ): Promise<void> {
   const row = { cycle: name, ...shown };
@@ -102,7 +85,7 @@ async function showCycle(
     if (reason) throw reason;
     return;
   }
-  await printResults(context, print, row, counted.results, counted.trend);
+  await printResults(context, print, row, counted);
   reportResults(context, `cycle ${name}`, { status: row.status, reason }, counted, failOn);
 }
 
@@ -111,7 +94,7 @@ export function reportResults(
   { notices }: Context,
   what: string,
   { status, reason }: Pick<AdvancedCycle, 'status' | 'reason'>,
-  { results, rows }: CountedCycle,
+  { results, rows }: Counted,
   failOn: ResumeOptions['failOn'],
 ): void {
   if (status === 'completed') notices.success(`${what} completed: results in ${results.file}`);

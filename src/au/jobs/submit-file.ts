@@ -81,8 +81,6 @@ export interface FileJobs {
   readonly jobs: readonly FileJob[];
   /** Whether the operator named the cycle. */
   readonly isNamed: boolean;
-  /** The command that goes on with the jobs. */
-  readonly again: readonly string[];
   readonly cycle: NamedCycle;
 }
 
@@ -249,7 +247,6 @@ export class FileSubmission {
       file: this.#file,
       jobs,
       isNamed: named.isNamed,
-      again: this.again,
       cycle: { name: named.cycle, tenant, ledger: this.#ledger, cycle: opened, entries },
     };
   }

@@ -7,7 +7,7 @@ import { isDrawn } from '../../cli/app/print.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { type FileResults, trendOfFile } from '../jobs/file-jobs.ts';
+import type { FileResults } from '../jobs/file-jobs.ts';
 import { writeNextRequest } from '../next/write-next-request.ts';
 import { openSpool } from '../request/spool-output.ts';
 import type { Actions } from '../result-codes.ts';
@@ -15,7 +15,7 @@ import { actionsOf, actionWords } from '../results/action-option.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import { dominanceWarning } from '../results/report-view.ts';
-import { checkThreshold, countedFile, drawResults, type Results } from '../results/submission.ts';
+import { checkThreshold, countCycle, type Counted, drawResults, type Results } from '../results/submission.ts';
 import { repeatedResults } from '../results/rows-of-request.ts';
 import type { Trend } from '../results/trend.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
@@ -66,8 +66,7 @@ export class CycleFiles {
 
   /** Writes the files and prints the row. Ends with the first thing that is wrong. */
   async write(print: (concluded: Concluded) => Promise<void>): Promise<void> {
-    const counts = await this.#count();
-    const trend = await this.#showCounts(counts);
+    const { results: counts, trend } = await this.#count();
     await this.#writeResults();
     await this.#report(trend);
     const threshold = met(() => checkThreshold(counts, this.#rows, this.#input.failOn)) ?? this.#oneError(counts);
@@ -85,23 +84,13 @@ export class CycleFiles {
     if (failure !== undefined) throw failure;
   }
 
-  async #count(): Promise<Results> {
-    const { file, sha256, bytes, compared } = this.#results;
-    const { notices, clock } = this.#context;
-    const name = this.#directory.results;
-    const counted = await countedFile({ file, sha256, bytes }, this.#rows, this.#actions, { notices, clock, name });
-    return { ...counted, file: name, compared };
-  }
-
-  async #showCounts(counts: Results): Promise<Trend | undefined> {
-    const { notices } = this.#context;
-    const trend = await trendOfFile(this.#context, this.#results.found, counts, this.#rows);
-    const warning = dominanceWarning(counts.codes, this.#rows, this.#tenant);
-    for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
-    if (trend && !isDrawn(this.#context)) notices.note(trend.text);
-    const codes = this.#input.verbose ? counts.codes : [];
-    if (isDrawn(this.#context)) await drawResults(this.#context, this.#rows, { ...counts, codes }, trend);
-    return trend;
+  async #count(): Promise<Counted> {
+    const counting = { rows: this.#rows, actions: this.#actions, name: this.#directory.results };
+    const counted = await countCycle(this.#context, this.#results.found.cycle, this.#results, counting);
+    const { results, trend } = counted;
+    const codes = this.#input.verbose ? results.codes : [];
+    if (isDrawn(this.#context)) await drawResults(this.#context, this.#rows, { ...results, codes }, trend);
+    return counted;
   }
 
   get #tenant(): string {

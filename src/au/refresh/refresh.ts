@@ -11,7 +11,7 @@ import { tenantOfSandbox } from '../job/tenant-of-key.ts';
 import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { CONFIRMATIONS, confirmWords } from '../jobs/options.ts';
-import { deliverFile, type FileResults, isPending, pollFile } from '../jobs/file-jobs.ts';
+import { deliverFile, type FileResults, pollFile } from '../jobs/file-jobs.ts';
 import { type FileJobs, FileSubmission } from '../jobs/submit-file.ts';
 import { RowClaims } from '../jobs/row-claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
@@ -311,7 +311,7 @@ class Refresh {
     const found = await submission.jobs();
     const poll = () => pollFile(this.#context, found, { wait: false, again });
     const { reason } = await outlast(this.#context, wait, poll);
-    if (reason !== undefined && (!wait || !isPending(reason))) throw reason;
+    if (reason !== undefined && (!wait || !isSvcError(reason, 'pending'))) throw reason;
     const to = { out: await openSpool(this.#context), force: true };
     const delivered = await this.#delivered();
     return deliverFile(this.#context, () => submission.jobs(), to, { wait, again, delivered });

@@ -1,6 +1,10 @@
+import { isSvcError } from '../../base/errors.ts';
+import { shownPath } from '../../base/files/names.ts';
 import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isDrawn } from '../../cli/app/print.ts';
+import { readIfPossible } from '../../cli/app/read-if-possible.ts';
+import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { wrapWords } from '../../cli/output/text.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
@@ -13,12 +17,14 @@ import {
   ROW_GROUPS,
   updateWarnings,
 } from '../result-codes.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { actionsOf } from './action-option.ts';
 import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
 import type { ResultsFile } from './merge.ts';
-import { codeLines } from './report-view.ts';
+import { codeLines, dominanceWarning } from './report-view.ts';
 import { failOnMet } from './results-errors.ts';
-import type { Trend } from './trend.ts';
+import { type Trend, trendOf } from './trend.ts';
 
 /** A submitted request file, with its results if the command waited for them. */
 export interface Submission {
@@ -82,29 +88,47 @@ export async function printResults<T extends Pick<Submission, 'rows' | 'results'
   context: Context,
   print: (row: T) => Promise<void>,
   row: T,
-  results: Results,
-  trend?: Trend,
+  { results, trend }: Pick<Counted, 'results' | 'trend'>,
 ): Promise<void> {
   if (!isDrawn(context)) return print({ ...row, results });
   await print({ ...row, results: { file: results.file } });
   await drawResults(context, row.rows, results, trend);
 }
 
+/** Counted results, beside those of the cycle before. */
+export interface Counted {
+  readonly results: Results;
+  /** The number of requested rows. */
+  readonly rows: number;
+  /** Undefined if the ledger does not respond in time. */
+  readonly trend: Trend | undefined;
+}
+
+interface Counting {
+  readonly rows: number;
+  readonly actions?: Actions | undefined;
+  /** The file, as output and warnings name it. */
+  readonly name?: string | undefined;
+}
+
 /**
- * Counts a result file. `rows` is the number of requested rows. A command that shows the counts gives its notices, which
- * get warnings about updates without a new token or with one that has expired, and the name of the file for them.
+ * Counts the results of a file or cycle, and compares them with those of the cycle before. Warns of what is odd about them, such
+ * as updates without a new token or with one that has expired.
  */
-export async function countedFile(
-  results: ResultsFile,
-  rows: number,
-  actions: Actions,
-  showing?: Pick<Context, 'notices' | 'clock'> & { readonly name: string },
-) {
-  const { updated, warned, errors, unknown, unchanged, codes, updates } = await countResults(results.file, rows);
-  for (const warning of showing ? updateWarnings(updates, showing.name, showing.clock.now()) : [])
-    showing?.notices.warn(warning);
-  return {
-    ...results,
+export async function countCycle(
+  context: Context,
+  cycle: { readonly name: string; readonly tenant: string },
+  { file, bytes, sha256, compared }: ResultsFile & Pick<Results, 'compared'>,
+  { rows, actions = actionsOf(context, []), name = shownPath(file) }: Counting,
+): Promise<Counted> {
+  const { notices, clock } = context;
+  const { updated, warned, errors, unknown, unchanged, codes, updates } = await countResults(file, rows);
+  for (const warning of updateWarnings(updates, name, clock.now())) notices.warn(warning);
+  const results: Results = {
+    file: name,
+    bytes,
+    sha256,
+    compared,
     updated,
     warned,
     errors,
@@ -118,6 +142,15 @@ export async function countedFile(
       action: actionFor(code, actions),
     })),
   };
+  const read = await readIfPossible(context, (limited) => {
+    const ledger = new CommandLedger(limited, { onlyReads: true });
+    return trendOf({ ledger, tenant: cycle.tenant, cycle: cycle.name }, { ...results, rows });
+  });
+  const trend = isSvcError(read) ? undefined : read;
+  const warning = dominanceWarning(results.codes, rows, tenantText(context, cycle.tenant));
+  for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
+  if (trend && !isDrawn(context)) notices.note(trend.text);
+  return { results, rows, trend };
 }
 
 /** Checks the threshold of `--fail-on`. @throws SvcError `threshold` if more rows than allowed ended in its class */
