@@ -1,34 +1,29 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
-import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { option } from '../../cli/app/hint.ts';
-import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { confirmCost, requireKnownTenant, tenantText } from '../../cli/app/tenant-mark.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
-import { requireDirectory } from '../../cli/config/paths.ts';
-import { requireYes } from '../../cli/output/prompt.ts';
-import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { otherCycles, requireOtherRows, requireRecentResults } from './begin-cycle.ts';
-import { knownText } from '../ledger/doubt.ts';
-import { cycleText, type NamedFile, whoText } from './submission-errors.ts';
+import {
+  confirmRows,
+  lookAtRows,
+  reportBeginning,
+  reportDivision,
+  rowsOf,
+  showPlan,
+  type Submitting,
+} from './before-sending.ts';
+import { requireRecentResults } from './begin-cycle.ts';
+import type { NamedFile } from './submission-errors.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { type Division, RowClaims } from './row-claims.ts';
-import type { Check } from '../request/checks.ts';
-import { implausibleFile } from '../request/implausible-file.ts';
-import {
-  checkedFileRow,
-  checkedFileView,
-  noteOverview,
-  type RequestFile,
-  STANDARD_INPUT,
-} from '../request/open-request-file.ts';
-import { strangeTokens } from '../request/overview.ts';
+import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { withTokensOnce } from '../request/tokens-once.ts';
 import { type FileJob, rowsIn } from '../results/file-results.ts';
@@ -40,7 +35,7 @@ import {
   previewComparison,
   refuseUnknownJobs,
 } from './compare-jobs.ts';
-import { type Confirmed, confirmWords } from './options.ts';
+import { confirmWords } from './options.ts';
 import { requireClearName } from '../ledger/cycle-names.ts';
 import { senderOf } from '../job/job-files.ts';
 import type { NamedCycle } from './named-cycle.ts';
@@ -49,31 +44,6 @@ import { showJobs } from '../job/show-progress.ts';
 import { creatorMemory, SpareJob } from '../job/spare-job.ts';
 import { tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
 import { outlast } from '../job/wait.ts';
-
-/** What the operator asked for. */
-export interface Submitting {
-  /** The request file as typed. */
-  readonly file: string;
-  /** Where to write the results. */
-  readonly out: string | undefined;
-  readonly wait: boolean;
-  readonly force: boolean;
-  readonly cycle: string | undefined;
-  readonly dryRun: boolean;
-  readonly confirmed: Confirmed;
-  /** The checks of the file as a whole whose findings the operator accepts. */
-  readonly accept: readonly Check[];
-  /** Whether its rows were looked at as a whole when the request was made. */
-  readonly isPrepared?: boolean;
-  /** Whether the command goes on through an outage of the service. */
-  readonly outlasts: boolean;
-  /** Whether jobs that the ledger does not know stop the upload. */
-  readonly onlyRecorded: boolean;
-  /** The other options as typed, which printed commands keep. */
-  readonly options?: readonly string[] | undefined;
-  /** Checks the tenant of the key before anything is sent. */
-  readonly checkTenant?: ((tenant: string) => Promise<void>) | undefined;
-}
 
 /** The jobs with rows of a file, as the ledger has them. */
 export interface FileJobs {
@@ -97,12 +67,6 @@ const MOST_DIVISIONS = 8;
 
 /** How often a job is replaced that was removed before its file was uploaded. */
 const MOST_JOBS = 3;
-
-/** The number of jobs from which on a file for many merchants must be confirmed. */
-const MOST_WITHOUT_A_QUESTION = 5;
-
-/** The share of rows in the last cycle below which a file is probably the wrong one. */
-const LEAST_SHARE = 0.1;
 
 /** The rows of a file, by what is to be done with them. */
 interface Divided {
@@ -154,13 +118,13 @@ export class FileSubmission {
     if (free.length === 0 && joined.length === 0) return { kind: 'nothing new' };
     // A file that is about to be replaced may have the results of an earlier submission, but not those of new rows.
     if (free.length > 0 && this.#input.wait) await inspectTarget(out, this.#input.force);
-    const look = this.#look();
+    const look = lookAtRows(this.#context, this.#unsent, free);
     if (dryRun) {
       if (seen !== undefined) await this.#previewComparison(seen);
-      await this.#showPlan();
+      await showPlan(this.#context, this.#file, free);
       return { kind: 'planned' };
     }
-    await this.#confirm(look);
+    await confirmRows(this.#context, this.#unsent, free, look);
     return { kind: 'send', out };
   }
 
@@ -395,14 +359,19 @@ export class FileSubmission {
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const { named, division, rows, isBegun } = await this.#compare(tenant, client);
     if (!isBegun) requireClearName(this.#input.cycle);
-    if (!isBegun) await this.#reportBeginning(tenant, named.cycle, rows);
+    if (!isBegun)
+      await reportBeginning(
+        this.#context,
+        { ...this.#unsent, words: this.#words },
+        { tenant, cycle: named.cycle, rows, client },
+      );
     if (division === undefined) return { named, free: [this.#file], joined: [] };
     if (division.free.length === 0 && !named.isNamed) {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
       const how = { name, cycle: named.cycle, words: this.#words, now: this.#now(client) };
       requireRecentResults(entries, { ...how, joined: division.joined });
     }
-    this.#reportDivision(division, named, this.#now(client));
+    reportDivision(this.#context, this.#file, division, named, this.#now(client));
     return { named, ...division };
   }
 
@@ -431,137 +400,12 @@ export class FileSubmission {
     return ['au', 'submit', file, ...option('--accept', accept), ...confirmWords(confirmed), ...recorded, ...options];
   }
 
+  get #unsent() {
+    return { file: this.#file, input: this.#input, ledger: this.#ledger, words: this.words };
+  }
+
   #now(client: Client | undefined): number {
     return client?.now() ?? this.#context.clock.now();
-  }
-
-  /** Checks the first file of a cycle against the other cycles, and shows for whom the cycle begins. */
-  async #reportBeginning(tenant: string, cycle: string, rows: Parameters<typeof otherCycles>[2]): Promise<void> {
-    const { notices } = this.#context;
-    const { name, check } = this.#file;
-    const others = await otherCycles(await this.#ledger.open(tenant), cycle, rows, check.sha256);
-    const client = this.#input.dryRun ? undefined : await this.#context.client();
-    const { profile, baseUrl } = this.#place;
-    const isSandbox = baseUrl === 'sandbox';
-    const words = this.#words;
-    const beginning = {
-      name,
-      rows: rows.rows.size,
-      cycle: this.#input.cycle,
-      words,
-      now: this.#now(client),
-      isSandbox,
-    };
-    if (!this.#input.confirmed.payAgain) await requireOtherRows(client, others, beginning);
-    await this.#warnOfNewState(tenant);
-    if (this.#input.cycle === undefined) return;
-    const who = tenantText(this.#context, tenant);
-    notices.note(`first upload of cycle ${cycle}: profile ${profile}, tenant ${who}`);
-    const last = others.find((each) => !each.name.startsWith('file-'));
-    const share = last === undefined ? 1 : last.shared / rows.rows.size;
-    if (last === undefined || share >= LEAST_SHARE) return;
-    notices.warn(
-      `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,
-    );
-  }
-
-  /** `now` is the service's time, by which jobs expire. */
-  #reportDivision(division: Division, named: Parameters<typeof cycleText>[0], now: number): void {
-    const { free, joined, made } = division;
-    const { notices } = this.#context;
-    const { name, check } = this.#file;
-    const of = `of ${countText(check.rows, 'row')} of ${name}`;
-    for (const one of joined) {
-      const all = check.rows === 1 ? 'the only row' : `all ${countText(check.rows, 'row')}`;
-      const which = one.rows === check.rows ? `${all} of ${name}` : `${formatNumber(one.rows)} ${of}`;
-      const isDoubtful = one.status === undefined && !one.isDone;
-      const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, now)}` : '';
-      const text = `${which} ${one.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${whoText(one, now)}${doubt}`;
-      if (isDoubtful) notices.warn(text);
-      else notices.note(text);
-    }
-    if (made > 0)
-      notices.note(
-        `${formatNumber(made)} ${of} ${made === 1 ? 'has a token' : 'have tokens'} that results of ${cycleText(named)} made: up to date, and not sent`,
-      );
-    const [, second] = free;
-    if (second === undefined) return;
-    const { rows } = second.check;
-    notices.note(
-      `${countText(rows, 'token')} of ${name} ${rows === 1 ? 'has' : 'have'} rows for several merchants: a token stands once in a job, so that ${countText(jobsFor(free), 'job')} are needed`,
-    );
-  }
-
-  /**
-   * Looks at the rows that no job has yet as a whole, and says what it sees. Returns what is strange of their tokens.
-   * @throws SvcError `refused_input` for rows that cannot be meant as they are
-   */
-  #look(): string | undefined {
-    const { accept, isPrepared } = this.#input;
-    const { check, submitted, name } = this.#file;
-    const { free } = this.#known;
-    const rows = rowsOf(free);
-    if (isPrepared === true || rows === 0) return undefined;
-    const isWhole = rows === check.rows;
-    const looked = isWhole ? submitted : (free[0]?.check ?? submitted);
-    const refused = implausibleFile(looked, { name, words: this.words, accept, hasLines: isWhole });
-    if (refused !== undefined) throw refused;
-    noteOverview(this.#context, undefined, looked);
-    return looked.overview && strangeTokens(looked.overview);
-  }
-
-  /** Asks before billable rows are sent. `look` adds what is strange. */
-  async #confirm(look?: string): Promise<void> {
-    const { free } = this.#known;
-    await this.#confirmMerchants(free.length);
-    const rows = rowsOf(free);
-    if (rows === 0) return;
-    const all = this.#file.check.rows;
-    const strange = look === undefined ? '' : ` (${look})`;
-    const what = all === rows ? countText(rows, 'row') : `only ${formatNumber(rows)} of ${countText(all, 'row')}`;
-    const choice = { unchanged: 'nothing was submitted', isUnexpected: all !== rows };
-    await confirmCost(this.#context, `submit ${what} in ${countText(jobsFor(free), 'job')}${strange}`, choice);
-  }
-
-  /** Asks before a file needs many jobs because a token of it has many merchants, which it may have by mistake. */
-  async #confirmMerchants(count: number): Promise<void> {
-    if (count <= MOST_WITHOUT_A_QUESTION || this.#input.accept.includes('merchants')) return;
-    const what = `a token of ${this.#file.name} has ${count} merchants, so that its rows need ${count} jobs`;
-    const prompts = this.#context.prompts();
-    if (prompts.canAsk)
-      return requireYes(await prompts.promptText(`${what}. Submit them? [y/N]`, ''), 'nothing was submitted');
-    throw new SvcError('conflict', `${what}; nothing was submitted`, {
-      hint: 'A token stands once in a job, because results name no merchant. If the file is meant so, accept the jobs:',
-      next: [...this.words, '--accept', 'merchants'],
-    });
-  }
-
-  /**
-   * Warns in CI and in containers that the record of billed rows is lost with the machine or the container unless the
-   * state directory is kept.
-   */
-  async #warnOfNewState(tenant: string): Promise<void> {
-    const { system } = this.#context;
-    const isInCi = isOn(system.env['CI']);
-    // svc's image sets this variable, and so does podman.
-    if (this.#ledger.isShared || this.#input.dryRun || (!isInCi && !system.env['container'])) return;
-    if ((await (await this.#ledger.open(tenant)).cycleNames()).length > 0) return;
-    const advice = isInCi
-      ? 'Set a ledger in a bucket (SVC_LEDGER), or keep this directory from one CI job to the next (SVC_STATE_DIR names it)'
-      : 'Set a ledger in a bucket (SVC_LEDGER), or mount a volume there: the next container has to know what this one paid for';
-    this.#context.notices.warn(
-      `the state directory ${requireDirectory(system, 'state')} was empty: if this file was submitted before, it is now submitted and paid for again. ${advice}`,
-    );
-  }
-
-  async #showPlan(): Promise<void> {
-    const { name, check, submitted } = this.#file;
-    const { free } = this.#known;
-    const print = await recordPrinter(this.#context, checkedFileView);
-    const jobs = jobsFor(free);
-    await print(checkedFileRow(name, check, submitted, jobs));
-    const sent = jobs === 0 ? 'nothing' : `${countText(jobs, 'job')} for ${countText(rowsOf(free), 'row')}`;
-    this.#context.notices.note(`dry run: nothing was sent; it would create ${sent}`);
   }
 
   /** Returns an error that says of some rows that nothing was sent, with what was sent of the others. */
@@ -574,14 +418,6 @@ export class FileSubmission {
 }
 
 const NOTHING = 'nothing was sent';
-
-function rowsOf(files: readonly Pick<DividedRows, 'check'>[]): number {
-  return files.reduce((sum, { check }) => sum + check.rows, 0);
-}
-
-function jobsFor(files: readonly Pick<DividedRows, 'check'>[]): number {
-  return files.reduce((sum, { check }) => sum + check.parts.length, 0);
-}
 
 function defaultOut(file: string): string {
   return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');
