@@ -176,10 +176,9 @@ const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response'] as const;
  * Reads a list of jobs at increasing intervals, and yields each job that is new or whose status has changed, until no
  * job in the list is under way. Outages after the first read do not end it.
  */
-export async function* watchJobs<T extends Pick<ListedJob, 'id' | 'status'>>(
+async function* watchJobs<T extends Pick<ListedJob, 'id' | 'status'>>(
   { clock, signal, progress, notices }: Pick<Context, 'clock' | 'signal' | 'progress' | 'notices'>,
   look: () => Promise<readonly T[]>,
-  random: () => number = Math.random,
 ): AsyncGenerator<readonly T[]> {
   const started = clock.now();
   const statuses = new Map<string, string | undefined>();
@@ -187,7 +186,7 @@ export async function* watchJobs<T extends Pick<ListedJob, 'id' | 'status'>>(
   let underWay = 0;
   try {
     for (let looks = 0; looks === 0 || underWay > 0; looks += 1) {
-      const nextMs = nextPollDelay(looks, clock.now() - started, random);
+      const nextMs = nextPollDelay(looks, clock.now() - started, Math.random);
       try {
         const jobs = await look();
         yield jobs.filter(({ id, status }) => !id || statuses.get(id) !== (status ?? undefined));

@@ -129,17 +129,12 @@ async function putOnce(
 async function pollForFile(
   client: Client,
   id: string,
-  { random, onEvent, limitMs = UNCLEAR_MS }: JobOptions & { readonly limitMs?: number | undefined } = {},
-  onPoll?: (job: AccountUpdaterJob | undefined) => Promise<void>,
+  { random, onEvent }: JobOptions,
 ): Promise<AccountUpdaterJob | undefined> {
-  const poll = async (): Promise<Poll> => {
-    const job = await findJob(client, id);
-    await onPoll?.(job);
-    return { job };
-  };
+  const poll = async (): Promise<Poll> => ({ job: await findJob(client, id) });
   const isDone = ({ job }: Poll): boolean => job !== undefined && job.status !== 'pending';
   const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({ status: job?.status ?? 'not found' }));
-  const { seen } = await pollUntil(client, { poll, isDone, limitMs: () => limitMs, random, onPoll: report });
+  const { seen } = await pollUntil(client, { poll, isDone, limitMs: () => UNCLEAR_MS, random, onPoll: report });
   return seen.job;
 }
 
