@@ -48,22 +48,26 @@ async function live(seed: number): Promise<void> {
   for (let step = chance.between(6, 14); step > 0; step -= 1) {
     const host = chance.oneOf(HOSTS);
     if (alone.has(host) && chance.happens(0.4)) alone.delete(host);
+    rmSync(older, { recursive: true, force: true });
+    cpSync(shared, older, { recursive: true });
+    const restore = (): void => {
+      rmSync(shared, { recursive: true });
+      cpSync(older, shared, { recursive: true });
+      story.push('the shared ledger is restored to the time before this');
+    };
     if (chance.happens(0.4)) {
       const code = await run(host, `au resume ${CYCLE} --out results.csv --force`);
       // A cycle that nobody began is not found.
       check(code === 5 ? 0 : code);
+      if (!alone.has(host) && chance.happens(0.5)) restore();
       continue;
     }
     const rows = alone.has(host) ? drawn([0, 1, 2].map((row) => `${host}-${row}`)) : drawn(SHARED_ROWS);
     const before = rowsSent(machine.path('tenant-1')).length;
-    rmSync(older, { recursive: true, force: true });
-    cpSync(shared, older, { recursive: true });
     check(await submit(host, rows.length > 0 ? rows : [alone.has(host) ? `${host}-0` : 'shared-0']));
     const wasSent = rowsSent(machine.path('tenant-1')).length > before;
     if (!wasSent || alone.has(host) || !chance.happens(0.5)) continue;
-    rmSync(shared, { recursive: true });
-    cpSync(older, shared, { recursive: true });
-    story.push('the shared ledger is restored to the time before this');
+    restore();
   }
   alone.clear();
   // Each machine puts back or copies what only it has, as the refusals say.

@@ -46,6 +46,10 @@ export class MemoryObjects implements ObjectStore {
         yield { path, bytes, changedAt: this.changedAt.get(path) };
   }
 
+  async remove(name: string): Promise<void> {
+    this.objects.delete(name);
+  }
+
   /** Returns the text of an object. */
   text(name: string): string {
     return Buffer.from(this.objects.get(name) ?? []).toString();

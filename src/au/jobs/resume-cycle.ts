@@ -51,6 +51,9 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   compareBeforeEntry(context, client, ledger, waiting);
   const find = () => namedCycle(context, client, ledger, typed);
   const named = await outlast(context, input.wait, find);
+  // Other machines stop for what only this machine can put back, also where nothing of the cycle is open.
+  const found = await ledger.open(named.tenant);
+  if (!found.isReadOnly) await found.restore();
   const out = input.out ?? resultsOfCycle(named);
   await requireDestination({ out, force: input.force });
   // Reading results enters them as read for all machines, so the command stops first if it could not write them.

@@ -1,6 +1,6 @@
 import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import type { ClaimEntry, DoneEntry, EndBody, Entry } from './entry.ts';
+import type { ClaimEntry, DoneEntry, Entry, EntryBody } from './entry.ts';
 
 /** A standing claim that has some of the rows. */
 export interface Taken {
@@ -85,10 +85,11 @@ function isNews(
 }
 
 /**
- * Tells whether what ends a claim is still to be said. Results may be read after a release, and the operator may free rows
- * whose results were read.
+ * Tells whether a claim, or what ends one, is still to be said. Results may be read after a release, and the operator may free
+ * rows whose results were read.
  */
-export function isWanted(entries: readonly Entry[], end: EndBody): boolean {
+export function isWanted(entries: readonly Entry[], end: EntryBody): boolean {
   if (end.kind === 'done') return isNews(entries, end);
+  if (end.kind === 'claim') return !stands(entries, end.job);
   return stands(entries, end.job) && (end.why === 'operator' || !isDone(entries, end.job));
 }

@@ -2,7 +2,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import type { Clock } from '../../base/system.ts';
-import type { ObjectStore, StoredFile } from '../../client/store/store.ts';
+import type { StoredFile } from '../../client/store/store.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { folderOf } from '../../base/files/names.ts';
@@ -10,7 +10,9 @@ import { hasClaim, isWanted, standingClaims } from './claims.ts';
 import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
 import { lackingSalt } from './earlier-keys.ts';
 import {
+  bodyOf,
   type ClaimEntry,
+  type DoneEntry,
   type EndBody,
   type Entry,
   type EntryBody,
@@ -23,7 +25,7 @@ import {
   parseMark,
   type Who,
 } from './entry.ts';
-import { type LedgerFolder, MAX_ENTRY_BYTES } from './objects.ts';
+import { type Copies, type LedgerFolder, MAX_ENTRY_BYTES } from './objects.ts';
 import { KEY_BYTES, MAX_SET_BYTES, RowSet } from './row-set.ts';
 
 /** The object that closes a ledger. */
@@ -36,7 +38,7 @@ export interface LedgerHost {
   readonly clock: Clock;
   readonly who: Who;
   /** A place on this machine that keeps what was read, because entries never change. */
-  readonly cache?: ObjectStore | undefined;
+  readonly cache?: Copies | undefined;
   /** Whether this machine has yet to try whether the store honors the condition. */
   readonly isFirstUse?: boolean | undefined;
   /** Whether only this machine uses the ledger, which it may leave for one that it shares. */
@@ -73,6 +75,12 @@ export class LedgerCycle {
   readonly #bytes: Uint8Array[] = [];
   readonly #sets = new Map<string, RowSet>();
   #last: string | null = null;
+  /** The first number under which this machine's copies have another history. */
+  #otherFrom = Infinity;
+  /** The last such number. */
+  #otherUntil = 0;
+  /** The entries of that history, which the place lacks. */
+  readonly #untold: Entry[] = [];
   /** Whether this command compared the place with what this machine has. */
   #isCompared = false;
 
@@ -88,7 +96,11 @@ export class LedgerCycle {
   async read(): Promise<readonly Entry[]> {
     for (;;) {
       const number = this.#entries.length + 1;
-      const bytes = await this.#folder.get(this.#nameOf(number), MAX_ENTRY_BYTES, (kept) => this.#follows(kept));
+      const name = this.#nameOf(number);
+      const bytes =
+        number < this.#otherFrom
+          ? await this.#folder.get(name, MAX_ENTRY_BYTES, (kept) => this.#follows(kept))
+          : await this.#folder.read(name);
       if (bytes === undefined) return this.#entries;
       await this.#add(bytes, number);
     }
@@ -104,7 +116,12 @@ export class LedgerCycle {
 
   /** Tells whether the entries that were read so far have a claim of a job. */
   hasRead(job: string): boolean {
-    return hasClaim(this.#entries, job);
+    return hasClaim(this.#known(), job);
+  }
+
+  /** Returns the entries of the place, and those that are still to be added to it. */
+  #known(): readonly Entry[] {
+    return this.#untold.length === 0 ? this.#entries : [...this.#entries, ...this.#untold];
   }
 
   /** Returns the error for a job that has its file, and whose claim the cycle lacks. */
@@ -119,12 +136,19 @@ export class LedgerCycle {
    */
   async append(wanted: (entries: readonly Entry[]) => Promise<EntryBody | undefined>): Promise<boolean> {
     await this.heal();
+    return this.#appendNext(wanted, async () => this.#host.onFirstEntry?.());
+  }
+
+  async #appendNext(
+    wanted: (entries: readonly Entry[]) => Promise<EntryBody | undefined>,
+    before: () => Promise<void> = async () => undefined,
+  ): Promise<boolean> {
     for (;;) {
       const number = (await this.read()).length + 1;
       const body = await wanted(this.#entries);
       if (body === undefined) return false;
       this.#folder.requireWritable();
-      await this.#host.onFirstEntry?.();
+      await before();
       // Other work of this process may have added an entry that was not looked at.
       if (this.#entries.length >= number) continue;
       const { clock, who } = this.#host;
@@ -235,11 +259,12 @@ export class LedgerCycle {
   async #add(bytes: Uint8Array, number: number): Promise<void> {
     const name = this.#nameOf(number);
     if (!isEntry(bytes)) throw await unreadableEntry(this.#folder, { name, next: this.#nameOf(number + 1) });
-    if (this.#entries.length >= number) return;
+    if (this.#entries.length !== number - 1) return;
     const entry = parseEntry(bytes, this.#folder.shown(name));
     if (entry.previous !== this.#last) {
       // The ledger may have gone on from an older time, beyond what this machine read of it.
       await this.#lackingEntries();
+      if (this.#otherFrom <= number) return;
       throw damagedLedger(this.#folder.shown(name), 'it does not follow the entry before it');
     }
     this.#entries.push(entry);
@@ -253,6 +278,7 @@ export class LedgerCycle {
       size === undefined ? listed.has(name) : listed.get(name)?.bytes === size;
     const mark = markBytes(this.name).byteLength;
     return (
+      this.#untold.length === 0 &&
       this.#bytes.every((bytes, index) => isThere(this.#nameOf(index + 1), bytes.byteLength)) &&
       [...this.#namedSets()].every(([set, size]) => isThere(this.#nameOfSet(set), size)) &&
       standingClaims(this.#entries).every(({ job }) => isThere(markName(job), mark))
@@ -278,6 +304,7 @@ export class LedgerCycle {
         lacking.map(({ name }) => this.#folder.nameOf(name)),
       );
     this.#isCompared = true;
+    await this.#endOtherHistory();
   }
 
   /**
@@ -304,11 +331,64 @@ export class LedgerCycle {
       else if (Buffer.compare(stored, bytes) === 0) continue;
       else if (!isEntry(stored)) throw await unreadableEntry(this.#folder, { name, next: this.#nameOf(number + 1) });
       else {
-        const jobs = this.#entries.slice(number - 1).flatMap((one) => (one.kind === 'claim' ? one.job : []));
-        throw forkedLedger(this.#folder.shown(name), 'it is not the one that this machine read', jobs);
+        const own = this.#entries.slice(number - 1);
+        const jobs = own.flatMap((one) => (one.kind === 'claim' ? one.job : []));
+        const isSafe = lacking.length === 0 && (jobs.length === 0 || !(await this.#hasClaimFrom(number)));
+        if (!isSafe) throw forkedLedger(this.#folder.shown(name), 'it is not the one that this machine read', jobs);
+        await this.#goOver(number, own);
+        return [];
       }
     }
     return lacking;
+  }
+
+  /** Tells whether the place has a claim from a number on. */
+  async #hasClaimFrom(from: number): Promise<boolean> {
+    for (let number = from; ; number += 1) {
+      const name = this.#nameOf(number);
+      const bytes = await this.#folder.read(name);
+      if (bytes === undefined) return false;
+      if (parseEntry(bytes, this.#folder.shown(name)).kind === 'claim') return true;
+    }
+  }
+
+  /**
+   * Goes over to the history of the place, which went on from an older time without entries that this machine read. That is
+   * safe unless both have claims since then: these may be of the same rows.
+   */
+  async #goOver(from: number, own: readonly Entry[]): Promise<void> {
+    this.#otherFrom = Math.min(this.#otherFrom, from);
+    this.#otherUntil = Math.max(this.#otherUntil, from + own.length - 1);
+    this.#untold.push(...own);
+    this.#entries.length = from - 1;
+    this.#bytes.length = from - 1;
+    const last = this.#bytes.at(-1);
+    this.#last = last === undefined ? null : sha256Of(last);
+    await this.read();
+  }
+
+  /** Adds what the other history says and the place does not, then replaces this machine's copies of it. */
+  async #endOtherHistory(): Promise<void> {
+    if (this.#otherFrom === Infinity) return;
+    const added: string[] = [];
+    for (const entry of this.#untold) {
+      // Results that made tokens which nobody knows any more have to be read again.
+      if (entry.kind === 'done' && !(await this.#hasSets(entry))) continue;
+      const body = bodyOf(entry);
+      const wanted = async (entries: readonly Entry[]) => (isWanted(entries, body) ? body : undefined);
+      if (await this.#appendNext(wanted)) added.push(this.#folder.nameOf(this.#nameOf(this.#entries.length)));
+    }
+    this.#untold.length = 0;
+    for (let number = this.#otherFrom; number <= this.#otherUntil; number += 1)
+      await this.#folder.replaceCopy(this.#nameOf(number), this.#bytes[number - 1]);
+    this.#otherFrom = Infinity;
+    if (added.length > 0) this.#host.onPutBack?.(this.#folder.place, added);
+  }
+
+  async #hasSets(done: DoneEntry): Promise<boolean> {
+    for (const set of setsOf(done))
+      if ((await this.#folder.read(this.#nameOfSet(set), MAX_SET_BYTES)) === undefined) return false;
+    return true;
   }
 
   /** Checks that no entry is missing before one that the list shows and that this machine does not have. */
@@ -341,10 +421,9 @@ export class LedgerCycle {
   /** Returns the sets that the entries name, with their sizes where the entries say them. */
   #namedSets(): ReadonlyMap<string, number | undefined> {
     const sets = new Map<string, number | undefined>();
-    for (const { row_set: set, rows } of standingClaims(this.#entries))
-      if (set !== null) sets.set(set, rows * KEY_BYTES);
-    for (const entry of this.#entries)
-      for (const set of entry.kind === 'done' ? [entry.born, entry.closed] : []) if (set) sets.set(set, undefined);
+    const known = this.#known();
+    for (const { row_set: set, rows } of standingClaims(known)) if (set !== null) sets.set(set, rows * KEY_BYTES);
+    for (const entry of known) for (const set of setsOf(entry)) sets.set(set, undefined);
     return sets;
   }
 
@@ -353,7 +432,7 @@ export class LedgerCycle {
     const listed = await this.#folder.list('jobs/');
     const bytes = markBytes(this.name);
     const lacking: Lacking[] = [];
-    for (const { job } of standingClaims(this.#entries)) {
+    for (const { job } of standingClaims(this.#known())) {
       const name = markName(job);
       if (listed.get(name)?.bytes === bytes.byteLength) continue;
       const stored = await this.#folder.read(name);
@@ -388,6 +467,11 @@ export class LedgerCycle {
   #nameOfSet(sha256: string): string {
     return `${this.#top}/rows/${sha256}`;
   }
+}
+
+/** Returns the sets that an entry names, but that of a claim. */
+function setsOf(entry: Entry): readonly string[] {
+  return entry.kind === 'done' ? [entry.born, entry.closed].filter((set) => typeof set === 'string') : [];
 }
 
 /** Returns the name of the mark of a job. */

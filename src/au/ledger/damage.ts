@@ -64,7 +64,7 @@ export function absentLedger(place: string, copies: string | undefined): SvcErro
   );
 }
 
-/** The error for a cycle of which this machine and the place have two histories. */
+/** The error for a cycle of which this machine and the place have two histories, both with claims. */
 export class ForkedLedger extends SvcError {}
 
 /**
@@ -79,7 +79,7 @@ export function forkedLedger(name: string, problem: string, jobs: readonly strin
       ? ''
       : ' The jobs of the entries that only this machine has are named below: the command shows whether the service has the file of one, and svc au download <job> gets the tokens that were paid for with it.';
   return new ForkedLedger('config', `the ledger has two histories: ${name}: ${problem}; nothing was sent`, {
-    hint: `It was restored from a backup and went on without entries that this machine read, or two copies of it are in use. Remove no entry, and restore nothing more. Send no more rows of this cycle, from any machine.${own} Then submit the rows that neither these jobs nor those of the cycle have, as a file of their own in another cycle.`,
+    hint: `It was restored from a backup and went on without claims that this machine read, or two copies of it are in use. Remove no entry, and restore nothing more. Send no more rows of this cycle, from any machine.${own} Then submit the rows that neither these jobs nor those of the cycle have, as a file of their own in another cycle.`,
     next: first === undefined ? ['au', 'status'] : ['au', 'status', first],
     facts: { object: name, ...(jobs.length > 0 && { jobs }) },
   });

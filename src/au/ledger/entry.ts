@@ -93,6 +93,12 @@ export type Who = ClaimEntry['by'];
 export type EndBody = z.infer<typeof doneBody> | z.infer<typeof releaseBody>;
 export type EntryBody = z.infer<typeof claimBody> | EndBody;
 
+/** Returns what an entry says, without who made it and when. */
+export function bodyOf(entry: Entry): EntryBody {
+  if (entry.kind === 'claim') return claimBody.parse(entry);
+  return entry.kind === 'done' ? doneBody.parse(entry) : releaseBody.parse(entry);
+}
+
 /** Returns the bytes of an entry. @throws SvcError `config` for one that no machine could read again */
 export function entryBytes(
   body: EntryBody,

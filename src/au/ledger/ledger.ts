@@ -221,6 +221,9 @@ export class Ledger {
     const mark = await this.#readMark(job);
     if (mark?.cycle === undefined) return mark !== undefined;
     try {
+      if (!(await this.#isLost(mark.cycle, job))) return true;
+      // What was read may be copies of this machine, and the place may have gone on without them.
+      await mark.cycle.heal();
       if (await this.#isLost(mark.cycle, job)) throw mark.cycle.lacksClaim(job);
     } catch (error) {
       // The claim may be in the history that this machine did not read. Machines without a history of their own look for it.

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { type ObjectStore, ReadOnlyPlace, type StoredFile } from '../../client/store/store.ts';
+import { type ObjectStore, ReadOnlyPlace, type Store, type StoredFile } from '../../client/store/store.ts';
 import { folderOf } from '../../base/files/names.ts';
 import { absentLedger, damagedLedger } from './damage.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
@@ -13,16 +13,19 @@ const PROBES = 'probe/';
 
 const PROBE = Buffer.from('svc tried here that an object is created only once.\n');
 
+/** The copies that a machine keeps of what it read in a place. */
+export type Copies = ObjectStore & Pick<Store, 'remove'>;
+
 /** The objects of a tenant's ledger in a place, and the copies that this machine has of them, because they never change. */
 export class LedgerFolder {
   /** The location in messages. */
   readonly place: string;
   readonly #objects: ObjectStore;
-  readonly #copies: ObjectStore | undefined;
+  readonly #copies: Copies | undefined;
   readonly #top: string;
   #refusal: ReadOnlyPlace | undefined;
 
-  constructor(objects: ObjectStore, tenant: string, copies: ObjectStore | undefined) {
+  constructor(objects: ObjectStore, tenant: string, copies: Copies | undefined) {
     this.place = objects.name;
     this.#objects = objects;
     this.#copies = copies;
@@ -122,6 +125,16 @@ export class LedgerFolder {
     }
   }
 
+  /** Keeps a copy in place of one of another history, or none. Without it, the object is read again. */
+  async replaceCopy(name: string, bytes: Uint8Array | undefined): Promise<void> {
+    try {
+      await this.#copies?.remove(this.nameOf(name));
+    } catch (error) {
+      if (!isSvcError(error)) throw error;
+    }
+    if (bytes !== undefined) await this.keep(name, bytes);
+  }
+
   /** Whether this machine keeps copies. What it has alone, it reads from its place. */
   get hasCopies(): boolean {
     return this.#copies !== undefined;
@@ -179,12 +192,13 @@ export class PlannedObjects implements ObjectStore {
   }
 
   /** Returns the copies of these objects on this machine. They get none of what is only in memory. */
-  copiesIn(copies: ObjectStore): ObjectStore {
+  copiesIn(copies: Copies): Copies {
     return {
       name: copies.name,
       create: async (name, bytes) => (this.#created.has(name) ? 'created' : copies.create(name, bytes)),
       read: (name, most) => copies.read(name, most),
       list: (prefix) => copies.list(prefix),
+      remove: async () => undefined,
     };
   }
 }

@@ -9,7 +9,8 @@ import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { openStore } from '../../client/store/open-store.ts';
 import { S3_SECRETS } from '../../client/store/s3/settings.ts';
-import type { ObjectStore } from '../../client/store/store.ts';
+import type { ObjectStore, Store } from '../../client/store/store.ts';
+import type { Copies } from './objects.ts';
 
 /** What a state directory remembers of the ledger that it used for a tenant. */
 export interface UsedLedger {
@@ -103,7 +104,7 @@ export function openLedgerStore(
   context: Context,
   location: string,
   writers: 'machine' | 'machines' = 'machines',
-): Promise<ObjectStore> {
+): Promise<Store> {
   const { system, clock, signal, trace } = context;
   if (/^s3:/i.test(location)) for (const name of S3_SECRETS) context.addSecret(system.env[name]?.trim() ?? '');
   const { env, cwd, pid } = system;
@@ -140,15 +141,11 @@ export async function openSharedStore(
 }
 
 /** Opens the ledgers of a directory that only this machine uses. */
-export function openOwnLedgers(context: Context, directory: string): Promise<ObjectStore> {
+export function openOwnLedgers(context: Context, directory: string): Promise<Store> {
   return openLedgerStore(context, directory, 'machine');
 }
 
 /** Opens the copies of what this machine read of a ledger, below its folder of the tenant. Two ledgers have objects of the same names. */
-export function openCopies(
-  context: Context,
-  folder: string,
-  { name }: Pick<ObjectStore, 'name'>,
-): Promise<ObjectStore> {
+export function openCopies(context: Context, folder: string, { name }: Pick<ObjectStore, 'name'>): Promise<Copies> {
   return openOwnLedgers(context, path.join(folder, 'seen', sha256Of(name).slice(0, 16)));
 }

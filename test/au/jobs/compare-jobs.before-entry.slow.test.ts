@@ -179,12 +179,9 @@ it('R83: a command in another cycle puts back the emptied mark of an older job, 
   expect(Object.fromEntries(codes)).toEqual({ runner: 3, laptop: 3 });
 });
 
-it('R83: a machine with another history of a cycle stops in that cycle, and sends rows in the next one, as its error says', async () => {
+it('R83: a machine goes on in a cycle that lost what it read of results and went on on another machine', async () => {
   const machine = await openMachine();
-  const [shared, older] = [machine.path('shared'), machine.path('older')];
-  mkdirSync(shared);
-  const on = (host: string, words: string) =>
-    machine.svc(words, { SVC_LEDGER: shared, SVC_STATE_DIR: machine.path(host) });
+  const { shared, older, on } = sharing(machine);
   const resume = 'au resume 2026-12 --wait --out results.csv --force';
   expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   cpSync(shared, older, { recursive: true });
@@ -197,8 +194,37 @@ it('R83: a machine with another history of a cycle stops in that cycle, and send
   writeRow(machine, 'more');
   expect(await on('runner', 'au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   writeRow(machine, 'next');
+  const next = await on('laptop', 'au submit next.csv --cycle 2026-12');
+  expect([next.code, machine.uploads()], next.stderr).toEqual([0, 3]);
+  for (const host of ['laptop', 'runner']) expect(await on(host, resume)).toMatchObject({ code: 0 });
+});
+
+it('R83: a machine with other claims of a cycle stops in that cycle, and sends rows in the next one, as its error says', async () => {
+  const machine = await openMachine();
+  const { shared, older, on } = sharing(machine);
+  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  cpSync(shared, older, { recursive: true });
+  writeRow(machine, 'lost');
+  const { stdout } = await on('laptop', 'au submit lost.csv --cycle 2026-12 -o json');
+  const [lost] = (JSON.parse(stdout) as { jobs: string[] }).jobs;
+  rmSync(shared, { recursive: true });
+  cpSync(older, shared, { recursive: true });
+  // The operator of the runner is wrong.
+  expect(await on('runner', `au ignore ${lost} --yes`)).toMatchObject({ code: 0 });
+  writeRow(machine, 'more');
+  expect(await on('runner', 'au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  writeRow(machine, 'next');
   const stopped = await on('laptop', 'au submit next.csv --cycle 2026-12');
   expect([stopped.code, stopped.stderr.includes('two histories')], stopped.stderr).toEqual([3, true]);
   const next = await on('laptop', 'au submit next.csv --cycle 2026-12.2');
   expect(next.code, next.stderr).toBe(0);
 });
+
+/** Returns the place of a ledger that machines share, that of an older copy of it, and a function that runs a command on one. */
+function sharing(machine: Machine) {
+  const [shared, older] = [machine.path('shared'), machine.path('older')];
+  mkdirSync(shared);
+  const on = (host: string, words: string) =>
+    machine.svc(words, { SVC_LEDGER: shared, SVC_STATE_DIR: machine.path(host) });
+  return { shared, older, on };
+}

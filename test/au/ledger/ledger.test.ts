@@ -289,6 +289,47 @@ describe('a damaged ledger', () => {
     }
   });
 
+  it.each([
+    ['results', 'a claim', ['job-1', 'other', 'job-1 done', 'job-9']],
+    ['a claim and results', 'results', ['job-1', 'job-1 done', 'job-2', 'job-2 done', 'job-9']],
+    ['a claim that ended', 'results', ['job-1', 'job-1 done', 'job-2', 'job-2 release', 'job-9']],
+    ['results', 'the same results', ['job-1', 'job-1 done', 'job-9']],
+  ] as const)(
+    'R83: a machine with %s adds them to a ledger that was restored and went on with %s',
+    async (own, others, expected) => {
+      const objects = new MemoryObjects();
+      const cache = new MemoryObjects();
+      const done = (job: string): EntryBody => ({ kind: 'done', job, born: null });
+      const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
+      await cycle.append(async () => claimBody('job-1'));
+      const restored = new Map(objects.objects);
+      if (own !== 'results') await cycle.append(async () => claimBody('job-2'));
+      if (own === 'a claim that ended')
+        await cycle.endClaim({ kind: 'release', job: 'job-2', why: 'gone', proof: 'it is gone' });
+      else await cycle.append(async () => done(own === 'results' ? 'job-1' : 'job-2'));
+      objects.objects.clear();
+      for (const [name, bytes] of restored) objects.objects.set(name, bytes);
+      const other = (await open(objects, 'other')).cycle('2026-12');
+      await other.append(async () => (others === 'a claim' ? claimBody('other') : done('job-1')));
+      expect(await addLate(objects, cache)).toMatchObject({ error: true });
+      const entries = await (await open(objects, 'reader')).cycle('2026-12').read();
+      expect(entries.map(({ job, kind }) => (kind === 'claim' ? job : `${job} ${kind}`))).toEqual(expected);
+      // From now on, the copies of this machine are those of the place.
+      for (const [at] of expected.entries())
+        expect(cache.objects.get(nameOf(at + 1))).toEqual(objects.objects.get(nameOf(at + 1)));
+      expect(await addLate(objects, cache)).toMatchObject({ error: true });
+      expect(await jobsOf(objects)).toHaveLength(expected.length + 1);
+    },
+  );
+
+  it('R83: a machine adds nothing to a ledger that was restored and went on with a claim, if it has one since then too', async () => {
+    const objects = await threeClaims();
+    const cache = new MemoryObjects();
+    await jobsOf(objects, cache);
+    await restoreAndGoOn(objects, 3);
+    expect(await addLate(objects, cache)).toMatchObject(refused('the ledger has two histories'));
+  });
+
   it('R83: the message about a cut last entry says from when it may be removed, and that about another one does not', async () => {
     const at = Date.UTC(2026, 11, 1, 5);
     for (const [number, from] of [
