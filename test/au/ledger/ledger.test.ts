@@ -29,6 +29,11 @@ async function threeClaims(objects = new MemoryObjects()): Promise<MemoryObjects
   return objects;
 }
 
+/** Returns an entry about results that made no tokens. */
+function done(job: string): EntryBody {
+  return { kind: 'done', job, born: null };
+}
+
 async function jobsOf(objects: MemoryObjects, cache?: MemoryObjects): Promise<string[]> {
   const cycle = (await open(objects, 'reader', cache)).cycle('2026-12');
   return (await cycle.read()).map(({ job }) => job);
@@ -299,7 +304,6 @@ describe('a damaged ledger', () => {
     async (own, others, expected) => {
       const objects = new MemoryObjects();
       const cache = new MemoryObjects();
-      const done = (job: string): EntryBody => ({ kind: 'done', job, born: null });
       const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
       await cycle.append(async () => claimBody('job-1'));
       const restored = new Map(objects.objects);
