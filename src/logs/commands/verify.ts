@@ -8,7 +8,7 @@ import { countText, formatDuration, isoTime, utcTime } from '../../cli/output/ti
 import type { Tone, View } from '../../cli/output/view.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { signerText, sumOfMonths } from '../archive/archive-text.ts';
-import type { Manifest, SignedReview } from '../archive/manifest.ts';
+import type { SignedReview } from '../archive/manifest.ts';
 import { archiveLocation, openArchive, wholeMonths, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import {
@@ -106,34 +106,27 @@ export const verify = defineCommand({
     const print = await listPrinter(context, archiveCheckView(context));
     const { commitWait, manifestOf, nothingVerified, verifyArchive } = await import('../prove/verify.ts');
     const store = await openArchive(context, dir);
-    const verification: Verification = { findings: 0, drops: 0, leftovers: 0, requirement, missing: [], manifestOnly };
     const manifest = await manifestOf(store);
     const verified = nothingVerified();
+    const verification: Verification = { verified, findings: 0, drops: 0, requirement, missing: [], manifestOnly };
+    const isForPeople = isDrawn(context);
     await withProgress(context, 'verify', async (onProgress) => {
-      const findings = verifyArchive(
-        store,
-        { expect, keep, manifestOnly, signal: context.signal, onProgress, commitWait: commitWait(context, store) },
-        verified,
-      );
-      const judgeCoverage = (coverage: Coverage): void => {
-        if (requirement) verification.missing = missingFrom(coverage, requirement);
-      };
-      const isForPeople = isDrawn(context);
-      await print(verificationRows({ findings, manifest, verified }, verification, judgeCoverage, isForPeople));
+      const how = { expect, keep, manifestOnly, signal: context.signal, commitWait: commitWait(context, store) };
+      const findings = verifyArchive(store, { ...how, onProgress }, verified);
+      await print(verificationRows(findings, manifest?.coverage, verification, isForPeople));
     });
-    if (isDrawn(context)) await context.out.write(summaryText(context, verified, verification));
+    if (isForPeople) await context.out.write(summaryText(context, verification));
     if (verified.otherIndexes > 0) context.notices.warn(otherIndexText(verified));
-    requireIntact(verified, verification, store.name, strict);
+    requireIntact(verification, store.name, strict);
   },
 });
 
-/** The result of a verification, in addition to the archive's totals. */
+/** The result of a verification. */
 interface Verification {
+  readonly verified: Verified;
   findings: number;
   /** The number of findings about months that retention should not have dropped. */
   drops: number;
-  /** The number of files that a killed run left or a run is writing. */
-  leftovers: number;
   readonly requirement: Requirement | undefined;
   /** The required ranges that the archive does not cover. */
   missing: readonly MissingRange[];
@@ -155,38 +148,33 @@ function requirementOf(
 }
 
 /**
- * Yields the rows. The coverage is checked by the manifest before any segment is read or, if the manifest is damaged, by
- * the readable records at the end.
+ * Yields the rows. What is required is compared with the coverage by the manifest before any segment is read or, if the
+ * manifest is damaged, with that by the readable records at the end. `verified` is complete once all findings were read.
  */
 async function* verificationRows(
-  { findings, manifest, verified }: Verifying,
+  findings: AsyncIterable<readonly Finding[]>,
+  coverage: Coverage | undefined,
   verification: Verification,
-  judgeCoverage: (coverage: Coverage) => void,
   isForPeople: boolean,
 ) {
-  if (manifest) judgeCoverage(manifest.coverage);
-  yield verification.missing.map(missingRow);
+  const { requirement, verified } = verification;
+  const missingRows = (of: Coverage): ArchiveCheckRow[] => {
+    if (requirement) verification.missing = missingFrom(of, requirement);
+    return verification.missing.map(missingRow);
+  };
+  yield coverage ? missingRows(coverage) : [];
   for await (const found of findings) {
     verification.findings += found.length;
     verification.drops += found.filter(({ problem }) => problem === 'dropped').length;
     yield found.map(({ message, ...more }) => checkRow('finding', message, more));
   }
-  verification.leftovers = verified.leftovers;
-  if (!manifest) judgeCoverage(verified.contents.coverage);
-  const missing = manifest ? [] : verification.missing.map(missingRow);
-  yield [...missing, ...summaryRows(verified, verification, isForPeople)];
-}
-
-/** A running verification. `verified` is complete once all findings were read. */
-interface Verifying {
-  readonly findings: AsyncIterable<readonly Finding[]>;
-  readonly manifest: Manifest | undefined;
-  readonly verified: Verified;
+  const missing = coverage ? [] : missingRows(verified.contents.coverage);
+  yield [...missing, ...summaryRows(verification, isForPeople)];
 }
 
 /** Sets the exit code. @throws SvcError `checksum_mismatch` for findings, `entries_missing` for uncovered ranges */
-function requireIntact({ contents }: Verified, verification: Verification, archive: string, strict: boolean): void {
-  const { findings, drops, leftovers, missing, manifestOnly } = verification;
+function requireIntact(verification: Verification, archive: string, strict: boolean): void {
+  const { findings, drops, missing, manifestOnly, verified } = verification;
   const lacking = missing.map(isoMissing);
   const facts = { findings, ...(missing.length > 0 && { missing: lacking }) };
   if (findings > 0 && findings === drops)
@@ -194,7 +182,7 @@ function requireIntact({ contents }: Verified, verification: Verification, archi
       hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
       facts,
     });
-  if (findings > 0 && findings === leftovers) {
+  if (findings > 0 && findings === verified.leftovers) {
     const message = `the archive at ${archive} has ${countText(findings, 'file')} that no record names`;
     throw new SvcError('checksum_mismatch', message, {
       hint: `${manifestOnly ? 'No segment was read.' : 'Everything else is intact.'} A killed run left them, or a run is still writing; the next run adds what is in them. If none ran, the newest record was removed: compare with --expect.`,
@@ -217,7 +205,7 @@ function requireIntact({ contents }: Verified, verification: Verification, archi
       facts: { missing: lacking },
     });
   }
-  const gaps = contents.coverage.gaps();
+  const gaps = verified.contents.coverage.gaps();
   if (strict && gaps.length > 0)
     throw new SvcError('entries_missing', `the archive at ${archive} has ${countText(gaps.length, 'gap')}`, {
       hint: `${intact} Archive the logs at least once within their retention.`,
@@ -247,14 +235,14 @@ function missingRow({ reason, ...range }: MissingRange): ArchiveCheckRow {
   return checkRow('missing', reason, isoRange(range));
 }
 
-function summaryRows(found: Verified, verification: Verification, isForPeople: boolean): ArchiveCheckRow[] {
-  const { contents, records, segments, entries, bytes, dropped, undeleted, sha256: newest } = found;
+function summaryRows(verification: Verification, isForPeople: boolean): ArchiveCheckRow[] {
+  const { contents, records, segments, entries, bytes, dropped, undeleted, sha256: newest } = verification.verified;
   const { clocks, coverage, reviews } = contents;
   const covered = coverage.covered().map(isoRange);
   const gaps = coverage.gaps().map(isoRange);
   const left = undeleted.map((path) => checkRow('undeleted', UNDELETED, { path }));
   const signed = reviews.map(reviewRow);
-  const archiveRow = checkRow('archive', sizeText(found, verification), {
+  const archiveRow = checkRow('archive', sizeText(verification), {
     from: covered[0]?.from ?? null,
     to: covered.at(-1)?.to ?? null,
     records,
@@ -279,9 +267,9 @@ function summaryRows(found: Verified, verification: Verification, isForPeople: b
 }
 
 /** Says how much the archive has. */
-function sizeText(found: Verified, verification: Verification): string {
-  const { entries, segments } = found;
-  return `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(found, verification)}${droppedText(found)}`;
+function sizeText(verification: Verification): string {
+  const { entries, segments } = verification.verified;
+  return `${countText(entries, 'entry')} in ${countText(segments, 'segment')}${unreadText(verification)}${droppedText(verification)}`;
 }
 
 /** Returns the last of several rows, whose message counts them all: a year has hundreds of signed reviews. */
@@ -292,19 +280,19 @@ function lastOf(rows: readonly ArchiveCheckRow[], noun: string, which: string): 
 }
 
 /** Tells whether this run read every entry that the records name, and found each as it was written. */
-function isReadWhole({ findings, leftovers, manifestOnly }: Verification): boolean {
-  return findings === leftovers && !manifestOnly;
+function isReadWhole({ findings, verified, manifestOnly }: Verification): boolean {
+  return findings === verified.leftovers && !manifestOnly;
 }
 
 /** What the records alone prove, while files that they name were not read or have problems. */
 const BY_RECORDS = 'covered according to the records';
 
-function unreadText({ unread }: Verified, { manifestOnly }: Verification): string {
+function unreadText({ verified: { unread }, manifestOnly }: Verification): string {
   if (manifestOnly) return ' according to the records; no segment was read';
   return unread === 0 ? '' : `; ${countText(unread, 'entry')} not read, see the findings`;
 }
 
-function droppedText({ dropped }: Verified): string {
+function droppedText({ verified: { dropped } }: Verification): string {
   return dropped === 0 ? '' : `; retention dropped ${countText(dropped, 'entry')}`;
 }
 
@@ -333,25 +321,26 @@ function reviewRow({ of, from, to, by, account, note, entries, written_at: at }:
   });
 }
 
-function summaryText(context: Context, found: Verified, verification: Verification): string {
-  const { contents, shared, sha256: newest } = found;
+function summaryText(context: Context, verification: Verification): string {
+  const { contents, shared, sha256: newest } = verification.verified;
   const { first } = contents;
   return `\n${sentencesText(context, [
     ...(first ? [`tenant ${first.tenant_id} of ${first.service}`] : []),
-    sizeText(found, verification),
+    sizeText(verification),
     ...(shared === 0 ? [] : [`${countText(shared, 'entry')} of other tenants, which share them`]),
     `newest hash: ${newest ?? 'none'}`,
     ...requirementSentences(context, verification),
-    verdictOf(found, verification),
+    verdictOf(verification),
   ])}`;
 }
 
-function verdictOf(found: Verified, { findings, leftovers, manifestOnly }: Verification): Sentence {
+function verdictOf(verification: Verification): Sentence {
+  const { findings, manifestOnly, verified } = verification;
   const intact = manifestOnly
     ? 'records intact, and the files that they name are there with their sizes; no segment was read'
-    : `archive intact: nothing changed, removed, reordered, truncated or added${droppedText(found)}`;
+    : `archive intact: nothing changed, removed, reordered, truncated or added${droppedText(verification)}`;
   if (findings === 0) return ['good', intact];
-  if (findings !== leftovers) return ['bad', `archive damaged: ${countText(findings, 'problem')}`];
+  if (findings !== verified.leftovers) return ['bad', `archive damaged: ${countText(findings, 'problem')}`];
   const rest = manifestOnly ? intact : 'everything else is intact';
   return ['bad', `not named by a record: ${countText(findings, 'file')}; ${rest}`];
 }
@@ -361,13 +350,13 @@ function otherIndexText({ otherIndexes }: Verified): string {
 }
 
 function requirementSentences(context: Context, verification: Verification): Sentence[] {
-  const { requirement, missing, findings, leftovers } = verification;
+  const { requirement, missing, findings, verified } = verification;
   if (requirement === undefined || missing.length > 0) return [];
   const { now, maxAgeMs, since } = requirement;
   const age = `the log was last read at most ${formatDuration(maxAgeMs)} before ${shownTime(context, now)}`;
   const basis = isReadWhole(verification) ? '' : 'according to the records, ';
   const text = since === undefined ? age : `everything since ${shownTime(context, since)} is archived; ${age}`;
-  return [findings === leftovers ? ['good', `${basis}${text}`] : `${basis}${text}`];
+  return [findings === verified.leftovers ? ['good', `${basis}${text}`] : `${basis}${text}`];
 }
 
 /** A row of a verification. All rows have the same members, null if they do not apply. The last row is the whole archive. */
