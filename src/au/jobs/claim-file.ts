@@ -32,7 +32,7 @@ interface JobFile {
  * Binds the rows of a whole file to a job that the operator chose for it, after a search for jobs that the ledger does not
  * know and that may have these rows. Then `send` gets what this machine keeps of the job, unless the ledger is only
  * read. Meanwhile the job is locked: `au abandon`, which frees its rows, locks it too.
- * @throws SvcError `pending` if another process works on the job, else as `compareJobs` and `claimWhole`
+ * @throws SvcError `pending` if another process works on the job, else as `compareJobs`, `requireFreeRows` and `RowClaims.claim`
  */
 export async function claimFile(
   context: Context,
@@ -62,7 +62,7 @@ async function bindFile(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  { file, typed, confirmed, onlyReads, ledger, sent }: FileToBind,
+  { file: request, typed, confirmed, onlyReads, ledger, sent }: FileToBind,
 ): Promise<void> {
   const tenant = ledger.tenantOf(job);
   requireKnownTenant(context, tenant, 'nothing was uploaded');
@@ -71,13 +71,34 @@ async function bindFile(
   if (!onlyReads) compareBeforeEntry(context, client, ledger, words);
   const jobs = await compareJobs(client, { ledger, tenant, job, onlyRecorded: false, newLedger, again: words, words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });
-  let isNew = false;
-  const onClaim = async (): Promise<void> => {
-    isNew = true;
-    // Another machine may claim the job first, so that this alone permits no upload.
-    if (!onlyReads) await sent.begin(file.source, senderOf(context), 'claiming');
-  };
-  const isOwn = await claimWhole(context, client, job, { file, typed, payAgain, words, ledger, onClaim });
+  const claims = new RowClaims(ledger);
+  const requireFree = (): Promise<Compared> => requireFreeRows(context, client, job, { request, ledger, claims });
+  const { named, rows, isBegun } = await requireFree();
+  const { cycle } = named;
+  const { check, source } = request;
+  const { bytes, sha256 } = check;
+  const opened = await ledger.open(tenant);
+  const bound = standingClaims(await opened.cycle(cycle).read()).find((claim) => claim.job === job.id);
+  // The bytes of an earlier upload may have other dates for the same rows.
+  if (bound && bound.sha256 !== sha256) throw boundJob(job.id);
+  const { name } = named;
+  if (!payAgain && !isBegun) {
+    const submit = ['au', 'submit', typed];
+    const beginning = { name, rows: rows.size, cycle: undefined, words, submit, now: client.now() };
+    await requireOtherRows(client, await otherCycles(opened, cycle, rows, sha256), beginning);
+  }
+  const isNew = bound === undefined;
+  // Another machine may claim the job first, so that this alone permits no upload.
+  if (isNew && !onlyReads) await sent.begin(source, senderOf(context), 'claiming');
+  const file = { name, sha256, rows: check.rows };
+  const claiming = claims.claim(context, client, { job, cycle, file, part: 1, bytes, source, sha256 });
+  const isClaimed = await claiming.catch(async (error: unknown) => {
+    // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
+    if (error instanceof RowsTaken) await requireFree();
+    throw error;
+  });
+  const { host, user } = operatorOf(context.system);
+  const isOwn = isClaimed || (bound?.by.host === host && bound.by.user === user);
   const isClaiming = sent.sent === 'claiming';
   if (isOwn && isClaiming && !onlyReads) sent.record('some');
   // A dry run ends like the upload itself, which sends nothing.
@@ -85,64 +106,32 @@ async function bindFile(
   if (onlyReads && !goesOn && sent.mayBeWhole) throw sentBefore(job.id);
 }
 
-interface ClaimingFile extends Pick<FileToBind, 'file' | 'typed' | 'ledger'> {
-  /** Whether the cycle of the file may begin with rows of another cycle. */
-  readonly payAgain: boolean;
-  /** The command that uploads the file, as words. */
-  readonly words: readonly string[];
-  /** Called before the job gets its claim, unless an earlier command made it. */
-  readonly onClaim: () => Promise<void>;
-}
-
 /**
- * Binds the rows of a whole file to a job. Returns whether this machine made the claim.
- * @throws SvcError as `RowClaims.claim`, `conflict` if other jobs have rows of the file or results made its tokens,
- *   `outcome_unknown` if it is not known whether another job has them
+ * Checks that no other job has rows of a file.
+ * @throws SvcError `conflict` if other jobs have some or results made its tokens, `outcome_unknown` if it is not known whether
+ *   another job has them
  */
-async function claimWhole(
+async function requireFreeRows(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  { file: request, typed, payAgain, words, ledger, onClaim }: ClaimingFile,
-): Promise<boolean> {
-  const tenant = ledger.tenantOf(job);
-  const claims = new RowClaims(ledger);
-  const { check, source, submitted } = request;
-  const { rows: count, bytes, sha256 } = check;
-  const name = path.basename(request.name);
+  {
+    request: { name: typed, check, source, submitted },
+    ledger,
+    claims,
+  }: { readonly request: RequestFile; readonly ledger: CommandLedger; readonly claims: RowClaims },
+): Promise<Compared> {
   const now = client.now();
-  const requireFree = async (): Promise<Compared> => {
-    const file = { name, cycle: undefined, whole: { sha256, source }, submitted: submitted.sha256 };
-    const comparing = { tenant, file, own: new Set([job.id]), newer: async () => job };
-    const compared = await claims.compare(context, client, comparing);
-    const { named, taken, division } = compared;
-    const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
-    const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
-    const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING });
-    if (doubt) throw doubt;
-    if (taken.length > 0) throw takenError(named, taken, count, now);
-    if (division !== undefined) throw newTokensError(named, division.made);
-    return compared;
-  };
-  const { named, rows, isBegun } = await requireFree();
-  const { cycle } = named;
-  const opened = await ledger.open(tenant);
-  const bound = standingClaims(await opened.cycle(cycle).read()).find((claim) => claim.job === job.id);
-  // The bytes of an earlier upload may have other dates for the same rows.
-  if (bound && bound.sha256 !== sha256) throw boundJob(job.id);
-  if (!payAgain && !isBegun) {
-    const beginning = { name, rows: rows.size, cycle: undefined, words, submit: ['au', 'submit', typed], now };
-    await requireOtherRows(client, await otherCycles(opened, cycle, rows, sha256), beginning);
-  }
-  if (bound === undefined) await onClaim();
-  const file = { name, sha256, rows: count };
-  try {
-    const isNew = await claims.claim(context, client, { job, cycle, file, part: 1, bytes, source, sha256 });
-    const { host, user } = operatorOf(context.system);
-    return isNew || (bound?.by.host === host && bound.by.user === user);
-  } catch (error) {
-    // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
-    if (error instanceof RowsTaken) await requireFree();
-    throw error;
-  }
+  const whole = { sha256: check.sha256, source };
+  const file = { name: path.basename(typed), cycle: undefined, whole, submitted: submitted.sha256 };
+  const comparing = { tenant: ledger.tenantOf(job), file, own: new Set([job.id]), newer: async () => job };
+  const compared = await claims.compare(context, client, comparing);
+  const { named, taken, division } = compared;
+  const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
+  const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
+  const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING });
+  if (doubt) throw doubt;
+  if (taken.length > 0) throw takenError(named, taken, check.rows, now);
+  if (division !== undefined) throw newTokensError(named, division.made);
+  return compared;
 }
