@@ -98,10 +98,11 @@ export function failureOf(error: unknown): SvcError {
   if (memory !== undefined) return memory;
   if (error instanceof SvcError) return error;
   if (systemCodeOf(error) === 'MODULE_NOT_FOUND') {
-    return new SvcError('bug', 'svc was upgraded or removed while this command was running: one of its files is gone', {
-      hint: 'Run the same command again.',
-      cause: error,
-    });
+    return new SvcError(
+      'local',
+      'svc was upgraded or removed while this command was running: one of its files is gone',
+      { hint: 'Run the same command again.', cause: error },
+    );
   }
   const unusable = unusablePath(error);
   if (unusable !== undefined) return unusable;
