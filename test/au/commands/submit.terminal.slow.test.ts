@@ -6,8 +6,8 @@ import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk, productionDesk } from './support.ts';
 
-/** A number of rows that needs two jobs. */
-const ROWS = 300_001;
+/** A number of rows that needs two jobs, of which each is larger than the buffers between two processes. */
+const ROWS = 450_000;
 
 function onTerminal(desk: Desk, line: string, columns = 120): TerminalSession {
   const session = new TerminalSession(process.execPath, [LAUNCHER, ...line.split(' ')], {
