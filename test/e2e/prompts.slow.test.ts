@@ -26,7 +26,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
   'au/commands/prune.ts': [() => '--sandbox au prune --older-than 1d', /--yes/],
   // A column of unclear meaning is a problem of the export, so that it ends with 13 like its other problems.
   'au/prepare/questions.ts': [() => 'au prepare dated.csv --out request.csv', /--no-expiration/, 13],
-  'au/jobs/submit-file.ts': [() => '--sandbox au submit merchants.csv --cycle third', /--accept merchants/, 6],
+  'au/jobs/before-sending.ts': [() => '--sandbox au submit merchants.csv --cycle third', /--accept merchants/, 6],
   'au/refresh/refresh.ts': [() => '--sandbox au refresh tokens.csv', /--cycle/],
   '3ds/commands/authenticate.ts': [() => `--sandbox 3ds authenticate ${ids.session} --file body.json`, /--again/, 13],
   'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
