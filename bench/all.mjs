@@ -22,7 +22,7 @@ const MEASUREMENTS = {
   logs: { quick: { env: { COUNTS: '10000,200000', ROUNDS: '3' } }, smallest: { env: { COUNTS: '100,200' } } },
   backfill: { quick: { env: { ENTRIES: '10000', ROUNDS: '1' } }, smallest: { env: { ENTRIES: '300', LATENCY: '1' } } },
   archive: { quick: { args: ['500000', '3'] }, smallest: { args: ['1000', '1'] } },
-  follow: { quick: { args: ['150', '300'] }, smallest: { args: ['5'] } },
+  follow: { quick: { args: ['150', '300'] }, smallest: { args: ['150', '300'], env: { MINUTES: '3' } } },
   reach: { quick: {}, smallest: {} },
   records: { smallest: { args: ['2', '1'] } },
 };

@@ -1,6 +1,6 @@
 // Measures how late each entry comes out when the tail follows a log that grows at random, with the pacing of a command
 // that shares its key. The clock is simulated, so that half an hour of each rate takes some seconds.
-//   npm run bench follow [entries a second ...]
+//   MINUTES=30 npm run bench follow [entries a second ...]
 // Node 20 runs no TypeScript, so the tail is bundled into a temporary directory first.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,12 +13,12 @@ const given = process.argv.slice(2).map(Number);
 const rates = given.length > 0 ? given : [30, 100, 150, 300];
 const START = Date.UTC(2026, 0, 5, 12);
 const MINUTE = 60_000;
-const LENGTH = 30 * MINUTE;
+const LENGTH = Number(process.env.MINUTES ?? 30) * MINUTE;
 const OVERLAP = 2 * MINUTE;
 const LATENCY = 150;
 /** The longest delay in milliseconds after which the service shows an entry. */
 const LATEST = 400;
-const BEFORE = 5 * MINUTE;
+const BEFORE = LENGTH / 6;
 
 /** The error that ends a wait when the measured time is over. */
 class Over extends Error {}
