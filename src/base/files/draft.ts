@@ -190,7 +190,7 @@ export function removeOrphanedTemporaries(file: string): void {
   }
 }
 
-/** Removes the drafts of a file that processes of this machine began, if none of them lives any more. */
+/** Removes the drafts of a file that were begun by processes of this machine which have ended. */
 export function removeAbandonedDrafts(target: string, writer: DraftWriter): void {
   const prefix = `.${path.basename(target)}.`;
   const directory = path.dirname(target);
