@@ -6,7 +6,7 @@ import { dated, disguised, padded } from '../../support/card-numbers.ts';
 import { cases } from '../../support/cases.ts';
 import { Chance } from '../../support/chance.ts';
 
-const RUNS = cases(20_000);
+const RUNS = cases(100_000);
 
 /** Returns random numbers of so many digits, the first of which may be 0 only if `first` is. */
 function randomDigits(length: number, count: number, first = 0): string[] {

@@ -16,7 +16,7 @@ it('R23: an answer keeps fields, statuses and codes that nobody knows', () => {
       // JSON.stringify writes -0 as 0.
       expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
     }),
-    { numRuns: cases(1_500) },
+    { numRuns: cases(5_000) },
   );
 });
 
@@ -28,7 +28,7 @@ it('R23: an answer keeps every unknown value as it is, however deep it stands', 
       const body = { ...GOOD, new_member: deep, inner: { ...GOOD.inner, new_member: deep } };
       expect(read(body)).toEqual(JSON.parse(JSON.stringify(body)));
     }),
-    { numRuns: cases(3_000) },
+    { numRuns: cases(10_000) },
   );
 });
 
@@ -43,7 +43,7 @@ it('R23: an answer that lacks a needed field is exit 8 and names the field', () 
       expect(error).toMatchObject({ code: 'bad_response', exitCode: 8 });
       expect(error.message).toContain(`${name} is missing`);
     }),
-    { numRuns: cases(1_500) },
+    { numRuns: cases(5_000) },
   );
 });
 
@@ -52,6 +52,6 @@ it('R23: an answer that is any JSON whatever is either kept whole or refused pla
     fc.property(fc.jsonValue(), (body) => {
       expect(failure(body)).toMatchObject({ code: 'bad_response', status: 200 });
     }),
-    { numRuns: cases(1_500) },
+    { numRuns: cases(5_000) },
   );
 });

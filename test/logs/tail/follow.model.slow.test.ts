@@ -7,7 +7,7 @@ import type { Log } from '../../../src/schema/log.ts';
 import { Chance } from '../../support/chance.ts';
 import { type Happening, Killed, lostAndDoubled, type Manner, ModelClock, ModelService } from '../model.ts';
 
-const HISTORIES = process.env['SOAK'] === '1' ? 5_000 : 200;
+const HISTORIES = process.env['SOAK'] === '1' ? 5_000 : 1_000;
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
 const SUBJECT = { service: 'https://model.invalid', entityType: undefined, entityId: undefined };
