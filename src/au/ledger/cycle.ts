@@ -287,8 +287,9 @@ export class LedgerCycle {
 
   /**
    * Compares the place with what this machine has of the cycle, and puts back what is missing there. This comes before any
-   * entry is added or any row is sent. Nothing that exists is replaced: what differs ends the command. Later additions of the
-   * same command look at the newest entry only.
+   * entry is added or any row is sent. Nothing that exists is replaced: where the place went on from an older time, the
+   * entries that only this machine has are added after its own, and any other difference ends the command. Later additions of
+   * the same command look at the newest entry only.
    * @throws SvcError `config` for an object that differs, and for an entry that is missing and that this machine does not have
    */
   async heal(): Promise<void> {
