@@ -294,7 +294,8 @@ export class LedgerCycle {
    */
   async heal(): Promise<void> {
     await this.read();
-    if (this.#isCompared && (await this.#hasNewest())) return;
+    // An outage may have cut what follows the comparison.
+    if (this.#isCompared && (await this.#hasNewest())) return this.#endOtherHistory();
     const lacking = await this.#lacking();
     for (const { name, bytes } of lacking)
       if (!(await this.#folder.put(name, bytes)))
@@ -333,9 +334,10 @@ export class LedgerCycle {
       else if (!isEntry(stored)) throw await unreadableEntry(this.#folder, { name, next: this.#nameOf(number + 1) });
       else {
         const own = this.#entries.slice(number - 1);
-        const jobs = own.flatMap((one) => (one.kind === 'claim' ? one.job : []));
-        const isSafe = lacking.length === 0 && (jobs.length === 0 || !(await this.#hasClaimFrom(number)));
-        if (!isSafe) throw forkedLedger(this.#folder.shown(name), 'it is not the one that this machine read', jobs);
+        const [here, there] = [claimedIn(own), claimedIn(await this.#storedFrom(number))];
+        const isSafe = here.every((job) => there.includes(job)) || there.every((job) => here.includes(job));
+        if (lacking.length > 0 || !isSafe)
+          throw forkedLedger(this.#folder.shown(name), 'it is not the one that this machine read', here);
         await this.#goOver(number, own);
         return [];
       }
@@ -343,19 +345,20 @@ export class LedgerCycle {
     return lacking;
   }
 
-  /** Tells whether the place has a claim from a number on. */
-  async #hasClaimFrom(from: number): Promise<boolean> {
-    for (let number = from; ; number += 1) {
-      const name = this.#nameOf(number);
+  /** Returns the entries that the place has from a number on. */
+  async #storedFrom(from: number): Promise<readonly Entry[]> {
+    const entries: Entry[] = [];
+    for (;;) {
+      const name = this.#nameOf(from + entries.length);
       const bytes = await this.#folder.read(name);
-      if (bytes === undefined) return false;
-      if (parseEntry(bytes, this.#folder.shown(name)).kind === 'claim') return true;
+      if (bytes === undefined) return entries;
+      entries.push(parseEntry(bytes, this.#folder.shown(name)));
     }
   }
 
   /**
    * Goes over to the history of the place, which went on from an older time without entries that this machine read. That is
-   * safe unless both have claims since then: these may be of the same rows.
+   * safe unless both have claims that the other lacks: these may be of the same rows.
    */
   async #goOver(from: number, own: readonly Entry[]): Promise<void> {
     this.#otherFrom = Math.min(this.#otherFrom, from);
@@ -380,7 +383,8 @@ export class LedgerCycle {
       if (await this.#appendNext(wanted)) added.push(this.#folder.nameOf(this.#nameOf(this.#entries.length)));
     }
     this.#untold.length = 0;
-    for (let number = this.#otherFrom; number <= this.#otherUntil; number += 1)
+    // Copies without one before them would be of no use.
+    for (let number = this.#otherFrom; number <= Math.max(this.#otherUntil, this.#bytes.length); number += 1)
       await this.#folder.replaceCopy(this.#nameOf(number), this.#bytes[number - 1]);
     this.#otherFrom = Infinity;
     if (added.length > 0) this.#host.onPutBack?.(this.#folder.place, added);
@@ -468,6 +472,11 @@ export class LedgerCycle {
   #nameOfSet(sha256: string): string {
     return `${this.#top}/rows/${sha256}`;
   }
+}
+
+/** Returns the jobs that have claims in some entries. */
+function claimedIn(entries: readonly Entry[]): string[] {
+  return entries.flatMap((entry) => (entry.kind === 'claim' ? entry.job : []));
 }
 
 /** Returns the sets that an entry names, but that of a claim. */

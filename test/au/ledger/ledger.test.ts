@@ -326,6 +326,32 @@ describe('a damaged ledger', () => {
     },
   );
 
+  it.each([['the same command'], ['another command']])(
+    'R83: what a machine adds to a ledger that was restored and went on is completed by %s after an outage',
+    async (which) => {
+      const objects = new MemoryObjects();
+      const cache = new MemoryObjects();
+      const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
+      await cycle.append(async () => claimBody('job-1'));
+      const restored = new Map(objects.objects);
+      for (const body of [claimBody('job-2'), done('job-2')]) await cycle.append(async () => body);
+      objects.objects.clear();
+      for (const [name, bytes] of restored) objects.objects.set(name, bytes);
+      await (await open(objects, 'other')).cycle('2026-12').append(async () => done('job-1'));
+      const before = (await open(objects, 'one', cache)).cycle('2026-12');
+      objects.onCreate = (name) => (name === nameOf(4) ? 'refused' : undefined);
+      await expect(before.append(async () => claimBody('job-9'))).rejects.toMatchObject({ code: 'network' });
+      objects.onCreate = undefined;
+      const after = which === 'the same command' ? before : (await open(objects, 'one', cache)).cycle('2026-12');
+      await after.append(async (entries) => {
+        expect(entries.map(({ job }) => job)).toContain('job-2');
+        return claimBody('job-9');
+      });
+      expect(await jobsOf(objects)).toEqual(['job-1', 'job-1', 'job-2', 'job-2', 'job-9']);
+      expect(await jobsOf(objects, cache)).toEqual(await jobsOf(objects));
+    },
+  );
+
   it('R83: a machine adds nothing to a ledger that was restored and went on with a claim, if it has one since then too', async () => {
     const objects = await threeClaims();
     const cache = new MemoryObjects();
