@@ -204,7 +204,7 @@ export function removeAbandonedDrafts(target: string, writer: DraftWriter): void
 
 const DRAFT = /^([0-9a-f]{8}-(\d+))\.[0-9a-f]{16}\.tmp$/;
 
-/** Names a process so that another machine or container, whose processes have other numbers, never takes it for one of its own. */
+/** Names a process of this machine or container: elsewhere, another process has the same number. */
 function writerName(pid: number): string {
   return `${createHash('sha256').update(processSpace()).digest('hex').slice(0, 8)}-${pid}`;
 }
