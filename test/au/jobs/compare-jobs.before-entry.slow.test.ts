@@ -87,9 +87,7 @@ it('R58: a wait that could not read the list of jobs at first adds nothing to a 
 
 it('R58: a key that may not list jobs gets the results of a shared ledger, with a warning that nothing was compared', async () => {
   const machine = await openMachine();
-  mkdirSync(machine.path('shared'));
-  const on = (host: string, words: string) =>
-    machine.svc(words, { SVC_LEDGER: machine.path('shared'), SVC_STATE_DIR: machine.path(host) });
+  const { on } = sharing(machine);
   expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   machine.fault = (incoming, outgoing, proceed) => {
     if (incoming.url?.startsWith('/account-updater/jobs?') === true) outgoing.writeHead(403).end();
@@ -130,9 +128,7 @@ describe('a machine that begins to share', () => {
 
 it('R58: two machines that begin to share both enter their claims, although neither knows the job of the other', async () => {
   const machine = await openMachine();
-  mkdirSync(machine.path('shared'));
-  const on = (host: string, words: string) =>
-    machine.svc(words, { SVC_LEDGER: machine.path('shared'), SVC_STATE_DIR: machine.path(host) });
+  const { on } = sharing(machine);
   expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   for (const host of ['one', 'two']) {
     writeRow(machine, host);
@@ -162,15 +158,11 @@ it('R58: svc au resume puts a lost claim back whose results were delivered, as t
 
 it('R83: a command in another cycle puts back the emptied mark of an older job, or says that it is damaged', async () => {
   const machine = await openMachine();
-  mkdirSync(machine.path('shared'));
-  const on = (host: string, words: string) =>
-    machine.svc(words, { SVC_LEDGER: machine.path('shared'), SVC_STATE_DIR: machine.path(host) });
+  const { shared, on } = sharing(machine);
   expect(await on('laptop', 'au submit tokens.csv --cycle 2026-11 --wait')).toMatchObject({ code: 0 });
-  const marks = readdirSync(machine.path('shared'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    /\/jobs\/./.test(name),
-  );
+  const marks = readdirSync(shared, { recursive: true, encoding: 'utf8' }).filter((name) => /\/jobs\/./.test(name));
   expect(marks).toHaveLength(1);
-  writeFileSync(join(machine.path('shared'), marks[0] ?? ''), '');
+  writeFileSync(join(shared, marks[0] ?? ''), '');
   const codes = new Map<string, number | null>();
   for (const host of ['runner', 'laptop']) {
     writeRow(machine, host);
