@@ -1,10 +1,10 @@
-import { csvRow } from '../../cli/output/csv.ts';
+import { csvRows } from '../../cli/output/csv.ts';
 import { requireNewToken } from '../results/new-token.ts';
 import { ResultCursor } from '../results/reconcile.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import type { Exclusions } from '../request/exclusions.ts';
 import { twoDigitMonth, twoDigitYear } from '../prepare/prepare-date.ts';
-import { cellsOf, readRequest, type RequestRow } from '../request/request-lines.ts';
+import { merchantOf, readRequest, type RequestRow } from '../request/request-lines.ts';
 import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { tooManyToMatch } from './next-errors.ts';
@@ -15,7 +15,7 @@ export interface NextRow {
   /** `unchanged`: the row has no result. `excluded before`: the operator's list of exclusions contains the token. */
   readonly group: RowGroup | 'unchanged' | 'excluded before';
   /** The row of the next request, without a line end; empty if the row is left out. */
-  readonly line: string;
+  line: string;
   /** The result code; undefined if nothing about the row changed. */
   readonly code?: string | undefined;
   /** The line of the token in the list of exclusions; undefined unless it was excluded before. */
@@ -40,6 +40,7 @@ export async function* nextRequest(
   try {
     for await (const rows of readRequest(request)) {
       const batch: NextRow[] = [];
+      const replaced = new Replacements(isRehearsal);
       for (const row of rows) {
         const taken = results.take(row.token);
         // Most results are available at once, and awaiting them would be slow.
@@ -47,8 +48,9 @@ export async function* nextRequest(
         const excludedOn = exclusions?.lineOf(row.token) ?? 0;
         if (excludedOn > 0) batch.push({ request: row, group: 'excluded before', line: '', excludedOn });
         else if (result === undefined) batch.push({ request: row, group: 'unchanged', line: row.line });
-        else batch.push(nextRow(row, result, actions, isRehearsal));
+        else batch.push(nextRow(row, result, actions, replaced));
       }
+      replaced.write();
       yield batch;
     }
   } finally {
@@ -62,21 +64,40 @@ export interface NextRules {
   readonly isRehearsal?: boolean | undefined;
 }
 
-function nextRow(request: RequestRow, result: PackedResult, actions: Actions, isRehearsal: boolean): NextRow {
+function nextRow(request: RequestRow, result: PackedResult, actions: Actions, replaced: Replacements): NextRow {
   const { result_code: code } = result;
   const group = groupOf(code, result.new_token !== '', actions);
   if (group === 'exclude') return { request, group, line: '', code, result };
-  const line = group === 'replace' ? replacement(request, result, isRehearsal) : request.line;
-  return { request, group, line, code, result };
+  const row: NextRow = { request, group, line: request.line, code, result };
+  if (group === 'replace') replaced.add(row, result);
+  return row;
 }
 
-function replacement(request: RequestRow, result: PackedResult, isRehearsal: boolean): string {
-  requireNewToken(result, isRehearsal);
-  const { new_token, new_expiration_year: year, new_expiration_month: month } = result;
-  const merchant = cellsOf(request)[3] ?? '';
-  // An invalid expiration is left out. The service then uses the expiration that it stores with the new token.
-  const date = [twoDigitYear(year) ?? '', twoDigitMonth(month) ?? ''];
-  return csvRow([new_token, ...date, merchant]).slice(0, -1);
+/** The rows of a batch that get a new token. Their lines are written all at once, because csv-stringify is slow to begin. */
+class Replacements {
+  readonly #isRehearsal: boolean;
+  readonly #rows: NextRow[] = [];
+  readonly #cells: string[][] = [];
+
+  constructor(isRehearsal: boolean) {
+    this.#isRehearsal = isRehearsal;
+  }
+
+  add(row: NextRow, result: PackedResult): void {
+    requireNewToken(result, this.#isRehearsal);
+    const { new_token, new_expiration_year: year, new_expiration_month: month } = result;
+    // An invalid expiration is left out. The service then uses the expiration that it stores with the new token.
+    const date = [twoDigitYear(year) ?? '', twoDigitMonth(month) ?? ''];
+    this.#rows.push(row);
+    this.#cells.push([new_token, ...date, merchantOf(row.request)]);
+  }
+
+  /** Gives each row its line. No cell of a request has a line end. */
+  write(): void {
+    if (this.#rows.length === 0) return;
+    const lines = csvRows(this.#cells).split('\n');
+    for (const [at, row] of this.#rows.entries()) row.line = lines[at] ?? '';
+  }
 }
 
 /** The part of a result row that the next request needs. */
@@ -148,7 +169,9 @@ export interface ResultsByToken {
 const MAX_BUFFERED = 1_000_000;
 
 /** Reads results that are in the order of the request alongside the request, without keeping any in memory. */
-export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promise<ResultsByToken> {
+export async function resultsInOrder(
+  results: AsyncIterable<Uint8Array>,
+): Promise<ResultsByToken & { /** Whether a result matched no row so far. */ hasMore: () => boolean }> {
   const cursor = await ResultCursor.open(results);
   return {
     take(token) {
@@ -156,6 +179,7 @@ export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promis
       if (row === undefined || !isSameToken(row.token, token)) return undefined;
       return cursor.advance()?.then(() => row) ?? row;
     },
+    hasMore: () => cursor.row !== undefined,
     close: () => cursor.close(),
   };
 }

@@ -35,7 +35,7 @@ import { ShownReading } from '../results/show-reading.ts';
 import { shownCode } from '../results/report-view.ts';
 import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
 import { TokenRows } from '../results/rows-of-request.ts';
-import { indexResults, nextRequest, type NextRow, resultsInOrder } from './next-request.ts';
+import { indexResults, nextRequest, type NextRow, type ResultsByToken, resultsInOrder } from './next-request.ts';
 
 /** The files to read and to write, and how. Names are as typed. */
 export interface NextFiles {
@@ -94,50 +94,108 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
 }
 
 async function writeFiles(context: Context, input: NextFiles, exclusions: Exclusions | undefined) {
-  const { force, actions } = input;
-  const kept = await openKept(context, input.keep);
+  const { force } = input;
   const reading = new ShownReading(context, 'next');
   context.onClose(() => reading.end());
-  const { source, answers } = await matchedResults(context, input, reading);
-  const files: Draft[] = [];
-  const begin = async (name: string): Promise<Draft> => {
-    const file = await Draft.begin(resolvePath(context, name), context.system);
-    files.push(file);
-    return file;
-  };
+  const opened = await openFiles(context, input, reading);
+  const drafts = new Drafts(context);
   try {
-    const out = input.out === undefined ? undefined : await begin(input.out);
-    const excluded = input.excluded === undefined ? undefined : await begin(input.excluded);
-    const keepName = kept && input.out !== undefined ? keepFileOf(input.out) : undefined;
-    const keepFile = keepName === undefined ? undefined : await begin(keepName);
-    const rows = nextRequest(source.open(), answers, actions, { exclusions, isRehearsal: context.isRehearsal });
-    const made = { cycle: input.cycle, at: context.clock.now() };
-    const exclude = (token: string, code: string): void => exclusions?.add({ token, code, ...made });
-    const { updates, ...counts } = await writeRows(rows, {
-      out,
-      excluded,
-      keepFile,
-      kept: kept && { names: kept.names, cellsOf: await cellsByRow(kept, source) },
-      exclude,
-      actions,
-      signal: context.signal,
-    });
+    const made =
+      (await writeInOrder(context, input, opened, { drafts, exclusions })) ??
+      (await writeByToken(context, input, opened, { drafts, exclusions }));
+    const { updates, kept, keepName, ...counts } = made;
     const list = await exclusions?.draft();
-    if (list) files.unshift(list);
+    if (list) drafts.all.unshift(list);
     // If the disk is full, no file gets its final name.
     reading.end();
-    for (const file of files) await file.seal();
+    for (const file of drafts.all) await file.seal();
     // The operator may edit the list at any time, so that nothing slow may come between this check and the new list.
     await exclusions?.requireUnchanged();
-    for (const file of files) await file.finish(force || file === list);
+    for (const file of drafts.all) await file.finish(force || file === list);
     kept?.warnOfMissing(context, `; use the file that was kept for ${input.request}`);
     for (const warning of input.isCounted ? [] : updateWarnings(updates, input.results, context.clock.now()))
       context.notices.warn(warning);
     if (input.out !== undefined) context.notices.note(countsOf(counts));
     return { file: input.out ?? null, ...counts, excluded_file: input.excluded ?? null, keep_file: keepName ?? null };
   } finally {
-    for (const file of files) await file.discard();
+    await drafts.discard();
   }
+}
+
+/** The files that are written, which get their names only together. */
+class Drafts {
+  readonly #context: Context;
+  readonly all: Draft[] = [];
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async begin(name: string): Promise<Draft> {
+    const draft = await Draft.begin(resolvePath(this.#context, name), this.#context.system);
+    this.all.push(draft);
+    return draft;
+  }
+
+  async discard(): Promise<void> {
+    for (const draft of this.all.splice(0)) await draft.discard();
+  }
+}
+
+interface Output {
+  readonly drafts: Drafts;
+  readonly exclusions: Exclusions | undefined;
+}
+
+/**
+ * Writes the files from results in the order of the request, as the service returns them: one reading of each file is
+ * enough. Returns undefined, with no draft left, if they are in another order, or a token may be in several rows.
+ */
+async function writeInOrder(context: Context, input: NextFiles, opened: OpenedFiles, output: Output) {
+  const { request, file, results } = opened;
+  if (await repeatsTokens(request.source, file)) return undefined;
+  const answers = await resultsInOrder(results.open());
+  const made = await writeDrafts(context, input, { source: request.source, answers }, output);
+  if (!answers.hasMore()) return made;
+  await output.drafts.discard();
+  output.exclusions?.forgetAdded();
+  return undefined;
+}
+
+/** Writes the files from results in any order. @throws SvcError `checksum_mismatch` for results of another request */
+async function writeByToken(context: Context, input: NextFiles, { request, results }: OpenedFiles, output: Output) {
+  const { mayHaveMore } = input;
+  const { found, source } = await reconcileFile(request, results);
+  const repeated = mayHaveMore ? 0 : found.duplicates;
+  if (found.notRequested + repeated > 0) throw notOfTheRequest(input, found);
+  // A repeated token takes its result from any position, so that no row keeps an old token.
+  const answers = await indexResults(results.open(), mayHaveMore);
+  return writeDrafts(context, input, { source, answers }, output);
+}
+
+async function writeDrafts(
+  context: Context,
+  { out: outName, excluded: excludedName, keep, cycle, actions }: NextFiles,
+  { source, answers }: { readonly source: Rereadable; readonly answers: ResultsByToken },
+  { drafts, exclusions }: Output,
+) {
+  const kept = await openKept(context, keep);
+  const made = { cycle, at: context.clock.now() };
+  const out = outName === undefined ? undefined : await drafts.begin(outName);
+  const excluded = excludedName === undefined ? undefined : await drafts.begin(excludedName);
+  const keepName = kept && outName !== undefined ? keepFileOf(outName) : undefined;
+  const keepFile = keepName === undefined ? undefined : await drafts.begin(keepName);
+  const rows = nextRequest(source.open(), answers, actions, { exclusions, isRehearsal: context.isRehearsal });
+  const written = await writeRows(rows, {
+    out,
+    excluded,
+    keepFile,
+    kept: kept && { names: kept.names, cellsOf: await cellsByRow(kept, source) },
+    exclude: (token, code) => exclusions?.add({ token, code, ...made }),
+    actions,
+    signal: context.signal,
+  });
+  return { ...written, kept, keepName };
 }
 
 type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'updates'>;
@@ -183,11 +241,9 @@ async function requireTargets(
   }
 }
 
-async function matchedResults(
-  context: Context,
-  { request, results: name, mayHaveMore, options = [] }: NextFiles,
-  reading: ShownReading,
-) {
+type OpenedFiles = Awaited<ReturnType<typeof openFiles>>;
+
+async function openFiles(context: Context, { request, results: name, options = [] }: NextFiles, reading: ShownReading) {
   await requireRequestAndResults(context, {
     request,
     results: name,
@@ -195,26 +251,15 @@ async function matchedResults(
   });
   requireProven(name);
   const file = await openRequestFile(context, resolvePath(context, request));
-  const results = await fileSource(resolvePath(context, name));
-  const shown = reading.ofRequest(file, request);
-  const { found, source } = await reconcileFile(shown, results);
-  const repeated = mayHaveMore ? 0 : found.duplicates;
-  if (found.notRequested + repeated > 0) throw notOfTheRequest({ request, results: name }, found);
-  // A repeated token takes its result from any position, so that no row keeps an old token.
-  const isInOrder = found.matchedBy === 'order' && !(await repeatsTokens(source, { ...file, ...shown }));
-  if (isInOrder) return { source, answers: await resultsInOrder(results.open()) };
-  return { source, answers: await indexResults(results.open(), mayHaveMore) };
+  const results = reading.of(await fileSource(resolvePath(context, name)), name);
+  return { file, request: reading.ofRequest(file, request), results };
 }
 
-/** Tells whether a token may be in several rows: with several merchants, or in repeated rows that were all sent. */
-async function repeatsTokens(
-  source: Rereadable,
-  { whole, submitted, check }: Pick<RequestFile, 'submitted' | 'check'> & { readonly whole: Rereadable },
-): Promise<boolean> {
-  if (source === whole && submitted.duplicates.count > 0) return true;
+/** Tells whether a token is in several rows of the request: with several merchants. */
+async function repeatsTokens(request: Rereadable, { submitted, check }: RequestFile): Promise<boolean> {
   if (!submitted.duplicates.hasSeveralMerchants) return false;
   const tokens = new TokenSet(check.rows);
-  for await (const rows of readRequest(source.open()))
+  for await (const rows of readRequest(request.open()))
     if (rows.some(({ token }) => !tokens.add(tokenKey(token)))) return true;
   return false;
 }

@@ -80,6 +80,12 @@ export class Exclusions {
     this.#added.push(exclusion);
   }
 
+  /** Takes back every token that was added. */
+  forgetAdded(): void {
+    this.#isNew.clear();
+    this.#added.length = 0;
+  }
+
   /** The number of added tokens. */
   get added(): number {
     return this.#added.length;
