@@ -105,7 +105,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   try {
     const result = await explainMissing(context, job, downloading);
     if (!isFile) await copyOut(context, file, out);
-    await enterDelivery(context, { tenant, ledger }, [job]);
+    await enterDelivery(context, { tenant: result.tenant, ledger }, [job]);
     const isAccepted = result.flaws.length > 0;
     if (isAccepted) ledger.jobFiles(job).accept(file, result.sha256);
     const compared = sent.request !== undefined && !isAccepted;

@@ -110,7 +110,7 @@ interface Reading extends Omit<ResultsOptions, 'compareRead' | 'onAccepted'> {
 
 /**
  * Downloads the results of a job, compares them with what was read of them before, and enters them in the ledger before the
- * file gets its name. Every command that reads results does it here.
+ * file gets its name. Every command that reads results does it here. Returns the tenant too, whose ledger has them now.
  * @throws SvcError as `downloadResults`, `config` for results that a machine must not deliver which may only read the ledger
  */
 export async function readResultsOf(
@@ -119,14 +119,16 @@ export async function readResultsOf(
   { ledger, tenant, job }: JobInLedger,
   target: string,
   { forTokens = false, ...options }: Reading,
-): Promise<DownloadResult> {
+): Promise<DownloadResult & Pick<JobInLedger, 'tenant'>> {
   const entered = new EnteredResults(context, ledger, job);
-  const tenantOf = ({ tenant_id: own }: AccountUpdaterJob): string | undefined => tenant ?? own ?? undefined;
-  return downloadResults(client, job, target, {
+  let known = tenant;
+  const tenantOf = ({ tenant_id: own }: AccountUpdaterJob): string | undefined => (known ??= own ?? undefined);
+  const downloaded = await downloadResults(client, job, target, {
     ...options,
     compareRead: (file, found) => entered.compare(tenantOf(found), file),
     onAccepted: (file, found) => entered.enter(tenantOf(found), file, { isDelivered: !forTokens }),
   });
+  return { ...downloaded, tenant: known };
 }
 
 /** Failures that concern the results of one job, and not the way to the service. */

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
+import { inTurn, refuseWith } from '../support.ts';
 import { submittedOnce } from './machine.ts';
+
+const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
 
 it('svc au download names the job whose results it wrote', async () => {
   const { machine, job } = await submittedOnce('--wait');
@@ -15,4 +18,19 @@ it('svc au download --out - refuses --jq, --fields and --output, since its outpu
     expect([code, stdout], stderr).toEqual([2, '']);
     expect(stderr).toContain('with --out - the output is the result file');
   }
+});
+
+it('svc au download enters that the results were received, where only the last read of the job shows its tenant', async () => {
+  const { machine, job } = await submittedOnce();
+  await machine.clock.advance(60_000);
+  const isHidden = inTurn('GET', /\/jobs\/[^/?]+$/, NOT_FOUND);
+  machine.fault = (incoming, outgoing, proceed) =>
+    /\/jobs\?|\/tenants\/self$/.test(incoming.url ?? '')
+      ? refuseWith(403)(incoming, outgoing, proceed)
+      : isHidden(incoming, outgoing, proceed);
+  const { code, stderr } = await machine.svc(['au', 'download', job, '--out', machine.path('job.csv')]);
+  expect(code, stderr).toBe(0);
+  machine.fault = undefined;
+  const { stdout } = await machine.svc('au status');
+  expect(stdout).toBe('');
 });
