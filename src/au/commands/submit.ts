@@ -3,28 +3,34 @@ import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
+import { formatDuration, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { acceptParameter } from '../request/checks.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import {
   checkWaitOptions,
   confirmParameters,
-  keepingOptions,
   onlyRecordedParameter,
   optionWords,
   waitingWords,
 } from '../jobs/options.ts';
 import { cycleName } from '../ledger/cycle-names.ts';
-import { deliverFile, pollFile, rowOfFile, statusOfJobs, waitsForFile } from '../jobs/file-jobs.ts';
+import {
+  deliverFile,
+  type FileJobs,
+  type FileResults,
+  isOfFile,
+  pollFile,
+  rowOfFile,
+  statusOfJobs,
+  waitsForFile,
+} from '../jobs/file-jobs.ts';
 import { firstChange, firstRequest } from '../job/job-view.ts';
-import { type FileJobs, FileSubmission } from '../jobs/submit-file.ts';
+import { FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { isDone } from '../ledger/claims.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
+import { isDone, standingClaims } from '../ledger/claims.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { checkThreshold, countCycle, printResults, type Submission, submissionView } from '../results/submission.ts';
 
@@ -102,17 +108,12 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const deciding = submission.decide();
   const decided = await (input.dryRun ? deciding : resumable(submission.words, of, deciding));
   if (decided.kind === 'planned') return undefined;
-  const sinceOf = (jobs?: readonly string[]): Promise<string | null> =>
-    inCycleSince(context, { tenant: submission.tenant, cycle: input.cycle, name: file.name, jobs });
   if (decided.kind === 'nothing new') {
-    await sinceOf();
+    await warnOfOldCycle(context, await submission.jobs());
     return print(nothingNew(file.name, input.cycle));
   }
-  const sending = new Sending(context, input, submission, {
-    out: decided.out,
-    print: async (row) => print({ ...row, in_cycle_since: await sinceOf(row.jobs) }),
-  });
-  await keepingOptions(input, resumable(submission.again, of, sending.run()));
+  const sending = new Sending(context, input, submission, { ...decided, print });
+  await resumable(submission.again, of, sending.run());
 }
 
 /** Returns what is shown of a file whose tokens all came from results of its cycle. */
@@ -124,39 +125,19 @@ function nothingNew(file: string, cycle: string | undefined): Submission {
 /** The age from which the cycle of a schedule is an old one. A cycle of a month and a late run of it are younger. */
 const OLD_MS = 35 * DAY_MS;
 
-/** A file whose submission is done. */
-interface InCycle {
-  readonly tenant: string;
-  readonly name: string;
-  /** The cycle as the operator named it; undefined for a file without one. */
-  readonly cycle: string | undefined;
-  /** The jobs with rows of the file; undefined if results of the cycle made all of its tokens. */
-  readonly jobs: readonly string[] | undefined;
-}
-
 /**
- * Returns when the first job with rows of the file was created; null if the ledger does not respond in time. Warns if the
- * newest one is so old that nothing was sent now, and that a schedule may name the same cycle each time.
- * @throws SvcError `config` for a damaged ledger, and for one that is not the ledger of this machine
+ * Warns if the newest job with rows of a file, or of its cycle where results made all of its tokens, is so old that nothing was
+ * sent now: a schedule may name the same cycle each time.
  */
-async function inCycleSince(context: Context, { tenant, name, cycle, jobs }: InCycle): Promise<string | null> {
-  const claims = await readIfPossible(context, (limited) =>
-    new CommandLedger(limited, { onlyReads: true }).claimsOf(tenant, cycle, jobs),
-  );
-  // Whether a later command pays for rows again depends on this, so that it is no mere addition.
-  if (isSvcError(claims, 'config')) throw claims;
-  if (isSvcError(claims)) return null;
-  const times = claims.map((claim) => parseTime(claim.created_at)).filter((time) => time !== undefined);
-  if (times.length === 0) return null;
-  const age = (await context.client()).now() - Math.max(...times);
-  if (cycle !== undefined && age > OLD_MS)
+async function warnOfOldCycle(context: Context, { file, jobs, isNamed, cycle }: FileJobs): Promise<void> {
+  const claims = jobs.length === 0 ? standingClaims(cycle.entries) : jobs.map(({ claim }) => claim);
+  const newest = Math.max(...claims.flatMap((claim) => parseTime(claim.created_at) ?? []));
+  const age = (await context.client()).now() - newest;
+  if (isNamed && claims.length > 0 && age > OLD_MS)
     context.notices.warn(
-      `nothing was sent: the newest job with rows of ${name} in cycle ${cycle} is ${formatDuration(age)} old. If a schedule runs this command, give each of its cycles another name, such as the month`,
+      `nothing was sent: the newest job with rows of ${file.name} in cycle ${cycle.name} is ${formatDuration(age)} old. If a schedule runs this command, give each of its cycles another name, such as the month`,
     );
-  return jobs === undefined ? null : isoTime(Math.min(...times));
 }
-
-type Row = Omit<Submission, 'in_cycle_since'>;
 
 /** One command that sends a file and shows what became of it. */
 class Sending {
@@ -164,29 +145,30 @@ class Sending {
   readonly #input: SubmitInput;
   readonly #submission: FileSubmission;
   readonly #out: string;
-  readonly #print: (row: Row) => Promise<void>;
+  readonly #wasDelivered: boolean;
+  readonly #print: (row: Submission) => Promise<void>;
 
   constructor(
     context: Context,
     input: SubmitInput,
     submission: FileSubmission,
-    { out, print }: { readonly out: string; readonly print: (row: Row) => Promise<void> },
+    how: { readonly out: string; readonly wasDelivered: boolean; readonly print: (row: Submission) => Promise<void> },
   ) {
     this.#context = context;
     this.#input = input;
     this.#submission = submission;
-    this.#out = out;
-    this.#print = print;
+    this.#out = how.out;
+    this.#wasDelivered = how.wasDelivered;
+    this.#print = how.print;
   }
 
   async run(): Promise<void> {
     const { wait, out } = this.#input;
-    const wasDelivered = await this.#submission.wasDelivered();
     await this.#submission.upload();
     const found = await this.#submission.jobs();
     if (wait) await this.#requireFiles(found);
-    if (wait || (wasDelivered && out !== undefined)) await this.#showResults(wasDelivered);
-    else await this.#showJobs(found, wasDelivered);
+    if (wait || (this.#wasDelivered && out !== undefined)) await this.#showResults();
+    else await this.#showJobs(found);
   }
 
   /**
@@ -208,7 +190,7 @@ class Sending {
   }
 
   /** Polls the jobs that were there before this command, and shows all of them. */
-  async #showJobs(found: FileJobs, wasDelivered: boolean): Promise<void> {
+  async #showJobs(found: FileJobs): Promise<void> {
     const { again, sentNow } = this.#submission;
     const earlier = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
     // A job whose results somebody read has its file, also when the service has forgotten it.
@@ -220,24 +202,33 @@ class Sending {
       throw reason;
     const ofEarlier = statusOfJobs(earlier, found, polled);
     const status = sentNow.size > 0 && ofEarlier === 'completed' ? 'pending' : ofEarlier;
-    await this.#print({ status: wasDelivered ? 'already_submitted' : status, ...rowOfFile(found) });
+    await warnOfOldCycle(this.#context, found);
+    await this.#print({ status: this.#wasDelivered ? 'already_submitted' : status, ...rowOfFile(found) });
     if (reason !== undefined && isFailed) throw reason;
-    if (wasDelivered) return this.#context.notices.note('this file was submitted before; nothing was sent now');
+    if (this.#wasDelivered) return this.#context.notices.note('this file was submitted before; nothing was sent now');
     noteNext(this.#context, 'to wait for the results', waitingWords(again));
   }
 
-  async #showResults(wasDelivered: boolean): Promise<void> {
+  async #showResults(): Promise<void> {
     const { wait, force, failOn } = this.#input;
     const { again } = this.#submission;
     const to = { out: this.#out, force };
     const written = await deliverFile(this.#context, () => this.#submission.jobs(), to, { wait, again });
     const { found } = written;
     const { rows } = found.file.check;
+    const errors = await this.#leftOutErrors(written);
     const counted = await countCycle(this.#context, found.cycle, written, { rows });
-    if (wasDelivered) this.#context.notices.note('this file was submitted before; nothing was sent now');
-    const status = wasDelivered ? 'already_submitted' : 'completed';
-    const row = { status, ...rowOfFile(found, written.leftOutErrors) };
+    if (this.#wasDelivered) this.#context.notices.note('this file was submitted before; nothing was sent now');
+    await warnOfOldCycle(this.#context, found);
+    const row = { status: this.#wasDelivered ? 'already_submitted' : 'completed', ...rowOfFile(found, errors) };
     await printResults(this.#context, this.#print, row, counted);
     checkThreshold(counted.results, rows, failOn);
+  }
+
+  /** Writes the left-out rows whose result is an error to a file of their own, and returns how many there are, at most. */
+  async #leftOutErrors(written: FileResults): Promise<number> {
+    if (written.jobs.every((job) => isOfFile(job, written.found.file))) return 0;
+    const { deliverFixFile } = await import('../jobs/fix-file.ts');
+    return deliverFixFile(this.#context, written);
   }
 }

@@ -11,8 +11,7 @@ import type { ClaimEntry } from '../ledger/entry.ts';
 import { nextCycle } from '../ledger/cycle-names.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import type { ResultsFile } from '../results/merge.ts';
-import { type FileJob, isOfFile } from '../results/file-results.ts';
-import type { FileJobs } from './submit-file.ts';
+import { type FileJob, type FileJobs, type FileResults, isOfFile } from './file-jobs.ts';
 import { isSvcError } from '../../base/errors.ts';
 import { Draft, type DraftWriter } from '../../base/files/draft.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
@@ -28,15 +27,10 @@ import { PartRows, TokenRows } from '../results/rows-of-request.ts';
  * Writes the rows of a file that were left out although their result in the job of another file is an error, and shows the
  * command that sends only these rows again, in another cycle. Returns how many left-out rows have an error, at most.
  */
-export async function deliverFixFile(
-  context: Context,
-  found: FileJobs,
-  jobs: readonly JoinedJob[],
-  results: ResultsFile,
-): Promise<number> {
+export async function deliverFixFile(context: Context, results: FileResults): Promise<number> {
+  const { found } = results;
   const { name } = found.file;
-  const joined = jobs.filter((job) => !isOfFile(job, found.file));
-  if (joined.length === 0) return 0;
+  const joined = results.jobs.filter((job) => !isOfFile(job, found.file));
   const target = fixFileOf(name);
   const left = await writeLeftOutErrors(context, joined, target);
   if (left === undefined) return 0;
@@ -107,10 +101,10 @@ function fixFileOf(name: string): string {
 }
 
 /** A job of another file that has rows of this one, with its results. */
-export type JoinedJob = FileJob & JobResults;
+type JoinedJob = FileJob & JobResults;
 
 /** The rows of a file that were left out although their result in the job of another file is an error. */
-export interface LeftOutErrors {
+interface LeftOutErrors {
   /** The number of rows in the file. */
   readonly rows: number;
   /** The file with these rows as the request has them; undefined if there are none. */
@@ -119,7 +113,7 @@ export interface LeftOutErrors {
   readonly unclear: UnclearErrors;
 }
 
-export interface UnclearErrors {
+interface UnclearErrors {
   readonly rows: number;
   /** How many of the rows have an error as their result, at most. */
   readonly errors: number;

@@ -1,4 +1,4 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import type { Threshold } from '../results/fail-on.ts';
 import { flag, rare } from '../../cli/app/parameter.ts';
@@ -46,18 +46,6 @@ export function optionWords({ wait, out, force, failOn }: TypedWait): string[] {
 /** Adds --wait to a command that lacks it, but for a command that has no such option. */
 export function waitingWords(words: readonly string[]): readonly string[] {
   return words.includes('--wait') || !['submit', 'resume'].includes(words[1] ?? '') ? words : [...words, '--wait'];
-}
-
-/** Adds the typed options to an error whose next command submits a file that failed. */
-export async function keepingOptions(options: TypedWait, work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!isSvcError(error, 'job_failed') || error.next?.[1] !== 'submit') throw error;
-    // Without --wait, submit refuses --fail-on, which is about results.
-    const kept = options.wait ? options : { ...options, failOn: undefined };
-    throw error.with({ next: [...error.next, ...optionWords(kept).filter((word) => !error.next?.includes(word))] });
-  }
 }
 
 /** The option `--only-recorded`, with which a job that the ledger does not know stops the upload. */

@@ -8,6 +8,7 @@ import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { knownTenant } from '../../cli/config/cache.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 import {
   confirmRows,
   lookAtRows,
@@ -26,7 +27,7 @@ import { type Division, RowClaims } from './row-claims.ts';
 import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { withTokensOnce } from '../request/tokens-once.ts';
-import { type FileJob, rowsIn } from '../results/file-results.ts';
+import type { FileJob, FileJobs } from './file-jobs.ts';
 import { requireDestination } from '../results/merge.ts';
 import {
   compareBeforeEntry,
@@ -38,26 +39,21 @@ import {
 import { confirmWords } from './options.ts';
 import { requireClearName } from '../ledger/cycle-names.ts';
 import { senderOf } from '../job/job-files.ts';
-import type { NamedCycle } from './named-cycle.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { creatorMemory, SpareJob } from '../job/spare-job.ts';
 import { tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
 import { outlast } from '../job/wait.ts';
 
-/** The jobs with rows of a file, as the ledger has them. */
-export interface FileJobs {
-  readonly file: RequestFile;
-  readonly jobs: readonly FileJob[];
-  /** Whether the operator named the cycle. */
-  readonly isNamed: boolean;
-  readonly cycle: NamedCycle;
-}
-
 /** What is done with a file. */
 export type Decision =
   /** Its jobs are waited for, after rows that no job has were sent. */
-  | { readonly kind: 'send'; readonly out: string }
+  | {
+      readonly kind: 'send';
+      readonly out: string;
+      /** Whether the results of all rows were received before, so that nothing is sent or waited for. */
+      readonly wasDelivered: boolean;
+    }
   /** The tokens of all rows came from results of the cycle. */
   | { readonly kind: 'nothing new' }
   | { readonly kind: 'planned' };
@@ -125,7 +121,7 @@ export class FileSubmission {
       return { kind: 'planned' };
     }
     await confirmRows(this.#context, this.#unsent, free, look);
-    return { kind: 'send', out };
+    return { kind: 'send', out, wasDelivered: await this.#wasDelivered(this.#divided) };
   }
 
   /** Returns how many rows no job of the cycle has; undefined if the tenant is not known. Nothing is sent. */
@@ -143,7 +139,7 @@ export class FileSubmission {
    * `onClaim` is called before the first claim.
    */
   async upload({ onClaim }: { readonly onClaim?: () => Promise<void> } = {}): Promise<void> {
-    const tenant = this.#tenant ?? '';
+    const { tenant } = this;
     this.#ledger.beforeFirstEntry(onClaim);
     const client = await this.#context.client();
     const claims = this.#known.joined.map(({ claim }) => claim);
@@ -193,13 +189,14 @@ export class FileSubmission {
 
   /** Returns the jobs with rows of the file, as the ledger has them now. */
   async jobs(): Promise<FileJobs> {
-    const tenant = this.#tenant ?? '';
+    const { tenant } = this;
     const { named, joined } = this.#known;
     const opened = (await this.#ledger.open(tenant)).cycle(named.cycle);
     const entries = [...(await opened.read())];
     const claims = new Map(standingClaims(entries).map((claim) => [claim.job, claim]));
     const jobs: FileJob[] = [];
-    for (const { claim, file } of joined) jobs.push({ claim, rows: await rowsIn(file) });
+    for (const { claim, file } of joined)
+      jobs.push({ claim, rows: { source: await fileSource(file.path), count: file.check.rows } });
     for (const [job, { source, rows }] of this.#claimed) {
       const claim = claims.get(job);
       if (claim === undefined) throw this.#freedError(job);
@@ -229,11 +226,9 @@ export class FileSubmission {
     return new Set(this.#sent.keys());
   }
 
-  /** Whether the results of all rows were received before, so that nothing is sent or waited for. */
-  async wasDelivered(): Promise<boolean> {
-    const { named, free, joined } = this.#known;
+  async #wasDelivered({ named, free, joined }: Divided): Promise<boolean> {
     if (free.length > 0) return false;
-    const entries = await (await this.#ledger.open(this.#tenant ?? '')).cycle(named.cycle).read();
+    const entries = await (await this.#ledger.open(this.tenant)).cycle(named.cycle).read();
     return joined.every(({ claim }) => deliveryOf(entries, claim.job) !== undefined);
   }
 

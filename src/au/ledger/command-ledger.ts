@@ -12,7 +12,7 @@ import { countText } from '../../cli/output/time.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';
-import { deliveryOf, hasClaim, isDone, standingClaims, stands } from './claims.ts';
+import { deliveryOf, hasClaim, isDone, stands } from './claims.ts';
 import type { ClaimEntry, EndBody, Entry, Who } from './entry.ts';
 import type { LedgerCycle, LedgerHost } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
@@ -141,14 +141,6 @@ export class CommandLedger {
       wasRead: isDone(entries, job),
       wasDelivered: deliveryOf(entries, job) !== undefined,
     };
-  }
-
-  /** Returns the claims of some jobs of a cycle, or all of its claims. The first job shows the cycle of a file without one. */
-  async claimsOf(tenant: string, named: string | undefined, jobs?: readonly string[]): Promise<readonly ClaimEntry[]> {
-    const ledger = await this.open(tenant);
-    const cycle = named === undefined ? await ledger.cycleOfJob(jobs?.[0] ?? '') : ledger.cycle(named);
-    const claims = standingClaims((await cycle?.read()) ?? []);
-    return jobs === undefined ? claims : claims.filter(({ job }) => jobs.includes(job));
   }
 
   /** Ends the claim of a job on the operator's word: its rows are free, or nobody can get its results any more. */

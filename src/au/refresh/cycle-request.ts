@@ -5,6 +5,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { option } from '../../cli/app/hint.ts';
 import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/source.ts';
+import { standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { acceptWords, formWords } from '../prepare/prepare-options.ts';
@@ -231,9 +232,9 @@ async function sentRows(context: Context, directory: RefreshDirectory): Promise<
   const tenant = notedTenant(directory);
   if (tenant === undefined) return undefined;
   const ledger = new CommandLedger(context, { onlyReads: true });
-  const claims = await ledger.claimsOf(tenant, directory.cycle);
+  const entries = await (await ledger.open(tenant)).cycle(directory.cycle).read();
   const files: string[] = [];
-  for (const { job, sha256 } of claims) {
+  for (const { job, sha256 } of standingClaims(entries)) {
     const { request } = ledger.jobFiles(job);
     if ((await hashIfReadable(request)) === sha256) files.push(request);
   }
