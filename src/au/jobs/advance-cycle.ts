@@ -2,7 +2,6 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
-import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { submitWords } from './submission-errors.ts';
@@ -68,7 +67,7 @@ export async function advanceCycle(
   compareBeforeEntry(context, client, ledger, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
-  await finishOwnUploads(context, client, cycle, onEvent);
+  await finishUploads(context, client, cycle, onEvent);
   // A time limit that ends the wait leaves no time to read the ledger, so it is read before.
   let unsent = await unsentRows(cycle);
   const poll = async (contested: ReadonlySet<string>): Promise<PolledClaims> => {
@@ -102,18 +101,6 @@ export async function advanceCycle(
       throw isOwn ? worseOf(context, lost, error, how.out) : error;
     }
   });
-}
-
-/** Goes on with the uploads of a cycle that this machine began. @throws SvcError `config` for a key of another tenant */
-async function finishOwnUploads(
-  context: Context,
-  client: Client,
-  { tenant, ledger, claims }: ClaimedCycle,
-  onEvent: ReturnType<typeof showJobs>,
-): Promise<void> {
-  if (claims.some(({ job }) => ledger.jobFiles(job).sent === 'some'))
-    requireKnownTenant(context, tenant, 'nothing was uploaded');
-  await finishUploads(context, client, claims, { ledger, onEvent });
 }
 
 /** Returns a cycle as the ledger has it now. @throws SvcError `job_failed` if no claim stands */

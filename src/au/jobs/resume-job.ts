@@ -4,7 +4,6 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failedError, readJob } from '../job/job.ts';
 import { explainMissing, mayBeFound } from './missing-job.ts';
@@ -38,8 +37,8 @@ async function finishUpload(context: Context, client: Client, job: string, wait:
   const tenant = await outlast(context, wait, () => tenantOfKey(client));
   const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
   if (tenant === undefined || claimed?.stands !== true) return;
-  requireKnownTenant(context, tenant, 'nothing was uploaded');
-  await finishUploads(context, client, [claimed.claim], { ledger, onEvent: showJobs(context) });
+  const of = { name: claimed.cycle, tenant, ledger, claims: [claimed.claim] };
+  await finishUploads(context, client, of, showJobs(context));
 }
 
 /** Reads a job that must be completed, and shows one that is not. @throws SvcError `job_failed`, `pending` */

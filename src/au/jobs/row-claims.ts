@@ -4,7 +4,7 @@ import type { Client } from '../../client/api/client.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
-import { boundJob, claimRows } from '../ledger/claim-rows.ts';
+import { claimRows } from '../ledger/claim-rows.ts';
 import { areTokensKnown, hasClaim, isDone, standingClaims, type Taken } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
@@ -138,23 +138,6 @@ export class RowClaims {
     })();
     this.#last = claimed;
     return claimed;
-  }
-
-  /**
-   * Checks that the rows of a job are still claimed for it alone, before more of its file is sent.
-   * @throws SvcError as `claimRows`
-   */
-  async requireClaim(
-    { part, file, bytes, sha256 }: ClaimEntry,
-    job: AccountUpdaterJob,
-    source: UploadSource,
-  ): Promise<void> {
-    const ledger = await this.#ledger.open(this.#ledger.tenantOf(job));
-    const cycle = await ledger.cycleOfJob(job.id);
-    if (cycle === undefined) throw boundJob(job.id);
-    const rows = await this.#rowsOf(ledger, { sha256, source });
-    const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
-    await claimRows(ledger, { job, cycle: cycle.name, part, file, bytes, sha256, rows, tokens });
   }
 
   /**

@@ -1,18 +1,20 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
-import type { ClaimEntry } from '../ledger/entry.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { RowClaims } from './row-claims.ts';
 import { compareJobs, type Comparing, refuseUnknownJobs } from './compare-jobs.ts';
+import type { ClaimedCycle } from './poll-claims.ts';
 import { findJob, type JobOptions } from '../job/job.ts';
+import { senderOf } from '../job/job-files.ts';
 import type { SpareJob } from '../job/spare-job.ts';
 import { uploadAddress, uploadToJob } from '../job/upload.ts';
 import { holdJob } from '../job/verdict.ts';
@@ -54,20 +56,14 @@ async function bytesOf(file: string, end: number): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-interface Uploading extends JobOptions {
-  readonly ledger: CommandLedger;
-}
-
-export interface Sending extends Uploading {
-  readonly tenant: string;
+export interface Sending extends JobOptions {
   readonly rows: RowClaims;
+  readonly ledger: CommandLedger;
   readonly spare: SpareJob;
   /** The file with the rows, and the name of its cycle in the ledger. */
   readonly file: Pick<RequestFile, 'name' | 'check'> & { readonly cycle: string };
   /** What may stop the upload. */
   readonly comparing: Comparing;
-  /** Who sends: the profile and the service. */
-  readonly sender: string;
   /** The command that goes on later. */
   readonly again: readonly string[];
   /** Called with a job before its creation is shown. */
@@ -118,7 +114,7 @@ export async function sendRows(
 }
 
 async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
-  const { context, client, ledger, sender, onEvent, random, spare } = shared;
+  const { context, client, ledger, onEvent, random, spare } = shared;
   const job = await createJob(shared);
   shared.onCreated(job.id, slice);
   onEvent?.({ kind: 'created', job });
@@ -129,7 +125,7 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
   let isBound = false;
   try {
     await holdJob(context, files, async () => {
-      await files.begin(slice.source, sender, 'some');
+      await files.begin(slice.source, senderOf(context), 'some');
       await claim(shared, job, slice);
       isBound = true;
       shared.onClaimed(job.id, slice);
@@ -147,9 +143,9 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
 }
 
 /** Tells whether the ledger has a claim of a job, also where the response to it was lost. */
-async function isClaimed({ ledger, tenant }: Shared, { id }: AccountUpdaterJob): Promise<boolean> {
+async function isClaimed({ ledger, comparing }: Shared, { id }: AccountUpdaterJob): Promise<boolean> {
   try {
-    return (await ledger.claimOfJob(tenant, id)) !== undefined;
+    return (await ledger.claimOfJob(comparing.tenant, id)) !== undefined;
   } catch (error) {
     if (isSvcError(error)) return true;
     throw error;
@@ -168,7 +164,8 @@ function expired({ onExpired }: Shared, job: string): RowsTaken {
 
 /** Creates a job, or takes the spare one. @throws SvcError `config` if the key belongs to another tenant */
 async function createJob(shared: Shared): Promise<AccountUpdaterJob> {
-  const { ledger, tenant, spare, client } = shared;
+  const { ledger, spare, client } = shared;
+  const { tenant } = shared.comparing;
   (await ledger.open(tenant)).requireWritable();
   let job = spare.take();
   if (job === undefined) {
@@ -222,26 +219,29 @@ function requireNew(job: AccountUpdaterJob, now: number): void {
 }
 
 /**
- * Goes on with the uploads of some claims that a command on this machine began and did not finish. A job whose file was sent
- * as a whole is left alone, because the store may have it.
+ * Goes on with the uploads of some claims of a cycle that a command on this machine began and did not finish. A job whose file
+ * was sent as a whole is left alone, because the store may have it.
+ * @throws SvcError `config` for a key of another tenant than the profile had
  */
 export async function finishUploads(
   context: Context,
   client: Client,
-  claims: readonly ClaimEntry[],
-  { ledger, onEvent, random }: Uploading,
+  { name, tenant, ledger, claims }: Pick<ClaimedCycle, 'name' | 'tenant' | 'ledger' | 'claims'>,
+  onEvent: JobOptions['onEvent'],
 ): Promise<void> {
-  for (const one of claims) {
-    const files = ledger.jobFiles(one.job);
-    if (files.sent !== 'some' || (await hashIfReadable(files.request)) !== one.sha256) continue;
+  for (const { job: id, sha256, part, file, bytes } of claims) {
+    const files = ledger.jobFiles(id);
+    if (files.sent !== 'some' || (await hashIfReadable(files.request)) !== sha256) continue;
+    requireKnownTenant(context, tenant, 'nothing was uploaded');
     await holdJob(context, files, async () => {
-      const job = await findJob(client, one.job);
+      const job = await findJob(client, id);
       if (job?.status !== 'pending' || files.sent !== 'some') return;
       uploadAddress(job, client);
-      const source = await fileSource(files.request, { sha256: one.sha256 });
-      await new RowClaims(ledger).requireClaim(one, job, source);
+      const source = await fileSource(files.request, { sha256 });
+      // The rows must still be claimed for the job alone before more of its file is sent.
+      await new RowClaims(ledger).claim(context, client, { job, cycle: name, part, file, bytes, source, sha256 });
       try {
-        await uploadToJob(client, job, source, { onEvent, random, onSent: files.record });
+        await uploadToJob(client, job, source, { onEvent, onSent: files.record });
         files.record('stored');
       } catch (error) {
         // What became of a job that is gone by now is settled like any other.

@@ -38,7 +38,6 @@ import {
 } from './compare-jobs.ts';
 import { confirmWords } from './options.ts';
 import { requireClearName } from '../ledger/cycle-names.ts';
-import { senderOf } from '../job/job-files.ts';
 import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { creatorMemory, SpareJob } from '../job/spare-job.ts';
@@ -142,8 +141,9 @@ export class FileSubmission {
     const { tenant } = this;
     this.#ledger.beforeFirstEntry(onClaim);
     const client = await this.#context.client();
-    const claims = this.#known.joined.map(({ claim }) => claim);
-    await finishUploads(this.#context, client, claims, { ledger: this.#ledger, onEvent: showJobs(this.#context) });
+    const { named, joined } = this.#known;
+    const of = { name: named.cycle, tenant, ledger: this.#ledger, claims: joined.map(({ claim }) => claim) };
+    await finishUploads(this.#context, client, of, showJobs(this.#context));
     const spare = await this.#spareJob();
     for (let division = 1; ; division += 1) {
       const slices = await slicesOf(this.#known.free);
@@ -156,12 +156,10 @@ export class FileSubmission {
         const places = new Map<string, number>();
         await sendRows(this.#context, client, slices, {
           ledger: this.#ledger,
-          tenant,
           rows: this.#rows,
           spare,
           file: { ...this.#file, cycle: this.#known.named.cycle },
           comparing: this.#comparing(tenant),
-          sender: senderOf(this.#context),
           again: this.again,
           onEvent: showJobs(this.#context, { count: slices.length, places }),
           onCreated: (job, slice) => places.set(job, slice.number),
