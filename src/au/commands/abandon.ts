@@ -10,7 +10,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { holdJob } from '../job/verdict.ts';
-import { compareBeforeEntry } from '../jobs/compare-jobs.ts';
+import { openComparedLedger } from '../jobs/compare-jobs.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { byText } from '../ledger/claims.ts';
 import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
@@ -95,8 +95,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   if (found?.status === 'pending' && files.sent === undefined)
     context.notices.warn(`svc of ${byText(claimed.claim)} may be uploading its file now: make sure that it has ended`);
   await confirm(context, isPaid ? `Close job ${job}? Its rows stay in their cycle.` : `Free the rows of job ${job}?`);
-  const ledger = new CommandLedger(context);
-  compareBeforeEntry(context, client, ledger, ['au', 'abandon', job]);
+  const ledger = openComparedLedger(context, ['au', 'abandon', job]);
   const progress = await holdSender(context, files, async () => {
     // The job may have got its file while the question was open.
     const now = await judge((await ledger.claimOfJob(tenant, job)) ?? claimed);

@@ -7,13 +7,13 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
-import { compareBeforeEntry } from '../jobs/compare-jobs.ts';
+import { openComparedLedger } from '../jobs/compare-jobs.ts';
 import { findJob } from '../job/job.ts';
 import { jobRequest } from '../job/job-view.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { resumable } from '../job/verdict.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
 import { copyOut, openSpool } from '../request/spool-output.ts';
 import { LATE_MS, type ResultsChecks } from '../results/download.ts';
@@ -90,9 +90,8 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   const isFile = out !== '-' && (await inspectTarget(out, force)).kind === 'file';
   const file = isFile ? out : await openSpool(context);
   const client = await context.client();
-  const ledger = new CommandLedger(context);
+  const ledger = openComparedLedger(context, ['au', 'download', job]);
   const tenant = await tenantOfJob(client, job);
-  compareBeforeEntry(context, client, ledger, ['au', 'download', job]);
   const sent = await sentRows(ledger, tenant, job);
   const downloading = readResultsOf(context, client, { ledger, tenant, job }, file, {
     ...sent,

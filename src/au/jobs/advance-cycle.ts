@@ -64,7 +64,8 @@ export async function advanceCycle(
 ): Promise<AdvancedCycle> {
   const { again, wait } = how;
   const { name, tenant, ledger } = named;
-  compareBeforeEntry(context, client, ledger, again);
+  // A wait of days may be between two cycles of one command.
+  compareBeforeEntry(context, ledger, again);
   let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
   await finishUploads(context, client, cycle, onEvent);

@@ -6,12 +6,12 @@ import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { boundJob, RowsTaken } from '../ledger/claim-rows.ts';
 import { standingClaims } from '../ledger/claims.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { holdJob } from '../job/verdict.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
-import { compareBeforeEntry, compareJobs } from './compare-jobs.ts';
+import { compareJobs, openComparedLedger } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './options.ts';
 import { type Compared, NOTHING, RowClaims } from './row-claims.ts';
 import { newTokensError, takenError } from './submission-errors.ts';
@@ -42,9 +42,10 @@ export async function claimFile(
   send: (sent: JobFiles) => Promise<void>,
 ): Promise<void> {
   const { onlyReads } = file;
-  const ledger = new CommandLedger(context, { onlyReads });
+  const words = ['au', 'upload', job.id, file.typed, ...confirmWords(file.confirmed)];
+  const ledger = openComparedLedger(context, words, { onlyReads });
   const sent = ledger.jobFiles(job.id);
-  const claim = (): Promise<void> => bindFile(context, client, job, { ...file, ledger, sent });
+  const claim = (): Promise<void> => bindFile(context, client, job, { ...file, words, ledger, sent });
   if (onlyReads) return claim();
   return holdJob(context, sent, async () => {
     await claim();
@@ -54,6 +55,7 @@ export async function claimFile(
 
 /** The ledger for the rows of a file, and the record of what was sent to its job. */
 interface FileToBind extends JobFile {
+  readonly words: readonly string[];
   readonly ledger: CommandLedger;
   readonly sent: JobFiles;
 }
@@ -62,13 +64,11 @@ async function bindFile(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  { file: request, typed, confirmed, onlyReads, ledger, sent }: FileToBind,
+  { file: request, typed, confirmed, onlyReads, words, ledger, sent }: FileToBind,
 ): Promise<void> {
   const tenant = ledger.tenantOf(job);
   requireKnownTenant(context, tenant, 'nothing was uploaded');
   const { payAgain, newLedger } = confirmed;
-  const words = ['au', 'upload', job.id, typed, ...confirmWords(confirmed)];
-  if (!onlyReads) compareBeforeEntry(context, client, ledger, words);
   const jobs = await compareJobs(client, { ledger, tenant, job, onlyRecorded: false, newLedger, again: words, words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });
   const claims = new RowClaims(ledger);

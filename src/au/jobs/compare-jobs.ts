@@ -6,7 +6,7 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
-import type { CommandLedger, KnownLedger } from '../ledger/command-ledger.ts';
+import { CommandLedger, type KnownLedger } from '../ledger/command-ledger.ts';
 import { nameOf, soundPages, unsoundList, UnsoundList } from '../job/job.ts';
 import { MISSING_MS } from '../job/wait.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -330,17 +330,25 @@ function ownership(job: AccountUpdaterJob, listed: readonly ListedJob[]): (other
 }
 
 /**
- * Compares the jobs of the service with a shared ledger before this command enters anything there. A ledger that was restored
- * to an older time can be put back by another machine only while nothing is added, and the copies of this machine may be as old.
+ * Opens the ledger for a command that enters what became of jobs. Before the first entry, a shared one is compared with the jobs
+ * of the service: a ledger that was restored to an older time can be put back by another machine only while nothing is added,
+ * and the copies of this machine may be as old. `again` is the command that goes on later.
  */
-export function compareBeforeEntry(
+export function openComparedLedger(
   context: Context,
-  client: Client,
-  ledger: CommandLedger,
   again: readonly string[],
-): void {
+  { onlyReads = false }: { readonly onlyReads?: boolean | undefined } = {},
+): CommandLedger {
+  const ledger = new CommandLedger(context, { onlyReads });
+  if (!onlyReads) compareBeforeEntry(context, ledger, again);
+  return ledger;
+}
+
+/** Compares the jobs with a shared ledger before this command adds its next entry there. */
+export function compareBeforeEntry(context: Context, ledger: CommandLedger, again: readonly string[]): void {
   if (!ledger.isShared) return;
   ledger.beforeFirstEntry(async (tenant) => {
+    const client = await context.client();
     const comparing = { ledger, tenant, onlyRecorded: true, newLedger: false, words: again };
     try {
       await refuseUnknownJobs(client, comparing, await creatorMemory(context, client)?.known());

@@ -11,7 +11,7 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { compareBeforeEntry } from './compare-jobs.ts';
+import { openComparedLedger } from './compare-jobs.ts';
 
 /** A cycle that an operator named, as the ledger has it now. */
 export interface NamedCycle {
@@ -158,13 +158,12 @@ export async function openCycles(
   { shared = false, onlyReads = false }: { readonly shared?: boolean; readonly onlyReads?: boolean } = {},
 ): Promise<readonly NamedCycle[]> {
   const reading = new CommandLedger(context, { onlyReads: true });
-  const ledger = onlyReads ? reading : new CommandLedger(context);
+  const ledger = onlyReads ? reading : openComparedLedger(context, ['au', 'resume']);
   const wasShared = reading.isShared || reading.wasShared();
   if (shared && !wasShared) return [];
   // A key is needed only if there is such a job.
   if (!wasShared && !(await isAnyOpen(reading.everyTenant()))) return [];
   const client = await context.client();
-  compareBeforeEntry(context, client, ledger, ['au', 'resume']);
   const opened = await ledgerOfKey(context, client, ledger);
   if (opened === undefined || (shared && !ledger.isShared)) return [];
   const [tenant, found] = opened;

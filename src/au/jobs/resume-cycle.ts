@@ -4,7 +4,6 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
 import { namedCycle, type NamedCycle } from './named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
 import {
@@ -16,7 +15,7 @@ import {
   type Results,
 } from '../results/submission.ts';
 import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
-import { compareBeforeEntry } from './compare-jobs.ts';
+import { openComparedLedger } from './compare-jobs.ts';
 import { toneOf } from '../job/job-view.ts';
 import { outlast } from '../job/wait.ts';
 import { optionWords, type ResumeOptions } from './options.ts';
@@ -46,9 +45,8 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const print = await recordPrinter(context, resumedCycleView);
   if (input.out !== undefined) await requireDestination({ out: input.out, force: input.force });
   const client = await context.client();
-  const ledger = new CommandLedger(context, { onlyReads: input.dryRun });
   const waiting = ['au', 'resume', typed, ...optionWords(input)];
-  compareBeforeEntry(context, client, ledger, waiting);
+  const ledger = openComparedLedger(context, waiting, { onlyReads: input.dryRun });
   const find = () => namedCycle(context, client, ledger, typed);
   const named = await outlast(context, input.wait, find);
   // Other machines stop for what only this machine can put back, also where nothing of the cycle is open.

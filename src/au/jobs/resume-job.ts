@@ -4,12 +4,11 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
 import { failedError, readJob } from '../job/job.ts';
 import { explainMissing, mayBeFound } from './missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { showJobs } from '../job/show-progress.ts';
-import { compareBeforeEntry } from './compare-jobs.ts';
+import { openComparedLedger } from './compare-jobs.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, type ResumeOptions, waitingWords } from './options.ts';
@@ -31,8 +30,7 @@ export async function resumeJob(context: Context, job: string, input: ResumeOpti
 
 /** Goes on with the upload of a job, if a command on this machine began it and did not finish it. */
 async function finishUpload(context: Context, client: Client, job: string, wait: boolean): Promise<void> {
-  const ledger = new CommandLedger(context);
-  compareBeforeEntry(context, client, ledger, ['au', 'resume', job]);
+  const ledger = openComparedLedger(context, ['au', 'resume', job]);
   if (ledger.jobFiles(job).sent !== 'some') return;
   const tenant = await outlast(context, wait, () => tenantOfKey(client));
   const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);

@@ -149,7 +149,7 @@ export class FileSubmission {
       const slices = await slicesOf(this.#known.free);
       if (slices.length === 0) {
         // What this command sent was compared before. What it gets the results of was not.
-        if (this.#sent.size === 0) compareBeforeEntry(this.#context, client, this.#ledger, this.again);
+        if (this.#sent.size === 0) compareBeforeEntry(this.#context, this.#ledger, this.again);
         return;
       }
       try {

@@ -38,7 +38,7 @@ export interface Submission {
   readonly left_out: number;
   /** Left-out rows with an error as their result, at most; null while the results are not known. */
   readonly left_out_errors: number | null;
-  /** When the first job with rows of the file was created; null without such a job, and where the ledger does not say. */
+  /** When the first job with rows of the file was created; null without such a job. */
   readonly in_cycle_since: string | null;
   /** The job, if there is only one. */
   readonly job: string | null;
