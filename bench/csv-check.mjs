@@ -41,7 +41,7 @@ try {
 async function bundle() {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const entry = join(directory, 'entry.ts');
-  const names = ['au/request/check-request-file', 'au/request/overflow-file', 'client/transfer/source'];
+  const names = ['au/request/check-request-file', 'au/request/spool', 'client/transfer/source'];
   writeFileSync(
     entry,
     names.map((name) => `export * from ${JSON.stringify(join(root, `src/${name}.ts`))};`).join('\n'),

@@ -15,7 +15,7 @@ import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { resumable } from '../job/verdict.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
-import { copyOut, openSpool } from '../request/spool-output.ts';
+import { copyOut, openSpool } from '../request/spool.ts';
 import { LATE_MS, type ResultsChecks } from '../results/download.ts';
 import { enterDelivery, keptResults } from '../results/reading.ts';
 import { checksOf, readResultsOf } from '../results/job-results.ts';

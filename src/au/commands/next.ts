@@ -7,7 +7,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { actionParameter, actionsOf, actionWords } from '../results/action-option.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepParameter } from '../results/kept-columns.ts';
-import { copyOut, openSpool } from '../request/spool-output.ts';
+import { copyOut, openSpool } from '../request/spool.ts';
 import { nextRequestView, requireFewToFix, writeNextRequest } from '../next/write-next-request.ts';
 
 export const next = defineCommand({

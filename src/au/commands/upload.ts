@@ -47,7 +47,7 @@ async function uploadFile(
 ): Promise<Result> {
   const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
   const { implausibleFile } = await import('../request/implausible-file.ts');
-  const { requireTokensOnce } = await import('../request/tokens-once.ts');
+  const { requireTokensOnce } = await import('../request/rows-file.ts');
   const { readJob } = await import('../job/job.ts');
   const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../job/upload.ts');
   const print = await recordPrinter(context, jobView);

@@ -18,8 +18,7 @@ import { strangeTokens } from '../request/overview.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import type { Confirmed } from './options.ts';
-import type { Division } from './row-claims.ts';
-import { cycleText, type NamedFile, whoText } from './submission-errors.ts';
+import { cycleText, type Division, type NamedFile, whoText } from './row-claims.ts';
 
 /** What the operator asked for. */
 export interface Submitting {

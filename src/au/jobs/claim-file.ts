@@ -1,11 +1,13 @@
 import path from 'node:path';
 import { operatorOf } from '../../base/account.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { boundJob, RowsTaken } from '../ledger/claim-rows.ts';
-import { standingClaims } from '../ledger/claims.ts';
+import { standingClaims, type Taken } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
@@ -13,8 +15,7 @@ import { holdJob } from '../job/verdict.ts';
 import { otherCycles, requireOtherRows } from './begin-cycle.ts';
 import { compareJobs, openComparedLedger } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './options.ts';
-import { type Compared, NOTHING, RowClaims } from './row-claims.ts';
-import { newTokensError, takenError } from './submission-errors.ts';
+import { type Compared, cycleText, type NamedFile, NOTHING, RowClaims, whoText } from './row-claims.ts';
 import { type JobFiles, senderOf } from '../job/job-files.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { sentBefore } from '../job/upload.ts';
@@ -134,4 +135,34 @@ async function requireFreeRows(
   if (taken.length > 0) throw takenError(named, taken, check.rows, now);
   if (division !== undefined) throw newTokensError(named, division.made);
   return compared;
+}
+
+/** Returns the error for a file of which other jobs have rows, where all of it must be sent in one job. */
+export function takenError(file: NamedFile, taken: readonly Taken[], rows: number, now: number): SvcError {
+  const shared = Math.min(
+    rows,
+    taken.reduce((sum, one) => sum + one.rows, 0),
+  );
+  const jobs = taken.map(({ claim }) => claim.job);
+  const who = taken.map((one) => whoText(one, now)).join('; ');
+  return new SvcError(
+    'conflict',
+    `${formatNumber(shared)} of ${countText(rows, 'row')} of ${file.name} are in ${cycleText(file)} already: ${who}; nothing was sent`,
+    {
+      hint: `Their results come from ${jobs.length === 1 ? 'that job' : 'those jobs'}. To send only the other rows, submit the file.`,
+      next: ['au', 'resume', jobs[0] ?? '', '--wait'],
+      alternatives: [['au', 'status', jobs[0] ?? '']],
+      retryable: false,
+      facts: { jobs, rows: shared, cycle: file.cycle },
+    },
+  );
+}
+
+/** Returns the error for a file whose tokens all came from results of its cycle. */
+function newTokensError(file: NamedFile, made: number): SvcError {
+  return new SvcError(
+    'conflict',
+    `${countText(made, 'token')} of ${file.name} came from the results of ${cycleText(file)}; nothing was sent`,
+    { hint: 'They are up to date in this cycle.', facts: { new_tokens: made, cycle: file.cycle } },
+  );
 }

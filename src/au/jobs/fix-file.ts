@@ -18,7 +18,7 @@ import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { merchantOf, readRequest } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
-import { openSpool } from '../request/spool-output.ts';
+import { openSpool } from '../request/spool.ts';
 import { explainResultCode, readResults } from '../result-codes.ts';
 import type { JobResults } from '../results/job-results.ts';
 import { PartRows, TokenRows } from '../results/rows-of-request.ts';

@@ -5,7 +5,7 @@ import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { deliveryOf, isDone } from '../ledger/claims.ts';
 import { type Doubt, doubtError, jobText } from '../ledger/doubt.ts';
-import { submitWords } from './submission-errors.ts';
+import { submitWords } from '../ledger/cycle-names.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { NamedCycle } from './named-cycle.ts';

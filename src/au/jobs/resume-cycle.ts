@@ -4,7 +4,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
-import { namedCycle, type NamedCycle } from './named-cycle.ts';
+import { namedCycle } from './named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
 import {
   checkThreshold,
@@ -63,31 +63,15 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   }
   const again = ['au', 'resume', named.name, ...optionWords(input)];
   const advanced = await advanceCycle(context, client, named, { ...input, out, again });
-  const { results } = advanced;
+  const { results, reason, ...shown } = advanced;
+  const row = { cycle: named.name, ...shown };
   const counted = results && (await countCycle(context, named, results, { rows: results.rowsSent }));
-  await showCycle(context, named, advanced, counted, { print, failOn: input.failOn });
-}
-
-interface Showing extends Pick<ResumeOptions, 'failOn'> {
-  readonly print: (row: ResumedCycle) => Promise<void>;
-}
-
-/** Shows a cycle with its results. @throws SvcError why some are missing, `threshold` for `--fail-on` */
-async function showCycle(
-  context: Context,
-  { name }: Pick<NamedCycle, 'name'>,
-  { results: _written, reason, ...shown }: AdvancedCycle,
-  counted: Counted | undefined,
-  { print, failOn }: Showing,
-): Promise<void> {
-  const row = { cycle: name, ...shown };
-  if (counted === undefined) {
-    await print(row);
-    if (reason) throw reason;
-    return;
+  if (counted === undefined) await print(row);
+  else {
+    await printResults(context, print, row, counted);
+    reportResults(context, `cycle ${named.name}`, advanced, counted, input.failOn);
   }
-  await printResults(context, print, row, counted);
-  reportResults(context, `cycle ${name}`, { status: row.status, reason }, counted, failOn);
+  if (reason) throw reason;
 }
 
 /** Says where the results of a cycle are. @throws SvcError why some are missing, `threshold` for `--fail-on` */

@@ -1,11 +1,13 @@
+import { SvcError } from '../../base/errors.ts';
 import { once } from '../../base/once.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
 import { claimRows } from '../ledger/claim-rows.ts';
-import { areTokensKnown, hasClaim, isDone, standingClaims, type Taken } from '../ledger/claims.ts';
+import { areTokensKnown, byText, hasClaim, isDone, standingClaims, type Taken } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
@@ -24,10 +26,16 @@ import {
 import { RowSet } from '../ledger/row-set.ts';
 import { readNewTokens } from '../results/job-results.ts';
 import { settleClaims, type SettleOptions } from './settle-claims.ts';
-import { failedElsewhere, type NamedFile } from './submission-errors.ts';
 import { readRequest } from '../request/request-lines.ts';
-import { type DividedRows, RowsFile } from '../request/rows-file.ts';
-import { repeatsToken, withTokensOnce } from '../request/tokens-once.ts';
+import { type DividedRows, repeatsToken, RowsFile, withTokensOnce } from '../request/rows-file.ts';
+
+/** The file that is to be sent, in the words of messages. */
+export interface NamedFile {
+  readonly name: string;
+  readonly cycle: string;
+  /** Whether the operator named the cycle. Otherwise the name is made from the rows of the file. */
+  readonly isNamed: boolean;
+}
 
 /** The rows of one job, or those of a whole file. */
 interface JobRows {
@@ -270,4 +278,33 @@ export async function divideRows(
   }
   const left = await free.finish();
   return { free: left === undefined ? [] : await withTokensOnce(context, left), joined, made };
+}
+
+/** Returns the error for rows whose jobs failed on another machine. The next command sends them. */
+export function failedElsewhere(file: NamedFile, failed: readonly Taken[]): SvcError {
+  const jobs = failed.map(({ claim }) => claim.job);
+  const what = failed.map(
+    ({ claim, rows }) =>
+      `job ${claim.job} with ${countText(rows, 'row')} of ${file.name} failed: ${byText(claim)} sent it as ${claim.file.name}`,
+  );
+  return new SvcError('job_failed', `${what.join('; ')}; nothing was sent now`, {
+    hint: `Nothing was billed for ${jobs.length === 1 ? 'that job' : 'these jobs'}. Run the same command again, which sends the rows in another one.`,
+    next: ['au', 'status', jobs[0] ?? ''],
+    retryable: true,
+    facts: {
+      ...(jobs.length === 1 ? { job: jobs[0] } : { jobs }),
+      rows: failed.reduce((sum, { rows }) => sum + rows, 0),
+    },
+  });
+}
+
+export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed'>): string {
+  return isNamed ? `cycle ${cycle}` : 'the ledger';
+}
+
+/** Says who sent the rows of a claim, when, and what became of its job. */
+export function whoText({ claim, status }: Taken, now: number): string {
+  const age = formatDuration(Math.max(0, now - Date.parse(claim.created_at)));
+  const became = status === null ? 'not read in a dry run' : (status ?? 'no longer known to the service');
+  return `sent by ${byText(claim)}, ${age} ago, job ${claim.job} (${became})`;
 }

@@ -19,14 +19,12 @@ import {
   type Submitting,
 } from './before-sending.ts';
 import { requireRecentResults } from './begin-cycle.ts';
-import type { NamedFile } from './submission-errors.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { type Division, RowClaims } from './row-claims.ts';
+import { type Division, type NamedFile, RowClaims } from './row-claims.ts';
 import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
-import type { DividedRows } from '../request/rows-file.ts';
-import { withTokensOnce } from '../request/tokens-once.ts';
+import { type DividedRows, withTokensOnce } from '../request/rows-file.ts';
 import type { FileJob, FileJobs } from './file-jobs.ts';
 import { requireDestination } from '../results/merge.ts';
 import {

@@ -14,6 +14,11 @@ export function isFileCycle(cycle: string): boolean {
   return /^file-[0-9a-f]{16}$/.test(cycle);
 }
 
+/** Returns the command that submits a file in a cycle. A file without a cycle is submitted by its name alone. */
+export function submitWords(file: string, cycle: string): string[] {
+  return ['au', 'submit', file, ...(isFileCycle(cycle) ? [] : ['--cycle', cycle])];
+}
+
 /** The longest name of a cycle before its counter. */
 const LONGEST_BASE = 36;
 

@@ -4,7 +4,7 @@ import { isSamePath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { type NamedFile, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
-import { openSpool } from '../request/spool-output.ts';
+import { openSpool } from '../request/spool.ts';
 import type { PrepareOutputs } from './prepare.ts';
 import { isRejectsFile } from './rejects-file.ts';
 

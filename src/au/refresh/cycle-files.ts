@@ -9,7 +9,7 @@ import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import type { FileResults } from '../jobs/file-jobs.ts';
 import { writeNextRequest } from '../next/write-next-request.ts';
-import { openSpool } from '../request/spool-output.ts';
+import { openSpool } from '../request/spool.ts';
 import type { Actions } from '../result-codes.ts';
 import { actionsOf, actionWords } from '../results/action-option.ts';
 import { keepFileOf } from '../results/kept-columns.ts';

@@ -18,7 +18,7 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
 import { formOf } from '../prepare/prepare.ts';
 import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
-import { openSpool } from '../request/spool-output.ts';
+import { openSpool } from '../request/spool.ts';
 import { type Concluded, CycleFiles } from './cycle-files.ts';
 import {
   addExport,

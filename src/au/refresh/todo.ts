@@ -6,7 +6,7 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import type { FileResults } from '../jobs/file-jobs.ts';
-import { openSpool } from '../request/spool-output.ts';
+import { openSpool } from '../request/spool.ts';
 import { type Actions, groupOf, isExpired, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { openKept } from '../results/kept-columns.ts';
 import { requireNewToken } from '../results/new-token.ts';

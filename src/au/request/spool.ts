@@ -5,8 +5,13 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SvcError, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
+import { ScratchFile } from '../../base/files/scratch-file.ts';
+import { inspectTarget } from '../../base/files/target.ts';
 import type { System } from '../../base/system.ts';
+import type { Context } from '../../cli/app/command.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
+import { copyInto, fileSource } from '../../client/transfer/source.ts';
+import type { Overflow } from './row-buckets.ts';
 
 /** The largest standard input: twelve times what one job takes. It bounds a runaway pipe. */
 const LARGEST = 360_000_000;
@@ -91,4 +96,46 @@ async function removeOrphans(directory: string, system: System): Promise<void> {
     const owner = Number(/^\.?(\d+)-[0-9a-f]{12}\.csv/.exec(name)?.[1] ?? system.pid);
     if (owner !== system.pid && !system.isAlive(owner)) await fs.rm(path.join(directory, name), { force: true });
   }
+}
+
+/**
+ * Creates the name of a private file for output to a pipe, a device or standard output, which must receive only checked
+ * data.
+ */
+export async function openSpool(context: Context): Promise<string> {
+  const spooled = await createSpool(context.system);
+  context.onClose(() => spooled.remove());
+  return spooled.path;
+}
+
+/** Copies a finished file to a pipe, a device or standard output. Does nothing if the target is a file. */
+export async function copyOut(context: Context, file: string, out: string): Promise<void> {
+  if (out === '-') {
+    for await (const piece of (await fileSource(file)).open()) await context.out.writeBytes(piece);
+    return;
+  }
+  const target = await inspectTarget(out, true);
+  if (target.kind !== 'file') await copyInto(target, file, context);
+}
+
+/**
+ * Opens a private file for the hashes of rows that do not fit in memory. It is removed when it is released, and at the end
+ * of the command at the latest.
+ * @throws SvcError `local` for a file that cannot be written
+ */
+export async function openOverflowFile(context: Pick<Context, 'system' | 'onClose'>): Promise<Overflow> {
+  const spooled = await createSpool(context.system);
+  const file = await ScratchFile.create(spooled.path);
+  let isReleased = false;
+  const release = async (): Promise<void> => {
+    if (isReleased) return;
+    isReleased = true;
+    try {
+      await file.close();
+    } finally {
+      await spooled.remove();
+    }
+  };
+  context.onClose(release);
+  return { append: (pieces) => file.append(pieces), read: (at, words) => file.read(at, words), release };
 }

@@ -10,7 +10,7 @@ import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { recognizeFile } from '../request/file-kind.ts';
 import { LF } from '../request/request-file.ts';
-import { copyOut, openSpool } from '../request/spool-output.ts';
+import { copyOut, openSpool } from '../request/spool.ts';
 import { readResults } from '../result-codes.ts';
 import { lastByteOf } from './download.ts';
 import { extraColumns, mergedInOrder, resultLine } from './merge-in-order.ts';

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Doubt, doubtError, knownText } from '../../../src/au/ledger/doubt.ts';
-import { failedElsewhere, takenError } from '../../../src/au/jobs/submission-errors.ts';
+import { takenError } from '../../../src/au/jobs/claim-file.ts';
+import { failedElsewhere } from '../../../src/au/jobs/row-claims.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { claimBody, WHO } from './entries.ts';
 
