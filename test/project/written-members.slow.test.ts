@@ -6,7 +6,7 @@ const src = new URL('../../src/', import.meta.url);
 
 /** The files with the schemas of what svc writes for itself, and the folder whose code must read it. */
 const SCHEMAS = [
-  ['au/', 'au/refresh/refresh-record.ts'],
+  ['au/', 'au/refresh/refresh-directory.ts'],
   ['au/', 'au/ledger/entry.ts'],
   ['logs/', 'logs/position.ts'],
   ['logs/', 'logs/tail/checkpoint.ts'],

@@ -13,7 +13,6 @@ import { LATE_MS } from '../results/download.ts';
 import { enterDelivery } from '../results/reading.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import { compareBeforeEntry } from './compare-jobs.ts';
-import { withoutResults } from './file-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
 import { showJobs } from '../job/show-progress.ts';
@@ -62,7 +61,7 @@ export async function advanceCycle(
   how: Advance,
 ): Promise<AdvancedCycle> {
   const { again, wait } = how;
-  const { name, tenant, ledger } = named;
+  const { name, ledger } = named;
   // A wait of days may be between two cycles of one command.
   compareBeforeEntry(context, ledger, again);
   let cycle = await claimedCycle(named);
@@ -80,9 +79,8 @@ export async function advanceCycle(
     return poll(contested);
   };
   return withContested(client, wait, async (contested) => {
-    const { progress, reason: ofJobs, forgotten } = await poll(contested);
+    const { progress, reason: ofJobs, lost: missing } = await poll(contested);
     const reason = ofJobs && worstOf([ofJobs, unsent]);
-    const missing = await withoutResults(ledger, tenant, forgotten);
     const doubts = missing.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
     const row = { rows: rowsOf(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress };

@@ -5,15 +5,13 @@ import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { countText, isoTime, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { fileSource } from '../../client/transfer/source.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { isDone } from '../ledger/claims.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { LATE_MS } from '../results/download.ts';
-import { enterDelivery, keptResults } from '../results/reading.ts';
+import { enterDelivery } from '../results/reading.ts';
 import { type JobResults, resultsOfJob, type RowsOfJob, withContested } from '../results/job-results.ts';
 import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
 import type { Rereadable } from '../results/reconcile.ts';
@@ -95,28 +93,15 @@ export async function deliverFile(
   const client = await context.client();
   return withContested(client, wait, async (contested) => {
     const found = await outlast(context, wait, jobsNow);
-    const { reason, forgotten } = await pollFile(context, found, { wait, again, contested });
+    const { reason, lost } = await pollFile(context, found, { wait, again, contested });
     if (reason !== undefined) throw reason;
-    const { tenant, ledger, name } = found.cycle;
-    const missing = await withoutResults(ledger, tenant, forgotten);
-    const isJoinable = delivered !== undefined && missing.length < found.jobs.length;
-    const doubts = isJoinable ? [] : missing.map((claim) => ({ claim, why: 'delivered' }) as const);
-    const lost = doubtError(doubts, { cycle: name, now: client.now() });
-    if (lost) throw lost;
-    const how = { wait, again, delivered, missing: new Set(missing.map(({ job }) => job)) };
+    const isJoinable = delivered !== undefined && lost.length < found.jobs.length;
+    const doubts = isJoinable ? [] : lost.map((claim) => ({ claim, why: 'delivered' }) as const);
+    const doubt = doubtError(doubts, { cycle: found.cycle.name, now: client.now() });
+    if (doubt) throw doubt;
+    const how = { wait, again, delivered, lost: new Set(lost.map(({ job }) => job)) };
     return writeFile(context, client, found, to, how);
   });
-}
-
-/** Returns the claims of which this machine keeps no results. */
-export async function withoutResults(
-  ledger: CommandLedger,
-  tenant: string,
-  claims: readonly ClaimEntry[],
-): Promise<ClaimEntry[]> {
-  const missing: ClaimEntry[] = [];
-  for (const claim of claims) if ((await keptResults(ledger, tenant, claim.job)) === undefined) missing.push(claim);
-  return missing;
 }
 
 async function writeFile(
@@ -124,7 +109,7 @@ async function writeFile(
   client: Client,
   found: FileJobs,
   to: Destination,
-  { wait, again, delivered, missing }: Polling & { readonly missing: ReadonlySet<string> },
+  { wait, again, delivered, lost }: Polling & { readonly lost: ReadonlySet<string> },
 ): Promise<FileResults> {
   const { file, cycle } = found;
   const jobs: (FileJob & JobResults)[] = [];
@@ -132,7 +117,7 @@ async function writeFile(
   for (const job of found.jobs.toSorted((a, b) => a.claim.part - b.claim.part)) {
     const how = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
     const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, how);
-    const joined = missing.has(job.claim.job) ? delivered : undefined;
+    const joined = lost.has(job.claim.job) ? delivered : undefined;
     jobs.push({
       ...job,
       ...(joined === undefined ? await outlast(context, wait, get) : { file: joined, compared: true }),

@@ -45,8 +45,8 @@ export interface PolledClaims {
   readonly statuses: ReadonlyMap<string, string>;
   /** Why there are no results of all jobs yet; undefined if all jobs are completed. */
   readonly reason: SvcError | undefined;
-  /** Claims of jobs that the service does not find and whose results were delivered, too old for a list that lags. */
-  readonly forgotten: readonly ClaimEntry[];
+  /** Claims of jobs that the service has forgotten after their results were delivered, and of which this machine keeps none. */
+  readonly lost: readonly ClaimEntry[];
 }
 
 /**
@@ -92,12 +92,16 @@ export async function pollClaims(
   const reason = await worstReason(client, cycle, { seen, again, resubmit, contested });
   const because = timeUp ?? outage;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
-  const forgotten = claims.filter(
-    (claim) => !seen.has(claim.job) && deliveryOf(cycle.entries, claim.job) && client.now() > provableUntil(claim),
-  );
+  const lost: ClaimEntry[] = [];
+  for (const claim of claims) {
+    // A job that is younger may be missing in a list that lags.
+    const isForgotten = !seen.has(claim.job) && client.now() > provableUntil(claim);
+    const wasDelivered = isForgotten && deliveryOf(cycle.entries, claim.job) !== undefined;
+    if (wasDelivered && (await keptResults(cycle.ledger, cycle.tenant, claim.job)) === undefined) lost.push(claim);
+  }
   if (reason === undefined && wait) onEvent?.({ kind: 'completed', job: label });
   const statuses = new Map([...seen].map(([id, { status }]) => [id, status]));
-  return { progress: progressOf(claims, seen), statuses, reason: ofJobs, forgotten };
+  return { progress: progressOf(claims, seen), statuses, reason: ofJobs, lost };
 }
 
 function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {

@@ -16,9 +16,8 @@ import { readRequest, type RequestRow, rowKeyOf } from '../request/request-lines
 import { openSpool, spoolFile } from '../request/spool.ts';
 import { keepFileOf, KEPT_COLUMNS, openKept } from '../results/kept-columns.ts';
 import { exclusionsFor } from './exclusion-list.ts';
-import type { RefreshDirectory } from './refresh-directory.ts';
+import type { RefreshDirectory, RefreshRecord } from './refresh-directory.ts';
 import { announceStep, type RefreshInput, withExport } from './refresh-input.ts';
-import type { RefreshRecord } from './refresh-record.ts';
 import { notedTenant } from './refresh-tenant.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { TokenTable } from '../request/token-table.ts';

@@ -6,9 +6,8 @@ import { countText, isoTime } from '../../cli/output/time.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { Exclusions } from '../request/exclusions.ts';
-import type { RefreshDirectory } from './refresh-directory.ts';
+import type { RefreshDirectory, RefreshRecord } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
-import type { RefreshRecord } from './refresh-record.ts';
 
 type Counted = NonNullable<RefreshRecord['excluded']>;
 
