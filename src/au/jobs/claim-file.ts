@@ -117,14 +117,13 @@ async function requireFreeRows(
   client: Client,
   job: AccountUpdaterJob,
   {
-    request: { name: typed, check, source, submitted },
+    request,
     ledger,
     claims,
   }: { readonly request: RequestFile; readonly ledger: CommandLedger; readonly claims: RowClaims },
 ): Promise<Compared> {
   const now = client.now();
-  const whole = { sha256: check.sha256, source };
-  const file = { name: path.basename(typed), cycle: undefined, whole, submitted: submitted.sha256 };
+  const file = { ...request, name: path.basename(request.name) };
   const comparing = { tenant: ledger.tenantOf(job), file, own: new Set([job.id]), newer: async () => job };
   const compared = await claims.compare(context, client, comparing);
   const { named, taken, division } = compared;
@@ -132,7 +131,7 @@ async function requireFreeRows(
   const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
   const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING });
   if (doubt) throw doubt;
-  if (taken.length > 0) throw takenError(named, taken, check.rows, now);
+  if (taken.length > 0) throw takenError(named, taken, request.check.rows, now);
   if (division !== undefined) throw newTokensError(named, division.made);
   return compared;
 }

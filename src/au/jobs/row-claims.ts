@@ -4,9 +4,8 @@ import type { Context } from '../../cli/app/command.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
-import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
-import { claimRows } from '../ledger/claim-rows.ts';
+import { type Claiming, claimRows } from '../ledger/claim-rows.ts';
 import { areTokensKnown, byText, hasClaim, isDone, standingClaims, type Taken } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
@@ -15,17 +14,11 @@ import { doubtError } from '../ledger/doubt.ts';
 import { claimsWithoutRows, enteredWithoutRows, fileCycleIn, fileCycles } from '../ledger/earlier-keys.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import {
-  FileRows,
-  keyOfRequestRow,
-  keyOfRequestToken,
-  readRows,
-  type RequestRows,
-  tokensOf,
-} from '../ledger/request-rows.ts';
+import { FileRows, keyOfRequestRow, keyOfRequestToken, readRows, type RequestRows } from '../ledger/request-rows.ts';
 import { RowSet } from '../ledger/row-set.ts';
 import { readNewTokens } from '../results/job-results.ts';
 import { settleClaims, type SettleOptions } from './settle-claims.ts';
+import type { RequestFile } from '../request/open-request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { type DividedRows, repeatsToken, RowsFile, withTokensOnce } from '../request/rows-file.ts';
 
@@ -44,20 +37,11 @@ interface JobRows {
   readonly source: Pick<UploadSource, 'open'>;
 }
 
-/** A file and its cycle, as the operator named them. */
-interface SubmittedFile {
-  readonly name: string;
-  /** The cycle that the operator named; undefined for a file without one. */
-  readonly cycle: string | undefined;
-  /** All of its rows. */
-  readonly whole: JobRows;
-  /** The SHA-256 of the file as it was submitted, with rows that stand twice. */
-  readonly submitted: string;
-}
-
 interface ToCompare extends Omit<SettleOptions, 'stored'> {
   readonly tenant: string;
-  readonly file: SubmittedFile;
+  readonly file: Pick<RequestFile, 'name' | 'check' | 'source' | 'submitted'>;
+  /** The cycle that the operator named; undefined for a file without one. */
+  readonly cycle?: string | undefined;
 }
 
 /** The rows of a file, compared with what their cycle has. */
@@ -69,13 +53,6 @@ export interface Compared {
   readonly taken: readonly Taken[];
   /** Undefined if all rows are free. */
   readonly division: Division | undefined;
-}
-
-/** The rows to bind to a job that was created for them. */
-interface RowsToClaim extends JobRows, Pick<ClaimEntry, 'part' | 'file' | 'bytes'> {
-  readonly job: AccountUpdaterJob;
-  /** The name of the cycle in the ledger. */
-  readonly cycle: string;
 }
 
 /** The rows of files, as one command compares them with what their cycle has and binds them to jobs. */
@@ -98,13 +75,17 @@ export class RowClaims {
    * @throws SvcError `job_failed` for such a job, `outcome_unknown` for a job whose rows are unknown, `config` for a damaged
    *   ledger
    */
-  async compare(context: Context, client: Client | undefined, { tenant, file, ...how }: ToCompare): Promise<Compared> {
-    const { name, whole } = file;
+  async compare(
+    context: Context,
+    client: Client | undefined,
+    { tenant, file, cycle: typed, ...how }: ToCompare,
+  ): Promise<Compared> {
+    const { name, source } = file;
+    const whole = { sha256: file.check.sha256, source };
     const ledger = await this.#ledger.open(tenant);
     const rows = await this.#rowsOf(ledger, whole);
-    const isNamed = file.cycle !== undefined;
-    const named = { name, cycle: file.cycle ?? (await fileCycleIn(ledger, rows)), isNamed };
-    await this.#requireKnownRows(tenant, ledger, named, file);
+    const named = { name, cycle: typed ?? (await fileCycleIn(ledger, rows)), isNamed: typed !== undefined };
+    await this.#requireKnownRows(tenant, ledger, named, { whole, submitted: file.submitted.sha256 });
     const cycle = ledger.cycle(named.cycle);
     const entries = await cycle.read();
     const isBegun = entries.length > 0;
@@ -120,7 +101,7 @@ export class RowClaims {
     if (this.#ledger.onlyReads && isAnyFree) await cycle.heal();
     if (client && isAnyFree) await this.#readCompleted(context, client, tenant, entries);
     const { isMixed } = await this.#readRows(ledger.salt, whole);
-    const division = await divideRows(context, cycle, { source: whole.source, isMixed }, taken);
+    const division = await divideRows(context, cycle, { source, isMixed }, taken);
     return { named, rows, isBegun, taken, division };
   }
 
@@ -128,7 +109,7 @@ export class RowClaims {
    * Binds rows of a file to their job, before the first byte is sent. Returns whether this call made the claim.
    * @throws SvcError as `claimRows`
    */
-  async claim(context: Context, client: Client, { source, sha256, ...claiming }: RowsToClaim): Promise<boolean> {
+  async claim(context: Context, client: Client, claiming: Omit<Claiming, 'rows'>): Promise<boolean> {
     const tenant = this.#ledger.tenantOf(claiming.job);
     const ledger = await this.#ledger.open(tenant);
     const { id } = claiming.job;
@@ -140,9 +121,7 @@ export class RowClaims {
       if (!hasClaim(entries, id)) await this.#readCompleted(context, client, tenant, entries);
       // The job gets its file from this command, which needs none of its results.
       this.#looked.add(id);
-      const rows = await this.#rowsOf(ledger, { sha256, source });
-      const tokens = (salt: string): Promise<RowSet> => tokensOf(salt, source);
-      return claimRows(ledger, { ...claiming, sha256, rows, tokens });
+      return claimRows(ledger, { ...claiming, rows: await this.#rowsOf(ledger, claiming) });
     })();
     this.#last = claimed;
     return claimed;
@@ -181,7 +160,7 @@ export class RowClaims {
     tenant: string,
     ledger: Ledger,
     named: NamedFile,
-    { whole, submitted }: SubmittedFile,
+    { whole, submitted }: { readonly whole: JobRows; readonly submitted: string },
   ): Promise<void> {
     // The operator may type the name that the cycle had in this machine's former ledger.
     if (named.isNamed && !isFileCycle(named.cycle)) return;

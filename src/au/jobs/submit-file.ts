@@ -78,10 +78,8 @@ export class FileSubmission {
   readonly #rows: RowClaims;
   /** Jobs of this command that were removed before anything was sent to them. */
   readonly #expired = new Set<string>();
-  /** Jobs that got their claims since the rows were divided last, with their rows. */
-  readonly #claimed = new Map<string, Slice>();
-  /** The number of rows of each job that got its claim in this command. */
-  readonly #sent = new Map<string, number>();
+  /** The rows of each job that got its claim in this command, and was not removed since. */
+  readonly #sent = new Map<string, Slice>();
   #spare: SpareJob | undefined;
   #tenant: string | undefined;
   #divided: Divided | undefined;
@@ -161,11 +159,9 @@ export class FileSubmission {
           again: this.again,
           onEvent: showJobs(this.#context, { count: slices.length, places }),
           onCreated: (job, slice) => places.set(job, slice.number),
-          onClaimed: (job, slice) => {
-            this.#claimed.set(job, slice);
-            this.#sent.set(job, slice.rows);
-          },
+          onClaimed: (job, slice) => this.#sent.set(job, slice),
           onExpired: (job) => {
+            this.#sent.delete(job);
             this.#expired.add(job);
             this.#context.notices.note(`job ${job} was removed before its file was uploaded`);
           },
@@ -178,7 +174,6 @@ export class FileSubmission {
         const { named, division: again } = await this.#compare(tenant, client);
         this.#ledger.beforeFirstEntry(this.#sent.size === 0 ? onClaim : undefined);
         this.#divided = { named, free: again?.free ?? [this.#file], joined: again?.joined ?? [] };
-        this.#claimed.clear();
       }
     }
   }
@@ -193,7 +188,9 @@ export class FileSubmission {
     const jobs: FileJob[] = [];
     for (const { claim, file } of joined)
       jobs.push({ claim, rows: { source: await fileSource(file.path), count: file.check.rows } });
-    for (const [job, { source, rows }] of this.#claimed) {
+    for (const [job, { source, rows }] of this.#sent) {
+      // Rows that were divided again since are among the joined ones.
+      if (joined.some((one) => one.claim.job === job)) continue;
       const claim = claims.get(job);
       if (claim === undefined) throw this.#freedError(job);
       jobs.push({ claim, rows: { source, count: rows } });
@@ -250,10 +247,6 @@ export class FileSubmission {
     return this.#divided;
   }
 
-  get #place(): { readonly profile: string; readonly baseUrl: string } {
-    return { profile: this.#context.settings.profile.value, baseUrl: serviceOf(this.#context) };
-  }
-
   async #spareJob(): Promise<SpareJob> {
     const client = await this.#context.client();
     return (this.#spare ??= new SpareJob(client, creatorMemory(this.#context, client)));
@@ -286,7 +279,7 @@ export class FileSubmission {
 
   /** A dry run may have no key, so that it takes the tenant of the last check of this profile. */
   async #tenantWithoutRequest(): Promise<string | undefined> {
-    const { profile, baseUrl } = this.#place;
+    const [profile, baseUrl] = [this.#context.settings.profile.value, serviceOf(this.#context)];
     if (baseUrl === 'sandbox') return tenantOfSandbox(await this.#context.client());
     return knownTenant(this.#context.system, profile, baseUrl)?.id;
   }
@@ -367,15 +360,12 @@ export class FileSubmission {
   }
 
   async #compare(tenant: string, client: Client | undefined) {
-    const { name, source, check, submitted } = this.#file;
-    const whole = { sha256: check.sha256, source };
-    const file = { name, cycle: this.#input.cycle, whole, submitted: submitted.sha256 };
     if (client) this.#ledger.beforeFirstEntry(() => this.#requireKnownJobs(tenant));
     const newer = async () => (await this.#spareJob()).get();
     // Another machine with the ledger may have sent the file of a job that this command saw expire.
     const how = { newer, ended: this.#ledger.isShared ? undefined : this.#expired };
     const compared = await outlast(this.#context, this.#input.outlasts, () =>
-      this.#rows.compare(this.#context, client, { tenant, file, ...how }),
+      this.#rows.compare(this.#context, client, { tenant, file: this.#file, cycle: this.#input.cycle, ...how }),
     );
     // From here on, the upload compares the jobs itself.
     this.#ledger.beforeFirstEntry(undefined);
@@ -401,7 +391,7 @@ export class FileSubmission {
 
   /** Returns an error that says of some rows that nothing was sent, with what was sent of the others. */
   #withSentRows(error: unknown): unknown {
-    const sent = [...this.#sent.values()].reduce((sum, rows) => sum + rows, 0);
+    const sent = [...this.#sent.values()].reduce((sum, { rows }) => sum + rows, 0);
     if (!isSvcError(error) || sent === 0 || !error.message.includes(NOTHING)) return error;
     const rows = `${formatNumber(sent)} of ${countText(this.#file.check.rows, 'row')}`;
     return error.with({ message: error.message.replace(NOTHING, `no more rows were sent: ${rows} were sent before`) });

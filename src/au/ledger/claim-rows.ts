@@ -1,20 +1,20 @@
 import { SvcError } from '../../base/errors.ts';
 import { parseTime, utcTime } from '../../cli/output/time.ts';
+import type { UploadSource } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { hasClaim, standingClaims } from './claims.ts';
 import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
 import type { LedgerCycle } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
 import { provableFrom } from './proof-of-absence.ts';
-import type { FileRows, KeysUnder } from './request-rows.ts';
+import { type FileRows, tokensOf } from './request-rows.ts';
 
 /** Some rows, and the job that was created for them. */
 export interface Claiming {
   readonly job: AccountUpdaterJob;
   readonly cycle: string;
   readonly rows: FileRows;
-  /** Returns the keys that the tokens of the rows would have if results had made them. */
-  readonly tokens: KeysUnder;
+  readonly source: Pick<UploadSource, 'open'>;
   /** The number of the job among those of the file, in the order of its rows. */
   readonly part: number;
   readonly file: { readonly name: string; readonly sha256: string; readonly rows: number };
@@ -103,7 +103,7 @@ async function claimWithRows(
 /** Checks that no claim has the rows, and that no results of the cycle made their tokens. @throws RowsTaken */
 async function requireFree(
   cycle: LedgerCycle,
-  { rows, tokens, file }: Claiming,
+  { rows, source, file }: Claiming,
   entries: readonly Entry[],
 ): Promise<void> {
   const taken = await claimWithRows(cycle, standingClaims(entries), rows);
@@ -115,7 +115,7 @@ async function requireFree(
       facts: { job: taken.job },
     });
   for (const made of await cycle.newTokens(entries))
-    if ((await tokens(made.salt)).shared(made) > 0)
+    if ((await tokensOf(made.salt, source)).shared(made) > 0)
       throw new RowsTaken('conflict', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
         hint: 'Run the same command again: it sends the other rows.',
         retryable: true,

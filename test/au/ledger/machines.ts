@@ -1,6 +1,6 @@
 import { type Claiming, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { FileRows, readRows, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { FileRows, readRows } from '../../../src/au/ledger/request-rows.ts';
 import { type Settled, settleClaims, type SettleOptions } from '../../../src/au/jobs/settle-claims.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Client } from '../../../src/client/api/client.ts';
@@ -78,7 +78,7 @@ export async function claimOf(
     job,
     cycle: '2026-12',
     rows: await fileRows(ledger, source),
-    tokens: (salt) => tokensOf(salt, source),
+    source,
     part: 1,
     file: { name: 'tokens.csv', sha256, rows: tokens.length },
     bytes: Buffer.byteLength(source.text),
