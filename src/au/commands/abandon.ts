@@ -99,12 +99,13 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const progress = await holdSender(context, files, async () => {
     // The job may have got its file while the question was open.
     const now = await judge((await ledger.claimOfJob(tenant, job)) ?? claimed);
+    const cycle = await (await ledger.open(tenant)).cycleOfJob(job);
     if (now.isPaid) {
-      await ledger.endClaim(tenant, { kind: 'done', job, born: null });
+      await cycle?.endClaim({ kind: 'done', job, born: null });
       return 'closed, rows are paid for';
     }
     const proof = `the operator; the service ${said}`;
-    await ledger.endClaim(tenant, { kind: 'release', job, why: 'operator', proof });
+    await cycle?.endClaim({ kind: 'release', job, why: 'operator', proof });
     return 'rows are free';
   });
   if (progress === 'rows are free')

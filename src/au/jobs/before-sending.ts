@@ -42,7 +42,7 @@ export interface Submitting {
   /** The other options as typed, which printed commands keep. */
   readonly options?: readonly string[] | undefined;
   /** Checks the tenant of the key before anything is sent. */
-  readonly checkTenant?: ((tenant: string) => Promise<void>) | undefined;
+  readonly checkTenant?: ((tenant: string) => void) | undefined;
 }
 
 /** The number of jobs from which on a file for many merchants must be confirmed. */

@@ -102,7 +102,7 @@ export class FileSubmission {
     const seen = dryRun ? await this.#tenantIfKey() : undefined;
     this.#tenant = dryRun ? (seen ?? (await this.#tenantWithoutRequest())) : await this.#tenantOfKey();
     requireKnownTenant(this.#context, dryRun ? seen : this.#tenant, 'nothing was uploaded');
-    if (this.#tenant !== undefined) await this.#input.checkTenant?.(this.#tenant);
+    if (this.#tenant !== undefined) this.#input.checkTenant?.(this.#tenant);
     const out = this.#input.out ?? defaultOut(this.#input.file);
     if (this.#input.wait || this.#input.out !== undefined) await this.#checkDestination(out);
     const { free, joined } = (this.#divided = await this.#divide());
@@ -124,7 +124,7 @@ export class FileSubmission {
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const tenant = (client && (await tenantOfKey(client))) ?? (await this.#tenantWithoutRequest());
     if (tenant === undefined) return undefined;
-    await this.#input.checkTenant?.(tenant);
+    this.#input.checkTenant?.(tenant);
     const { division } = await this.#compare(tenant, client);
     return division === undefined ? this.#file.check.rows : rowsOf(division.free);
   }

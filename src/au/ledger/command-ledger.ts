@@ -13,7 +13,7 @@ import type { ObjectStore } from '../../client/store/store.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';
 import { deliveryOf, hasClaim, isDone, stands } from './claims.ts';
-import type { ClaimEntry, EndBody, Entry, Who } from './entry.ts';
+import type { ClaimEntry, Entry, Who } from './entry.ts';
 import type { LedgerCycle, LedgerHost } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
 import {
@@ -141,12 +141,6 @@ export class CommandLedger {
       wasRead: isDone(entries, job),
       wasDelivered: deliveryOf(entries, job) !== undefined,
     };
-  }
-
-  /** Ends the claim of a job on the operator's word: its rows are free, or nobody can get its results any more. */
-  async endClaim(tenant: string, end: EndBody): Promise<void> {
-    const cycle = await (await this.open(tenant)).cycleOfJob(end.job);
-    await cycle?.endClaim(end);
   }
 
   /** The directories of the files of jobs, and of what this machine knows of ledgers. */

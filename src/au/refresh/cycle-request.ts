@@ -18,7 +18,6 @@ import { keepFileOf, KEPT_COLUMNS, openKept } from '../results/kept-columns.ts';
 import { exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory, RefreshRecord } from './refresh-directory.ts';
 import { announceStep, type RefreshInput, withExport } from './refresh-input.ts';
-import { notedTenant } from './refresh-tenant.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { TokenRows } from '../results/rows-of-request.ts';
@@ -227,7 +226,7 @@ async function restored(
 
 /** Returns a private file with the rows that this machine sent in the cycle; undefined without any. */
 async function sentRows(context: Context, directory: RefreshDirectory): Promise<string | undefined> {
-  const tenant = notedTenant(directory);
+  const { tenant } = directory;
   if (tenant === undefined) return undefined;
   const ledger = new CommandLedger(context, { onlyReads: true });
   const entries = await (await ledger.open(tenant)).cycle(directory.cycle).read();

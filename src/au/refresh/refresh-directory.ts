@@ -8,10 +8,13 @@ import { withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { readEarlierRecord } from './earlier-record.ts';
+import { inDirectory } from './refresh-input.ts';
 import { SQL_DIALECTS } from './update-sql.ts';
 
 /** The name of the record of a cycle, in the directory of the cycle. */
@@ -20,7 +23,13 @@ const RECORD = 'refresh.json';
 /** The name of the list of exclusions, in the directory of all cycles. */
 export const EXCLUSIONS = 'exclusions.csv';
 
+/** The file, beside the list of exclusions, that names the tenant of all cycles in a directory. */
+export const TENANT = 'tenant.json';
+
 const LOCK = '.refresh.lock';
+
+const OTHER_TENANT =
+  'Nothing was submitted. Use the profile of that tenant (--profile). For this tenant, use another directory: if it has an exclusions.csv, copy that file there first, because closed accounts are submitted without it.';
 
 const UNLOCKING =
   'Delete no other file: with the same ledger, the command then goes on and pays for no row twice. Meanwhile svc au status shows what is open.';
@@ -51,6 +60,8 @@ const recordSchema = z.looseObject({
   /** The files of the requests of an earlier build, until they are one. */
   requests: z.optional(z.array(z.looseObject({ request: z.string(), keep: z.string() }))),
 });
+
+const tenantSchema = z.looseObject({ version: z.literal(1), tenant: z.string() });
 
 /** What a cycle's directory records: the exports that were read, and the files that the refresh wrote. */
 export type RefreshRecord = z.infer<typeof recordSchema>;
@@ -165,6 +176,54 @@ export class RefreshDirectory {
     if (text === this.#saved) return;
     writeFileAtomicSync(this.resolve(this.recordFile), text);
     this.#saved = text;
+  }
+
+  /** The tenant whose cycles the directory of all cycles has; undefined before their first submission. @throws SvcError `config` */
+  get tenant(): string | undefined {
+    const resolved = this.resolve(this.#tenantFile);
+    const stat = fs.statSync(resolved, { throwIfNoEntry: false });
+    if (stat === undefined) return undefined;
+    const value = stat.isFile() ? parsedJson(readRegularFileSync(resolved)) : undefined;
+    refuseNewer(value, 1, this.#tenantFile);
+    const { data } = tenantSchema.safeParse(value);
+    if (data !== undefined) return data.tenant;
+    throw new SvcError('config', `${this.#tenantFile} does not name a tenant`, {
+      hint: 'Nothing was submitted. Restore the file from a copy, or name another directory with --out-dir.',
+      facts: { file: this.#tenantFile },
+    });
+  }
+
+  get #tenantFile(): string {
+    return path.join(this.parent, TENANT);
+  }
+
+  /** Notes whose cycles the directory has, unless that is known. */
+  noteTenant(tenant: string | undefined): void {
+    if (tenant === undefined || this.tenant !== undefined) return;
+    const text = `${JSON.stringify({ version: 1, tenant }, null, 2)}\n`;
+    writeFileAtomicSync(this.resolve(this.#tenantFile), text);
+  }
+
+  /**
+   * Checks that the cycles of the directory are those of the key's tenant. Another tenant's list of exclusions would leave out
+   * the wrong cards, and be extended by them.
+   * @throws SvcError `config`
+   */
+  requireTenant(tenant: string, again: readonly string[]): void {
+    const of = this.tenant;
+    if (of === undefined || of === tenant) return;
+    const elsewhere = inDirectory(again, `${this.parent}-${tenant.slice(0, 8)}`);
+    const here = tenantText(this.#context, tenant);
+    const isSandbox = serviceOf(this.#context) === 'sandbox';
+    throw new SvcError('config', `${this.parent} has the cycles of tenant ${of}, and this key belongs to ${here}`, {
+      ...(isSandbox
+        ? {
+            hint: 'Nothing was submitted. A reset gives the sandbox a new tenant: use another directory.',
+            next: elsewhere,
+          }
+        : { hint: OTHER_TENANT, next: ['profile', 'list'], alternatives: [elsewhere] }),
+      facts: { file: this.#tenantFile, tenant: of },
+    });
   }
 
   /** Returns the readable records of the cycles in the directory of all cycles: this one first, then the newest first. */

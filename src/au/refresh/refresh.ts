@@ -31,10 +31,9 @@ import {
   prepareAside,
   standingRequest,
 } from './cycle-request.ts';
-import { EXCLUSIONS, RefreshDirectory } from './refresh-directory.ts';
+import { EXCLUSIONS, RefreshDirectory, TENANT } from './refresh-directory.ts';
 import { announceStep, noteStep, type RefreshInput } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
-import { notedTenant, noteTenant, requireTenant, TENANT } from './refresh-tenant.ts';
 import { requireRealResults } from './rehearsal.ts';
 
 /**
@@ -116,7 +115,7 @@ class Refresh {
     const { cycle, isBegun, request, record, recordFile, path } = this.#directory;
     const ledger = new CommandLedger(this.#context, { onlyReads: true });
     if (ledger.isShared || !isBegun) return;
-    const tenant = notedTenant(this.#directory);
+    const { tenant } = this.#directory;
     const isHere = record.claimed === (await this.#directory.hash(request));
     const file = isHere ? this.#directory.resolve(request) : undefined;
     const isKnown =
@@ -127,7 +126,7 @@ class Refresh {
     // A reset of the sandbox deletes its ledger, too.
     const now =
       serviceOf(this.#context) === 'sandbox' ? await tenantOfSandbox(await this.#context.client()) : undefined;
-    if (now !== undefined) await requireTenant(this.#context, this.#directory, now, this.#input.again);
+    if (now !== undefined) this.#directory.requireTenant(now, this.#input.again);
     throw new SvcError(
       'outcome_unknown',
       `outcome unknown: ${recordFile} says that rows of ${request} were submitted, and the ledger has none of them; nothing was submitted now`,
@@ -206,7 +205,7 @@ class Refresh {
       accept: how.accept ?? [],
       isPrepared: true,
       confirmed,
-      checkTenant: (tenant) => requireTenant(this.#context, this.#directory, tenant, again),
+      checkTenant: (tenant) => this.#directory.requireTenant(tenant, again),
     });
   }
 
@@ -294,7 +293,7 @@ class Refresh {
     record.claimed = claimed;
     const joined = (record.requests ?? []).slice(1).flatMap((each) => [each.request, each.keep]);
     record.requests = undefined;
-    noteTenant(directory, tenant);
+    directory.noteTenant(tenant);
     directory.save();
     if (joined.length > 0)
       this.#context.notices.note(
