@@ -235,6 +235,14 @@ export function beginAt(time: number): TailPosition {
   return { settled: time, readTo: time, newest: undefined, passed: [] };
 }
 
+/**
+ * Whether a gap is none, because it is at the beginning of a time that somebody asked for and shorter than `longestMs`: nobody
+ * knows that there were entries.
+ */
+export function isBeforeFirst({ readTo }: TailPosition, { from, to }: TimeRange, longestMs = LEAST_GAP_MS): boolean {
+  return from <= readTo && to - from < longestMs;
+}
+
 /** Moves a position forward to a time (epoch milliseconds) before which nothing more will arrive. */
 export function settledBefore(position: TailPosition, time: number): TailPosition {
   const settled = wholeSecond(time);

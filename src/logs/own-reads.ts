@@ -42,7 +42,7 @@ function hiddenText({ count, sample }: OwnReads, actorOf: (log: Log) => string):
  * Finds out under which actor the service logs the reads of this key, by two reads. Returns undefined if it logs none, or
  * late, or if another actor read the logs in the same seconds.
  */
-export async function findOwnReads(client: Client): Promise<OwnReads | undefined> {
+async function findOwnReads(client: Client): Promise<OwnReads | undefined> {
   const listed = await client.bestEffort(async ({ logs }) => {
     // The first response shows the service's time, and its request is in the second response.
     await logs.list({}, { pageSize: 1 }).pages().next();
@@ -56,17 +56,21 @@ export async function findOwnReads(client: Client): Promise<OwnReads | undefined
     : undefined;
 }
 
-/** Finds out which reads are this key's own, to hide them. Where that cannot be found out, warns if it `isAskedFor`. */
-export async function ownReadsToHide(context: Context, isAskedFor = true): Promise<OwnReads | undefined> {
+/**
+ * Finds out which reads are this key's own, to hide them. Where that cannot be found out, warns if it `isAskedFor`. They are
+ * counted from the first on, unless the last entries are searched before.
+ */
+export async function ownReadsToHide(
+  context: Context,
+  { isAskedFor = true, isCounted = true } = {},
+): Promise<OwnReads | undefined> {
   const own = await findOwnReads(await context.client());
-  own?.countSince(-Infinity);
-  if (own === undefined && isAskedFor) warnOfShown(context);
+  if (isCounted) own?.countSince(-Infinity);
+  if (own === undefined && isAskedFor)
+    context.notices.warn(
+      'no read is hidden: the service does not show under which actor it logs the reads of this key',
+    );
   return own;
-}
-
-/** Warns that own reads are shown, although they were to be hidden. */
-export function warnOfShown({ notices }: Pick<Context, 'notices'>): void {
-  notices.warn('no read is hidden: the service does not show under which actor it logs the reads of this key');
 }
 
 /** Says how many own reads were hidden, and whose they are. */

@@ -1,7 +1,7 @@
 import { isSvcError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import type { Log } from '../../schema/log.ts';
-import { LEAST_GAP_MS, type TailPosition, type TimeRange } from '../entry.ts';
+import { isBeforeFirst, type TailPosition, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { Tail, type TailEvent } from '../tail/follow.ts';
 import { addWritten, type ArchiveWriter, type Written } from './writer.ts';
@@ -228,12 +228,9 @@ export class ArchiveSync {
   #onEvent(event: TailEvent): void {
     if (event.kind === 'gap') {
       const { writer, gaps, position } = this.#reading;
-      const isShort = event.to - event.from < LEAST_GAP_MS;
       // Nothing was read before this gap, so the archive begins after it. Entries after it may have been read already.
-      if ((this.#options.beginsWithAll || isShort) && writer.isNew && event.from <= writer.position.readTo) {
-        writer.beginAt(event.to);
-        return;
-      }
+      if (writer.isNew && isBeforeFirst(writer.position, event, this.#options.beginsWithAll ? Infinity : undefined))
+        return writer.beginAt(event.to);
       gaps.push({ range: { from: event.from, to: event.to }, position });
     }
     if (this.#outage === undefined || event.kind === 'gap' || event.kind === 'disconnected' || event.kind === 'delayed')

@@ -9,11 +9,11 @@ import { isLoopback } from '../../schema/address.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor.ts';
-import { LEAST_GAP_MS, requireShortOverlap, type TailPosition } from '../entry.ts';
+import { isBeforeFirst, requireShortOverlap, type TailPosition } from '../entry.ts';
 import { clientFilters, entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
 import { actorNames, firstRequest, hidesOwnReads } from '../options.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
-import { findOwnReads, type OwnReads, warnOfShown } from '../own-reads.ts';
+import { type OwnReads, ownReadsToHide } from '../own-reads.ts';
 import { viewWith } from '../view.ts';
 import { workAlone } from '../work-alone.ts';
 import type { Subject } from './checkpoint.ts';
@@ -71,7 +71,7 @@ async function follow(
     import('./follow-logs.ts'),
   ]);
   const { client, kept, subject } = await openCheckpoint(context, log, file);
-  const own = await ownReadsOf(context, client, input);
+  const own = await ownReadsOf(context, input);
   const notices = new TailNotices(context, own && { own, actors, isDefault: !input.hideOwnReads });
   const onEvent = notices.show.bind(notices);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
@@ -113,11 +113,9 @@ async function follow(
 }
 
 /** Finds the reads to hide, by default on a terminal; undefined if none are. */
-async function ownReadsOf(context: Context, client: Client, input: TailFilter): Promise<OwnReads | undefined> {
+async function ownReadsOf(context: Context, input: TailFilter): Promise<OwnReads | undefined> {
   if (!input.hideOwnReads && !hidesOwnReads(context.out.isTerminal, input)) return undefined;
-  const own = await findOwnReads(client);
-  if (own === undefined && input.hideOwnReads) warnOfShown(context);
-  return own;
+  return ownReadsToHide(context, { isAskedFor: input.hideOwnReads === true, isCounted: false });
 }
 
 /** Fails for a tail whose time is over while the service does not respond, and for a mistyped filter: both prove nothing. */
@@ -152,7 +150,7 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
   const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined || own !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
-    onEvent: kept === undefined && last === undefined ? exceptShortGapAt(options.begin, onEvent) : onEvent,
+    onEvent: kept === undefined && last === undefined ? exceptBeforeFirst(options.begin, onEvent) : onEvent,
     overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     intervalMs: input.interval,
@@ -167,11 +165,9 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
   });
 }
 
-// With --since 24h, the service always deletes some entries before the first ones are read.
-function exceptShortGapAt({ settled }: TailPosition, onEvent: TailOptions['onEvent']): TailOptions['onEvent'] {
+function exceptBeforeFirst(begin: TailPosition, onEvent: TailOptions['onEvent']): TailOptions['onEvent'] {
   return (event) => {
-    const isExpected = event.kind === 'gap' && event.from === settled && event.to - event.from < LEAST_GAP_MS;
-    if (!isExpected) onEvent?.(event);
+    if (event.kind !== 'gap' || !isBeforeFirst(begin, event)) onEvent?.(event);
   };
 }
 
