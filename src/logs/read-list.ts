@@ -11,7 +11,7 @@ import type { Log } from '../schema/log.ts';
 import { countByKey, entryOf } from './entry.ts';
 import { clientFilters, filterWords, reportFiltered } from './filter.ts';
 import { type EntityInput, type EntryInput, type intervalOf, type RetentionInput, retentionWords } from './options.ts';
-import { sifted } from './read-range.ts';
+import { ListOrder, sifted } from './read-range.ts';
 
 /** The facts about a list in progress, from which its report is made. Times are epoch milliseconds. */
 interface ListReading extends ListProgress {
@@ -164,10 +164,9 @@ export async function* listSteadily(
 /** The progress of a list, as far as it is in order of time. */
 class ListPosition {
   readonly #hasStart: boolean;
-  #direction: 'unknown' | 'older' | 'newer' | 'none' = 'unknown';
+  readonly #order = new ListOrder();
   #last: string | undefined;
-  #second: number | undefined;
-  /** The entries of that second yielded so far. */
+  /** The entries of the last second yielded so far. */
   #given: Log[] = [];
   /** The entries without a time yielded so far. They may be anywhere in the list. */
   readonly #timeless: Log[] = [];
@@ -187,7 +186,8 @@ class ListPosition {
 
   /** Returns the filter for the rest of the list. */
   rest(filter: LogFilter, expired: SvcError): LogFilter {
-    if (this.#direction === 'none' || (this.#hasStart && this.#direction === 'unknown'))
+    const { direction, second = 0 } = this.#order;
+    if (direction === 'none' || (this.#hasStart && direction === 'unknown'))
       throw expired.with({
         code: 'truncated',
         message: 'the cursor expired, and the entries are in no order to resume by',
@@ -196,9 +196,8 @@ class ListPosition {
         retryable: false,
       });
     this.#repeated = countByKey([...this.#given, ...this.#timeless].map(entryOf));
-    const second = this.#second ?? 0;
-    if (this.#direction === 'older') return { ...filter, endDate: isoTime(second + SECOND_MS) };
-    return this.#direction === 'newer' ? { ...filter, startDate: isoTime(second) } : filter;
+    if (direction === 'older') return { ...filter, endDate: isoTime(second + SECOND_MS) };
+    return direction === 'newer' ? { ...filter, startDate: isoTime(second) } : filter;
   }
 
   #isRepeated(log: Log): boolean {
@@ -214,24 +213,13 @@ class ListPosition {
       const at = parseTime(log.created_at);
       if (at === undefined) {
         if (this.#timeless.length < MAX_TIMELESS) this.#timeless.push(log);
-        else this.#direction = 'none';
+        else this.#order.direction = 'none';
         return;
       }
       this.#last = log.created_at;
-      this.#moveTo(wholeSecond(at));
+      if (this.#order.add(at)) this.#given = [];
     }
     this.#given.push(log);
-  }
-
-  #moveTo(second: number): void {
-    if (second === this.#second) return;
-    if (this.#second !== undefined) {
-      const step = second < this.#second ? 'older' : 'newer';
-      if (this.#direction === 'unknown') this.#direction = step;
-      else if (this.#direction !== step) this.#direction = 'none';
-    }
-    this.#second = second;
-    this.#given = [];
   }
 }
 

@@ -22,11 +22,11 @@ export async function* sifted(
   range: TimeRange,
   onIgnored?: () => void,
 ): AsyncGenerator<Page<Log>> {
-  const order = new PageOrder();
+  const order = new ListOrder();
   let isIgnored = false;
   for await (const page of pages) {
     const times = page.items.map(({ created_at: created }) => parseTime(created));
-    order.add(times);
+    for (const at of times) if (at !== undefined) order.add(at);
     const isOutside = times.map(
       (at) => at !== undefined && (at < range.from - LEEWAY_MS || at >= range.to + LEEWAY_MS),
     );
@@ -38,34 +38,36 @@ export async function* sifted(
       yield page;
       continue;
     }
-    const isOver = order.isBehind(times, range);
+    const isOver = isBehind(times, range, order);
     const items = page.items.filter((_, at) => isOutside[at] === false);
     yield { ...page, items, isSifted: true, ...(isOver && { next: undefined }) };
     if (isOver) return;
   }
 }
 
-type Times = readonly (number | undefined)[];
+/** Whether all entries of a page, and therefore of the pages after it, are beyond the range. */
+function isBehind(times: readonly (number | undefined)[], { from, to }: TimeRange, { direction }: ListOrder): boolean {
+  if (times.length === 0 || (direction !== 'older' && direction !== 'newer')) return false;
+  return times.every((at) => at !== undefined && (direction === 'older' ? at < from - LATE_MS : at >= to + LATE_MS));
+}
 
-/** The order of a list, as far as its pages show it. */
-class PageOrder {
-  #isOlder = true;
-  #isNewer = true;
-  #last: number | undefined;
+/** The order of a list by time, as far as its entries show it. Those of one second show none. */
+export class ListOrder {
+  direction: 'unknown' | 'older' | 'newer' | 'none' = 'unknown';
+  /** The second of the last entry. */
+  second: number | undefined;
 
-  add(times: Times): void {
-    for (const at of times) {
-      if (at === undefined) continue;
-      if (this.#last !== undefined && at > this.#last) this.#isOlder = false;
-      if (this.#last !== undefined && at < this.#last) this.#isNewer = false;
-      this.#last = at;
+  /** Adds the time of the next entry. Returns whether it is of another second than the one before. */
+  add(at: number): boolean {
+    const second = wholeSecond(at);
+    if (second === this.second) return false;
+    if (this.second !== undefined) {
+      const step = second < this.second ? 'older' : 'newer';
+      if (this.direction === 'unknown') this.direction = step;
+      else if (this.direction !== step) this.direction = 'none';
     }
-  }
-
-  /** Whether all entries of a page, and therefore of the pages after it, are beyond the range. */
-  isBehind(times: Times, { from, to }: TimeRange): boolean {
-    if (times.length === 0 || this.#isOlder === this.#isNewer) return false;
-    return times.every((at) => at !== undefined && (this.#isOlder ? at < from - LATE_MS : at >= to + LATE_MS));
+    this.second = second;
+    return true;
   }
 }
 
@@ -209,17 +211,13 @@ async function readRest(
 
 /** Returns the part of a range after the last entry of a list: both halves if the list is in no order of time. */
 function restOf(range: TimeRange, entries: readonly Entry[]): readonly TimeRange[] {
-  const seconds = entries.filter(({ at }) => at !== NO_TIME).map(({ at }) => wholeSecond(at));
-  const [first = range.from] = seconds;
-  const last = seconds.at(-1) ?? first;
-  const isOrdered = seconds.every((second, at) => {
-    const before = seconds[at - 1] ?? second;
-    return last < first ? second <= before : second >= before;
-  });
-  if (isOrdered && last < first) return [{ from: range.from, to: Math.min(range.to, last + SECOND_MS) }];
-  if (isOrdered && last > first) return [{ from: Math.max(range.from, last), to: range.to }];
+  const order = new ListOrder();
+  for (const { at } of entries) if (at !== NO_TIME) order.add(at);
+  const { direction, second: last = range.from } = order;
+  if (direction === 'older') return [{ from: range.from, to: Math.min(range.to, last + SECOND_MS) }];
+  if (direction === 'newer') return [{ from: Math.max(range.from, last), to: range.to }];
   const middle = wholeSecond((range.from + range.to) / 2);
-  if (isOrdered || middle <= range.from) return [range];
+  if (direction === 'unknown' || middle <= range.from) return [range];
   return [
     { from: range.from, to: middle },
     { from: middle, to: range.to },
