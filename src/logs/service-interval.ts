@@ -1,6 +1,7 @@
 import { SvcError } from '../base/errors.ts';
 import { utcTime } from '../cli/output/time.ts';
 import type { Client } from '../client/api/client.ts';
+import type { LogFilter } from '../client/api/logs.ts';
 import type { Page } from '../client/api/pages.ts';
 import { TOLERATED_CLOCK_MS } from '../client/http/request.ts';
 import type { Log } from '../schema/log.ts';
@@ -40,9 +41,16 @@ export class ServiceInterval {
     return this.#now;
   }
 
-  /** Whether the range seems to begin after the service's time, by one response with which this machine's clock disagrees. */
-  get isInDoubt(): boolean {
-    return !this.#isCertain && !this.#hasBegun;
+  /**
+   * Resolves the times by requests that only show the service's time: one, and another one where the clocks disagree.
+   * @throws SvcError `usage` for a range after the service's time, or if the times contradict each other
+   */
+  async learn(client: Pick<Client, 'logs'>, filter: Pick<LogFilter, 'entityType' | 'entityId'>): Promise<void> {
+    while (!this.#isCertain) {
+      await client.logs.list(filter, { pageSize: 1 }).pages().next();
+      this.settle();
+    }
+    this.requireBegun();
   }
 
   /**
@@ -62,7 +70,30 @@ export class ServiceInterval {
       if (this.#isCertain) throw error;
       return true;
     }
-    return this.#value.since !== since || this.#value.until !== until || this.isInDoubt;
+    // By one response with which this machine's clock disagrees, the range may seem to begin after the service's time.
+    const isInDoubt = !this.#isCertain && !this.#hasBegun;
+    return this.#value.since !== since || this.#value.until !== until || isInDoubt;
+  }
+
+  /**
+   * Yields the pages of a list of this range. If the first response shows that this machine's clock is wrong, the list starts
+   * over with the right times, and once more if the second response differs. A list that begins at a cursor keeps its times.
+   * @throws SvcError `usage` for a range after the service's time
+   */
+  async *pages(read: () => AsyncGenerator<Page<Log>>, isAtCursor: boolean): AsyncGenerator<Page<Log>> {
+    for (;;) {
+      const pages = read();
+      try {
+        const first = await pages.next();
+        if (!isAtCursor && this.settle()) continue;
+        if (!isAtCursor) this.requireBegun();
+        if (first.done === true) return;
+        yield first.value;
+        return yield* pages;
+      } finally {
+        await pages.return(undefined);
+      }
+    }
   }
 
   /** Fails for a range after the service's time, in which nothing can be. @throws SvcError `usage` */
@@ -96,29 +127,4 @@ function nearer(first: number | undefined, second: number): number {
   if (first === undefined) return second;
   const isOther = Math.abs(second - first) > TOLERATED_CLOCK_MS;
   return isOther && Math.abs(second) < Math.abs(first) ? second : first;
-}
-
-/**
- * Yields the pages of a list of a time range. If the first response shows that this machine's clock is wrong, the list starts
- * over with the right times, and once more if the second response differs. A list that begins at a cursor keeps its times.
- * @throws SvcError `usage` for a range after the service's time
- */
-export async function* pagesByServiceTime(
-  interval: ServiceInterval,
-  read: () => AsyncGenerator<Page<Log>>,
-  isAtCursor: boolean,
-): AsyncGenerator<Page<Log>> {
-  for (;;) {
-    const pages = read();
-    try {
-      const first = await pages.next();
-      if (!isAtCursor && interval.settle()) continue;
-      if (!isAtCursor) interval.requireBegun();
-      if (first.done === true) return;
-      yield first.value;
-      return yield* pages;
-    } finally {
-      await pages.return(undefined);
-    }
-  }
 }

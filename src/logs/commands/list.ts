@@ -4,6 +4,7 @@ import { PAGING_PARAMETERS } from '../../cli/app/paging.ts';
 import { conflicting, flag, hidden, type Input } from '../../cli/app/parameter.ts';
 import { listPrinter, pageSizeFor } from '../../cli/app/print.ts';
 import { isoTime } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
 import type { LogFilter } from '../../client/api/logs.ts';
 import type { Log } from '../../schema/log.ts';
 import { DEFAULT_PAGE_SIZE } from '../../schema/page-size.ts';
@@ -21,6 +22,7 @@ import {
   NO_HIDE_OWN_READS,
   RETENTION_PARAMETERS,
 } from '../options.ts';
+import type { ServiceInterval } from '../service-interval.ts';
 import type { TailInput } from '../tail/start.ts';
 import { logView, viewWith } from '../view.ts';
 
@@ -65,8 +67,7 @@ export const list = defineCommand({
     const isTable = actors !== undefined && context.out.isTerminal;
     const print = await listPrinter(context, viewWith(context, actors));
     const client = await context.client();
-    const { pagesByServiceTime, ServiceInterval } = await import('../service-interval.ts');
-    const times = new ServiceInterval(client, input);
+    const times = await timesOf(client, input);
     const isScreen = !input.hideOwnReads && hidesOwnReads(isTable, { ...input, to: undefined });
     const hiding = input.hideOwnReads || isScreen ? await import('../own-reads.ts') : undefined;
     const own = await hiding?.ownReadsToHide(context, { isAskedFor: !isScreen });
@@ -81,8 +82,9 @@ export const list = defineCommand({
     const pageSize = pageSizeFor(input, isFiltered);
     const paging = { start: input.start, pageSize, isAhead: input.all, onRestart, onIgnoredTimes };
     const read = () => listing.listSteadily(client.logs, toFilter(input, times.value), paging);
-    const pages = pagesByServiceTime(times, read, input.start !== undefined);
-    const isShown = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);
+    const pages = times.pages?.(read, input.start !== undefined) ?? read();
+    const isChosen = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);
+    const isShown = isFiltered || input.entityType !== undefined ? isChosen : () => true;
     const entries = listing.readList(context, pages, { ...limits, isFiltered, matches: isShown }, reading);
     const only = input.entity.only(entries);
     await print(actors?.learned(only) ?? only).catch((error: unknown) => {
@@ -106,6 +108,15 @@ export const list = defineCommand({
     return firstRequest(toFilter(input, interval), { start: input.start, pageSize });
   },
 });
+
+/** Opens a time range that counts from the service's time. Without one, the pages come as they are. */
+async function timesOf(
+  client: Client,
+  input: ListInput,
+): Promise<Pick<ServiceInterval, 'value'> & Partial<ServiceInterval>> {
+  if (input.since === undefined && input.until === undefined) return { value: { since: undefined, until: undefined } };
+  return new (await import('../service-interval.ts')).ServiceInterval(client, input);
+}
 
 /** Whether svc filters entries too, so that few entries of a page may be shown. */
 function isFilteredHere(input: ListInput): boolean {

@@ -11,7 +11,6 @@ import {
   utcTime,
   wholeSecond,
 } from '../../cli/output/time.ts';
-import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import type { MissingText } from '../archive/archive-text.ts';
@@ -23,9 +22,8 @@ import { entityFilter, type EntryFilter, filterWords, matches, reportFiltered } 
 import { type IntervalInput, intervalOf, type RetentionInput, retentionWords } from '../options.ts';
 import type { OwnReads } from '../own-reads.ts';
 import { requireKept } from '../read-list.ts';
-import { type LogSource, serviceLogs } from '../read-range.ts';
+import { serviceLogs } from '../read-range.ts';
 import { ServiceInterval } from '../service-interval.ts';
-import { beginNow } from '../tail/follow-logs.ts';
 import { lastEntries } from '../tail/last-entries.ts';
 import { DeletedEntities, type DeletedEntity } from './deleted.ts';
 import { countFindings, type Findings } from './findings.ts';
@@ -129,30 +127,29 @@ interface ShiftOptions {
  * have too many. Each is counted once even if pages shift meanwhile. `own` are the reads to hide.
  */
 export async function readShift(context: Context, input: ShiftFilter, own: OwnReads | undefined): Promise<Shift> {
-  const { client, times, begin, past } = await openShift(context, input);
+  // Times that contradict each other end the command before it needs a key.
+  intervalOf(input, context.clock.now());
+  const client = await context.client();
+  const times = new ServiceInterval(client, input);
+  await times.learn(client, entityFilter(input));
+  const { until = Infinity, since = (times.value.until ?? times.now) - DAY_MS } = times.value;
+  const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, since);
   const counts = new ShiftCounts(past);
   const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
   const live = context.progress.watching('logs');
   const count = (log: Log, at: number | undefined): void => {
-    if (at !== undefined && (at < begin() || at >= (times.value.until ?? Infinity))) return;
+    if (at !== undefined && (at < since || at >= until)) return;
     seen.read += 1;
     seen.oldest = Math.min(seen.oldest, at ?? Infinity);
     seen.tenantId ??= log.tenant_id ?? undefined;
     if (matches(log, input) && own?.shows(log) !== false) counts.add(log);
   };
-  const source = settling(times, serviceLogs(client, entityFilter(input)));
-  const reading = lastEntries(source, {
+  const back = await lastEntries(serviceLogs(client, entityFilter(input)), {
     count: Infinity,
     // A range may end in the middle of a page.
     mostRead: (input.max ?? MOST_READ) - LEAST_READ + 1,
-    // The first response may show other times than this machine's clock.
-    get since() {
-      return wholeSecond(begin());
-    },
-    get until() {
-      const { until } = times.value;
-      return until === undefined ? undefined : wholeSecond(until + SECOND_MS - 1);
-    },
+    since: wholeSecond(since),
+    until: wholeSecond(until + SECOND_MS - 1),
     overlapMs: DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     keep: (log) => {
@@ -163,70 +160,19 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     },
     onTimeless: (log) => count(log, undefined),
   }).finally(() => live?.fail());
-  const back = await ifBegun(reading, times, () => settleAgain(times, client, input));
   past?.checkTenant(seen.tenantId);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
+  const now = client.now();
+  const to = times.value.until ?? now;
   return {
     counts: counts.all,
     findings: counts.findings(),
     hasPast: past !== undefined,
-    ...rangesOf(begin(), times.value.until, { now: client.now(), readFrom: back.readFrom }),
+    requested: { since, until: to },
+    interval: { since: Math.max(since, back.readFrom), until: to },
     oldest: seen.oldest,
+    now,
     tenantId: seen.tenantId,
-  };
-}
-
-/** Returns the range that was requested, and the one that was read. */
-function rangesOf(
-  since: number,
-  until: number | undefined,
-  { now, readFrom }: Readonly<Record<'now' | 'readFrom', number>>,
-): Pick<Shift, 'requested' | 'interval' | 'now'> {
-  const to = until ?? now;
-  return { requested: { since, until: to }, interval: { since: Math.max(since, readFrom), until: to }, now };
-}
-
-/** Opens what a shift is read from, and its times. `begin` returns its beginning. */
-async function openShift(context: Context, input: ShiftFilter) {
-  // Times that contradict each other end the command before it needs a key.
-  intervalOf(input, context.clock.now());
-  const client = await context.client();
-  const times = new ServiceInterval(client, input);
-  const begin = (): number => times.value.since ?? (times.value.until ?? times.now) - DAY_MS;
-  // The archive is read up to the shift, and a shift that seems to be in the future is not read at all.
-  if (input.archive !== undefined || begin() > client.now()) {
-    await settleAgain(times, client, input);
-  }
-  const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, begin());
-  return { client, times, begin, past };
-}
-
-/** Awaits the reading of a shift. Where the range begins after the service's time, every other error is a consequence of that. */
-async function ifBegun<T>(reading: Promise<T>, times: ServiceInterval, settle: () => Promise<void>): Promise<T> {
-  try {
-    return await reading;
-  } finally {
-    if (times.isInDoubt) await settle();
-    times.requireBegun();
-  }
-}
-
-/** Resolves the times of a shift by a request that only learns the service's time. */
-async function settleAgain(times: ServiceInterval, client: Client, input: ShiftFilter): Promise<void> {
-  await beginNow(client, entityFilter(input), (now) => now);
-  times.settle();
-}
-
-/** Resolves the times of a shift when the first pages show the service's time. */
-function settling(times: ServiceInterval, source: LogSource): LogSource {
-  return {
-    ...source,
-    async *pages(range, pageSize) {
-      for await (const page of source.pages(range, pageSize)) {
-        times.settle();
-        yield page;
-      }
-    },
   };
 }
 

@@ -239,20 +239,17 @@ async function openService(
   input: IntervalInput & EntityInput,
   { store, first }: Pick<Searched, 'store'> & Pick<Manifest, 'first'>,
 ): Promise<{ readonly client: Client; readonly others: Bounds | undefined }> {
-  const [{ checkSubject }, { learnTenant }, { serviceOf }, { ServiceInterval }, { beginNow }] = await Promise.all([
+  const [{ checkSubject }, { learnTenant }, { serviceOf }, { ServiceInterval }] = await Promise.all([
     import('../archive/manifest.ts'),
     import('../archive/archive.ts'),
     import('../../cli/app/service.ts'),
     import('../service-interval.ts'),
-    import('../tail/follow-logs.ts'),
   ]);
   checkSubject(store, { first }, { service: serviceOf(context) });
   const client = await context.client();
   const times = new ServiceInterval(client, input);
   checkSubject(store, { first }, { tenantId: await learnTenant(client) });
   if (!times.settle()) return { client, others: undefined };
-  await beginNow(client, entityFilter(input), (now) => now);
-  times.settle();
-  times.requireBegun();
+  await times.learn(client, entityFilter(input));
   return { client, others: times.value };
 }
