@@ -142,11 +142,14 @@ const LINE_END = 0x0a;
 export async function makeIndex(
   store: Store,
   segment: Segment,
-  options: ReadSegmentOptions,
+  { onBytes, signal }: ReadSegmentOptions,
 ): Promise<Buffer | undefined> {
-  const bytes =
-    segment.bytes > MOST_BYTES ? undefined : await unlessDamaged(readWhole(store, segment, options), 'local');
-  if (bytes === undefined || sha256Of(bytes) !== segment.sha256) return undefined;
+  if (segment.bytes > MOST_BYTES) return undefined;
+  signal?.throwIfAborted();
+  const read = await unlessDamaged(store.readRange(segment.path, 0, segment.bytes), 'local');
+  if (read === undefined || sha256Of(read) !== segment.sha256) return undefined;
+  onBytes?.(segment.bytes);
+  const bytes = Buffer.from(read.buffer, read.byteOffset, read.byteLength);
   const index = new IndexBuilder();
   const addLines = lineReader(segment.path, index);
   const end = bytes.length - AROUND_COLUMNS.after;
@@ -158,23 +161,6 @@ export async function makeIndex(
     from += column.bytes.length;
   }
   return index.finish(segment.sha256);
-}
-
-async function readWhole(
-  store: Store,
-  { path, bytes }: Segment,
-  { onBytes, signal }: ReadSegmentOptions,
-): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  let left = bytes;
-  for await (const piece of store.stream(path)) {
-    signal?.throwIfAborted();
-    onBytes?.(piece.byteLength);
-    left -= piece.byteLength;
-    if (left < 0) break;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }
 
 /** Finds the first column. The bytes that end one can also be within one, which then does not end with a line. */

@@ -213,11 +213,18 @@ export async function readLast(store: Store): Promise<Link | undefined> {
   if (text === undefined) throw withoutHead(damaged(named, MISSING), store);
   last = parseRecord(text, named);
   if (last.sha256 !== head.sha256) throw damaged(last.path, `${HEAD} names another hash of it`);
-  for (;;) {
-    const after = recordPath(next(last));
-    const more = await readText(store, after);
-    if (more === undefined) return last;
-    last = checked(parseRecord(more, after), last);
+  for await (const link of recordsAfter(store, last)) last = link;
+  return last;
+}
+
+/** Yields the records after `last`, checked, until none is there. @throws SvcError as `readRecords` */
+async function* recordsAfter(store: Store, last: Link | undefined): AsyncGenerator<Link, void> {
+  for (let before = last; ;) {
+    const path = recordPath(next(before));
+    const text = await readText(store, path);
+    if (text === undefined) return;
+    before = checked(parseRecord(text, path), before);
+    yield before;
   }
 }
 
@@ -234,15 +241,12 @@ export async function* readRecordsFrom(store: Store, first: number, last: Link):
 
 /** Returns the newest record if nothing but reviews follows `last`; undefined otherwise. @throws SvcError as `readRecords` */
 export async function readReviewsAfter(store: Store, last: Link): Promise<Link | undefined> {
-  let newest = last;
-  for (;;) {
-    const path = recordPath(next(newest));
-    const text = await readText(store, path);
-    if (text === undefined) return newest === last ? undefined : newest;
-    const link = checked(parseRecord(text, path), newest);
+  let newest: Link | undefined;
+  for await (const link of recordsAfter(store, last)) {
     if (!isReview(link.record)) return undefined;
     newest = link;
   }
+  return newest;
 }
 
 /** Reads a record without the checks of the chain. @throws SvcError `checksum_mismatch` */
@@ -255,9 +259,8 @@ export async function readRecord(store: Store, sequence: number): Promise<Link> 
 
 /** Reads the first record, which names the service and the tenant. @throws SvcError as `readRecords` */
 export async function readFirst(store: Store): Promise<Link | undefined> {
-  const path = recordPath(0);
-  const text = await readText(store, path);
-  return text === undefined ? undefined : checked(parseRecord(text, path), undefined);
+  for await (const link of recordsAfter(store, undefined)) return link;
+  return undefined;
 }
 
 /**
