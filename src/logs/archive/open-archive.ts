@@ -94,7 +94,7 @@ interface SizedReading {
 }
 
 /** The segments that a command reads, and what its progress is called. */
-export interface Reading extends SizedReading {
+interface Reading extends SizedReading {
   readonly segments: readonly Segment[];
 }
 
@@ -195,12 +195,13 @@ export function timelessOf(all: readonly TimelessSegment[], { from, to }: TimeRa
 export async function readTimeless(
   context: Context,
   { dir, label, store, segments }: Reading,
-  onLog: (log: Log) => void,
+  onLog: (log: Log, segment: Segment) => void,
 ): Promise<void> {
   if (segments.length === 0) return;
   const { readSegment } = await import('./read-segment.ts');
   await withByteProgress(context, { dir, label, store, segments }, async (onBytes) => {
     for (const segment of segments)
-      for await (const logs of readSegment(store, segment, { signal: context.signal, onBytes })) logs.forEach(onLog);
+      for await (const logs of readSegment(store, segment, { signal: context.signal, onBytes }))
+        for (const log of logs) onLog(log, segment);
   });
 }

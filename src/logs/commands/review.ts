@@ -83,10 +83,6 @@ export const review = defineCommand({
       const { reviewAccess } = await import('../report/review-access.ts');
       return reviewAccess(context, input);
     }
-    if (input.signOff) {
-      const { signOffDay } = await import('../report/make-review.ts');
-      return signOffDay(context, input);
-    }
     const { reviewDay } = await import('../report/make-review.ts');
     return reviewDay(context, input);
   },

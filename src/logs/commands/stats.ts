@@ -22,7 +22,7 @@ import {
   RETENTION_PARAMETERS,
 } from '../options.ts';
 import type { OwnReads } from '../own-reads.ts';
-import { openPageFile, PAGE_PARAMETERS } from '../report/page.ts';
+import { openPage, PAGE_PARAMETERS } from '../report/page.ts';
 import type { Shift } from '../report/shift.ts';
 import { firstRange } from '../tail/last-entries.ts';
 
@@ -73,7 +73,7 @@ export const stats = defineCommand({
     if (dir !== undefined) checkOffline(typed);
     const actors = actorNames(context, dir === undefined ? 'service' : 'archive');
     const print = await statsPrinter(context, actors);
-    const page = await openPageFile(context, typed, typed.archive);
+    const writePage = await openPage(context, typed, typed.archive);
     const input = await filterOf(context, typed);
     const counted = await countLogs(context, input);
     await reportFilters(context, input);
@@ -83,13 +83,14 @@ export const stats = defineCommand({
     if (counted.counts.hasOtherActors)
       context.notices.note('too many actors to count each: those met last are counted as (others)');
     await print(counted, input);
-    if (counted.shift === undefined) {
+    const { shift } = counted;
+    if (shift === undefined) {
       const { requireCovered } = await import('../archive/archive-text.ts');
       return requireCovered(dir ?? '', counted.uncovered ?? [], typed.strict);
     }
-    if (page !== undefined) await page.write(await pageOf(context, input, counted.shift));
+    await writePage(() => pageOf(context, input, shift));
     const { requireShift } = await import('../report/shift.ts');
-    await requireShift(context, input, counted.shift);
+    await requireShift(context, input, shift);
   },
   async request(context, { dir, ...input }) {
     if (dir !== undefined) throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');

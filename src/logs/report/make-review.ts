@@ -7,14 +7,12 @@ import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { isoTime, utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import type { Log } from '../../schema/log.ts';
 import { type ActorLabels, ActorNames, knownLabels } from '../actor.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
-import { countEntries, openArchive, type Reading, readTimeless, timelessOf } from '../archive/open-archive.ts';
-import type { Segment } from '../archive/records/record.ts';
-import { DeletedEntities, type DeletedEntity, timelessWarnings } from './deleted.ts';
+import { countEntries, openArchive, readTimeless, timelessOf } from '../archive/open-archive.ts';
+import { DeletedEntities, timelessWarnings } from './deleted.ts';
 import { countFindings, foundText, hasFindings } from './findings.ts';
-import { openPageFile, type PAGE_PARAMETERS } from './page.ts';
+import { openPage, type PAGE_PARAMETERS } from './page.ts';
 import type { Review, ReviewSignature } from './review-report.ts';
 import { DayReview, failedRange, PAST_DAYS } from './review.ts';
 import { signOff, type SignOffInput } from './sign-off.ts';
@@ -35,27 +33,33 @@ interface MadeReview {
 /** Reviews a day. @throws SvcError `usage` for a day in the future */
 async function makeReview(context: Context, input: ReviewedDay): Promise<MadeReview> {
   const now = context.clock.now();
-  const day = input.day ?? moment('yesterday');
-  const from = day(now);
+  const from = (input.day ?? moment('yesterday'))(now);
   if (from > now) throw new SvcError('usage', 'the day to review is in the future', { hint: 'Choose an earlier day.' });
   const store = await openArchive(context, input.dir);
   const bounds = { since: from - PAST_DAYS * DAY_MS, until: from + DAY_MS };
   const manifest = await readManifest(store, bounds);
   const { coverage, first, segments, last } = manifest;
   const reviewed = new DayReview(from, coverage);
-  const timeless = timelessOf(manifest.timeless, { from, to: from + DAY_MS });
+  const day = { since: from, until: from + DAY_MS };
   const reading = { dir: input.dir, label: 'review', store, segments, ...bounds };
   await countEntries(context, { ...reading, onGroup: (log, bucket) => reviewed.add(log, bucket) });
-  const past = timelessOf(manifest.timeless, { from: bounds.since, to: from }).filter((one) => !timeless.includes(one));
-  await readTimeless(context, { ...reading, segments: past }, (log) => reviewed.addTimeless(log, false));
-  await readTimeless(context, { ...reading, segments: timeless }, (log) => reviewed.addTimeless(log, true));
+  const deleted = new DeletedEntities();
+  const ofDay = timelessOf(manifest.timeless, { from, to: day.until });
+  const timeless = timelessOf(manifest.timeless, { from: bounds.since, to: day.until });
+  await readTimeless(context, { ...reading, segments: timeless }, (log, segment) => {
+    reviewed.addTimeless(log, ofDay.includes(segment));
+    if (ofDay.includes(segment)) deleted.add(log);
+  });
   const findings = reviewed.findings();
+  // The counts do not have the entities.
+  const own = { ...reading, ...day, segments: segments.filter((segment) => isWithin(segment, day)), among: ['delete'] };
+  if (findings.deletions.length > 0) await countEntries(context, { ...own, onGroup: (log) => deleted.add(log) });
   const content = {
     service: first.service,
     tenant_id: first.tenant_id,
     day: isoTime(from).slice(0, 10),
     ...findings,
-    deleted: findings.deletions.length === 0 ? [] : await deletedOn(context, reading, { from, timeless }),
+    deleted: deleted.list(),
   };
   // The hash has this member only where there are such entries.
   const hashed = { ...content, timeless: content.timeless === 0 ? undefined : content.timeless };
@@ -66,21 +70,6 @@ async function makeReview(context: Context, input: ReviewedDay): Promise<MadeRev
     review: { archive: store.name, ...content, ...countFindings(findings), sha256, signed: signatures, ...newest },
     manifest,
   };
-}
-
-/** Reads the deletions of a day, whose entities the counts do not have. */
-async function deletedOn(
-  context: Context,
-  reading: Reading,
-  { from, timeless }: { readonly from: number; readonly timeless: readonly Segment[] },
-): Promise<DeletedEntity[]> {
-  const day = { since: from, until: from + DAY_MS };
-  const segments = reading.segments.filter((segment) => isWithin(segment, day));
-  const deleted = new DeletedEntities();
-  const onGroup = (log: Log): void => deleted.add(log);
-  await countEntries(context, { ...reading, ...day, segments, among: ['delete'], onGroup });
-  await readTimeless(context, { ...reading, segments: timeless }, onGroup);
-  return deleted.list();
 }
 
 /** Returns the signed reviews of a day; those of `sha256` are current. */
@@ -106,43 +95,25 @@ function loadReports() {
   return Promise.all([import('./report.ts'), import('./review-report.ts')]);
 }
 
-/** Opens what a review is written to, before anything is read. @throws SvcError `usage` */
-async function openReviewOutput(context: Context, options: Input<typeof PAGE_PARAMETERS> & { readonly dir: string }) {
-  const print = await recordPrinter(context, reviewView);
-  const page = await openPageFile(context, options, options.dir);
-  const drawn = async (review: Review): Promise<string> => {
-    const [{ pageWords, reportPage }, { reviewReport }] = await loadReports();
-    const labels = await knownLabels(context, review);
-    return reportPage(reviewReport(review, pageWords(labels), { madeAt: context.clock.now() }));
-  };
-  return {
-    /** Writes the page of `--html`. */
-    async writePage(review: Review): Promise<void> {
-      await page?.write(await drawn(review));
-    },
-    /** Writes the page of `--html` for a review that `sign` records, which resolves to whether something was recorded. */
-    async signPage(review: Review, sign: (pageHash?: string) => Promise<boolean>): Promise<void> {
-      await (page === undefined ? sign() : page.writeSigned(await drawn(review), sign));
-    },
-    async show(review: Review, isVerbose: boolean): Promise<void> {
-      if (isDrawn(context)) {
-        const [{ drawReport, terminalWords }, { reviewReport }] = await loadReports();
-        const words = terminalWords(context, await labelsOf(context, review));
-        const report = reviewReport(review, words, { madeAt: context.clock.now(), isVerbose });
-        return context.out.write(await drawReport(context, report));
-      }
-      return this.print(review);
-    },
-    /** Prints the review for programs, with its warnings. A table leaves it out. */
-    async print(review: Review): Promise<void> {
-      if (isDrawn(context)) return;
-      // Warnings go to stderr, which is all that a cron job mails.
-      for (const { from, to, reason } of review.missing)
-        context.notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
-      for (const words of timelessWarnings(review)) context.notices.warn(words);
-      await print(review);
-    },
-  };
+/** Draws a review as a page. */
+async function drawPage(context: Context, review: Review): Promise<string> {
+  const [{ pageWords, reportPage }, { reviewReport }] = await loadReports();
+  const labels = await knownLabels(context, review);
+  return reportPage(reviewReport(review, pageWords(labels), { madeAt: context.clock.now() }));
+}
+
+/** Draws a review for a terminal. */
+async function drawn(context: Context, review: Review, isVerbose: boolean): Promise<string> {
+  const [{ drawReport, terminalWords }, { reviewReport }] = await loadReports();
+  const words = terminalWords(context, await labelsOf(context, review));
+  return drawReport(context, reviewReport(review, words, { madeAt: context.clock.now(), isVerbose }));
+}
+
+/** Warns of what a review lacks, on stderr, which is all that a cron job mails. */
+function warnOfMissing({ notices }: Context, review: Review): void {
+  for (const { from, to, reason } of review.missing)
+    notices.warn(`entries may be missing from ${from} to ${to}: ${reason}`);
+  for (const words of timelessWarnings(review)) notices.warn(words);
 }
 
 /**
@@ -171,45 +142,47 @@ function isSameService(context: Context, service: string): boolean {
   }
 }
 
-type DayOptions = ReviewedDay & Input<typeof PAGE_PARAMETERS> & Readonly<Record<'strict' | 'verbose', boolean>>;
-
-/** Shows what to look at on a day. @throws SvcError `entries_missing` for an incomplete day, `threshold` for findings */
-export async function reviewDay(context: Context, options: DayOptions): Promise<void> {
-  const output = await openReviewOutput(context, options);
-  const { review } = await makeReview(context, options);
-  await output.writePage(review);
-  await output.show(review, options.verbose);
-  const { missing, day } = review;
-  const now = context.clock.now();
-  const range = options.strict ? missing[0] : failedRange(missing, Date.parse(day), now);
-  if (range !== undefined) throw incompleteDay(review, range, now);
-  if (hasFindings(review)) throw findingsFound(review, now, isDrawn(context));
-}
-
-type SignOffOptions = ReviewedDay &
+type DayOptions = ReviewedDay &
   Input<typeof PAGE_PARAMETERS> &
-  Pick<SignOffInput, 'note' | 'by'> & { readonly strict: boolean };
+  SignOffInput &
+  Readonly<Record<'strict' | 'verbose', boolean>>;
 
-/** Reviews a day and records that. @throws SvcError `entries_missing` for a day that may still be archived */
-export async function signOffDay(context: Context, options: SignOffOptions): Promise<void> {
-  const output = await openReviewOutput(context, options);
+/**
+ * Shows what to look at on a day or, with --sign-off, records that somebody reviewed it.
+ * @throws SvcError `entries_missing` for a day that is incomplete, or may still be archived; `threshold` for findings
+ */
+export async function reviewDay(context: Context, options: DayOptions): Promise<void> {
+  const print = await recordPrinter(context, reviewView);
+  const writePage = await openPage(context, options, options.dir);
   const made = await makeReview(context, options);
   const now = context.clock.now();
-  const range = options.strict ? made.review.missing[0] : unsignable(made.review, now);
+  const range = lackingRange(made.review, options, now);
   let { review } = made;
-  await output.signPage(review, async (pageHash) => {
+  const sign = async (pageHash?: string): Promise<boolean> => {
     if (range !== undefined) return false;
     review = await signed(context, options, made, pageHash);
     return review !== made.review;
-  });
-  await output.print(review);
-  if (range !== undefined) throw unsignedDay(review, range, now);
+  };
+  await writePage(() => drawPage(context, made.review), options.signOff ? sign : undefined);
+  if (!isDrawn(context)) {
+    warnOfMissing(context, review);
+    await print(review);
+  } else if (!options.signOff) await context.out.write(await drawn(context, review, options.verbose));
+  if (range !== undefined) throw incomplete(review, range, options, now);
+  if (!options.signOff && hasFindings(review)) throw findingsFound(review, now, isDrawn(context));
+}
+
+/** Returns a time that the day lacks, and because of which it cannot be judged or, with --sign-off, signed. */
+function lackingRange(review: Review, { strict, signOff: isSigned }: DayOptions, now: number) {
+  const { day: date, missing } = review;
+  if (strict) return missing[0];
+  return isSigned ? unsignable(review, now) : failedRange(missing, Date.parse(date), now);
 }
 
 /** Signs a review, and returns it with the new signature; the review itself if the same one was recorded before. */
 async function signed(
   context: Context,
-  options: SignOffOptions,
+  options: DayOptions,
   { review: found, manifest }: MadeReview,
   pageHash: string | undefined,
 ): Promise<Review> {
@@ -234,30 +207,22 @@ function unsignable({ day: date, missing }: Review, now: number) {
 /** The time that a day lacks, RFC 3339, and why. */
 type LackingRange = Readonly<Record<'from' | 'to' | 'reason', string>>;
 
-/** The error for a day that is not completely archived, so that it cannot be judged. */
-function incompleteDay(review: Review, range: LackingRange, now: number): SvcError {
-  return incomplete(review, range, '', range.reason === 'not archived yet' ? updating(review) : nextStep(review, now));
-}
-
-/** The error for a day that is not completely archived, so that it cannot be signed off. */
-function unsignedDay(review: Review, range: LackingRange, now: number): SvcError {
-  const isLate = range.reason === 'not archived yet' && endOf(review.day) <= now;
-  return incomplete(review, range, 'nothing was signed off: ', isLate ? updating(review) : nextStep(review, now));
-}
-
 /** What to do about an error: a hint, and the words of a command. */
 interface NextStep {
   readonly hint: string;
   readonly next: readonly string[];
 }
 
-function incomplete(review: Review, range: LackingRange, before: string, step: NextStep): SvcError {
+/** The error for a day that is not completely archived, so that it cannot be judged, or signed off. */
+function incomplete(review: Review, range: LackingRange, { signOff: isSigned }: DayOptions, now: number): SvcError {
   const { archive, day: date, missing, findings, findings_entries } = review;
   const { from, to, reason } = range;
+  const before = isSigned ? 'nothing was signed off: ' : '';
   const words = `${archive} does not cover all of ${date}: nothing from ${utcTime(from)} to ${utcTime(to)} (${reason})`;
   const rest = hasFindings(review) ? `; findings to look at in the rest: ${foundText(review)}` : '';
+  const canBeAdded = reason === 'not archived yet' && (!isSigned || endOf(date) <= now);
   return new SvcError('entries_missing', `${before}${words}${rest}`, {
-    ...step,
+    ...(canBeAdded ? updating(review) : nextStep(review, now)),
     facts: { missing, findings, findings_entries },
   });
 }

@@ -23,49 +23,45 @@ export function pageOptions({
   return [...option('--html', html), ...(force ? ['--force'] : []), ...(strict ? ['--strict'] : [])];
 }
 
-/** A file that was found to be writable before anything was counted. */
-interface PageFile {
-  /** Writes the page without secrets, and returns the hash of the file. */
-  readonly write: (page: string) => Promise<string>;
-  /**
-   * Writes the page of a review that `sign` records under the hash of the file. A file that exists may be the page of an
-   * earlier record: it is replaced only after `sign` has resolved to true, because something was recorded.
-   */
-  readonly writeSigned: (page: string, sign: (sha256: string) => Promise<boolean>) => Promise<void>;
-}
+/**
+ * Records what a page shows, under the hash of the page if one was written. Resolves to whether anything was recorded: a review
+ * that was signed before is not recorded twice.
+ */
+type Sign = (pageHash?: string) => Promise<boolean>;
 
-/** Checks where the page about an archive is to be written; undefined without `--html`. @throws SvcError `usage` */
-export async function openPageFile(
+/** Writes a page without secrets, if one was asked for. With `sign`, what it shows is recorded. */
+type WritePage = (draw: () => Promise<string>, sign?: Sign) => Promise<void>;
+
+/** Checks where the page about an archive is to be written, before anything is counted. @throws SvcError `usage` */
+export async function openPage(
   context: Context,
   { html, force }: Input<typeof PAGE_PARAMETERS>,
   archive: string | undefined,
-): Promise<PageFile | undefined> {
-  if (html === undefined) return undefined;
+): Promise<WritePage> {
+  if (html === undefined) return async (_, sign) => void (await sign?.());
   if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
   const file = resolvePath(context, html);
   if (archive !== undefined) requireOutside(context, { option: '--html', typed: html }, archive);
   await requireFile(file, force);
-  return {
-    async write(page) {
-      const content = context.out.redact(page);
-      return (await writeWhole(file, force, (draft) => draft.write(content), { writer: context.system })).sha256;
-    },
-    async writeSigned(page, sign) {
-      const draft = await Draft.begin(file, context.system);
-      try {
-        await draft.write(context.out.redact(page));
-        const isNew = !fs.existsSync(file);
-        const { sha256 } = await (isNew ? draft.finish(false) : draft.seal());
-        const isRecorded = await sign(sha256);
-        if (isNew) return;
-        if (isRecorded) await draft.finish(true);
-        else
-          context.notices.warn(
-            `${html} was not replaced, because no review was recorded; it may be the page of an earlier review`,
-          );
-      } finally {
-        await draft.discard();
-      }
-    },
+  return async (draw, sign) => {
+    const content = context.out.redact(await draw());
+    if (sign === undefined)
+      return void (await writeWhole(file, force, (draft) => draft.write(content), { writer: context.system }));
+    const draft = await Draft.begin(file, context.system);
+    try {
+      await draft.write(content);
+      const isNew = !fs.existsSync(file);
+      const { sha256 } = await (isNew ? draft.finish(false) : draft.seal());
+      const isRecorded = await sign(sha256);
+      if (isNew) return;
+      // A file that exists may be the page of an earlier record.
+      if (isRecorded) await draft.finish(true);
+      else
+        context.notices.warn(
+          `${html} was not replaced, because no review was recorded; it may be the page of an earlier review`,
+        );
+    } finally {
+      await draft.discard();
+    }
   };
 }

@@ -22,7 +22,7 @@ import {
   unarchivedSince,
   USE_ONLY,
 } from './access.ts';
-import { openPageFile, type PAGE_PARAMETERS, pageOptions } from './page.ts';
+import { openPage, type PAGE_PARAMETERS, pageOptions } from './page.ts';
 import { checkSignOff, signOff, type SignOffInput } from './sign-off.ts';
 import { accessView } from './views.ts';
 
@@ -43,19 +43,17 @@ export async function reviewAccess(context: Context, input: AccessOptions): Prom
   const dormant = input.dormant === undefined ? undefined : `${input.dormant / SECOND_MS}s`;
   const options = [...option('--since', since), ...option('--dormant', dormant), ...pageOptions(input)];
   checkSignOff(context, input, ['logs', 'review', input.dir, '--access', ...options]);
-  const page = await openPageFile(context, input, input.dir);
+  const writePage = await openPage(context, input, input.dir);
   const print = await listPrinter(context, accessView);
   const { made, manifest, unarchived } = await makeAccess(context, input);
   const refusal = refusalOf(made, unarchived, input);
   const sign = async (pageHash?: string): Promise<boolean> => {
-    if (!input.signOff || refusal !== undefined) return false;
+    if (refusal !== undefined) return false;
     const { from, to, sha256 } = made;
     const reviewed = { of: 'access', from, to, findings: accessFindings(made), sha256, page_sha256: pageHash };
     return (await signOff(context, input.dir, reviewed, { ...input, manifest })).hash !== undefined;
   };
-  if (page === undefined) await sign();
-  else if (input.signOff) await page.writeSigned(await drawPage(context, made), sign);
-  else await page.write(await drawPage(context, made));
+  await writePage(() => drawPage(context, made), input.signOff ? sign : undefined);
   await print(oneBatch(made.rows));
   reportAccess(context, made, unarchived);
   if (refusal) throw refusal;
