@@ -13,32 +13,13 @@ export function createService(
   now: () => number,
   origin: () => string,
 ): Service {
-  const {
-    tenant = FIRST_TENANT,
-    seed,
-    logCount,
-    tenantType,
-    jobIds,
-    processingMs = 2000,
-    pickupMs = 250,
-    auditReads = true,
-  } = options;
+  const { tenant = FIRST_TENANT, seed, logCount, tenantType, jobIds } = options;
   const paths = statePaths(options.directory);
   const state = new SandboxState(paths, { seed, logCount, tenantType, tenant, jobIds }, now);
   const files = storeFiles(paths.files);
   const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
-  const speed = { pickup: Math.min(pickupMs, processingMs), processing: processingMs };
   const processing = new Processing(state, files);
   const since = state.world.authenticated.length;
   const outcomes = (options.outcomes ?? []).map((text) => ({ text, since }));
-  const {
-    merchants = [],
-    acceptTokens = false,
-    without = [],
-    order = 'desc',
-    cursors = 'any',
-    hideOpenChallenges = false,
-  } = options;
-  const choices = { outcomes, merchants, acceptTokens, without, order, cursors, hideOpenChallenges, auditReads };
-  return { tenant, state, files, processing, limits, speed, origin, ...choices };
+  return { tenant, options, state, files, processing, limits, outcomes, origin };
 }

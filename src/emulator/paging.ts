@@ -1,5 +1,5 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../schema/page-size.ts';
-import type { Cursors } from './options.ts';
+import type { SandboxOptions } from './options.ts';
 import { invalid } from './problem.ts';
 import { mix } from './seed/random.ts';
 
@@ -21,8 +21,8 @@ const CURSOR_MARK = '+/+/';
  * Returns the name of a list in its cursors. Where cursors are strict, it contains the filters and the page size of the
  * request, so that a cursor of another one is refused.
  */
-export function cursorList(list: string, query: URLSearchParams, cursors: Cursors): string {
-  if (cursors === 'any') return list;
+export function cursorList(list: string, query: URLSearchParams, { cursors }: SandboxOptions): string {
+  if (cursors !== 'strict') return list;
   const filters = [...query].filter(([name, value]) => name !== 'start' && name !== 'size' && value !== '');
   return `${list}~${checkOf(JSON.stringify([pageSize(query), ...filters.map(String).toSorted()]))}`;
 }

@@ -1,8 +1,8 @@
 import type { Env } from 'hono';
 import type { Processing } from './account-updater/processing.ts';
-import type { Cursors, Feature, LogOrder } from './options.ts';
 import type { Permission, SandboxKey } from './keys.ts';
 import type { RateLimits } from './limits.ts';
+import type { SandboxOptions } from './options.ts';
 import type { EventOf } from './state/events.ts';
 import type { SandboxState } from './state/state.ts';
 import type { SetOutcome } from './state/world.ts';
@@ -12,27 +12,14 @@ import type { StoreFiles } from './store/files.ts';
 export interface Service {
   /** The number of the tenant, counted from 1. */
   readonly tenant: number;
+  /** What this process was started with; an option that is absent has its default. */
+  readonly options: SandboxOptions;
   readonly state: SandboxState;
   readonly files: StoreFiles;
   readonly processing: Processing;
   readonly limits: RateLimits | undefined;
-  /** Milliseconds from the upload until processing begins, and until the result is ready. */
-  readonly speed: { readonly pickup: number; readonly processing: number };
   /** The outcomes of authentications that this process was started with. */
   readonly outcomes: readonly SetOutcome[];
-  /** Merchant ids of the Account Updater that the tenant was given when it was onboarded. */
-  readonly merchants: readonly string[];
-  /** Whether every token in the form of a UUID stands for a card. */
-  readonly acceptTokens: boolean;
-  /** Enterprise features to which the tenant has no access. */
-  readonly without: readonly Feature[];
-  /** The order of logs. */
-  readonly order: LogOrder;
-  readonly cursors: Cursors;
-  /** Whether a session shows no authentication while its challenge is open. */
-  readonly hideOpenChallenges: boolean;
-  /** Whether reading logs creates a log. */
-  readonly auditReads: boolean;
   /** Returns scheme, host and port of this process's server. */
   origin(): string;
 }

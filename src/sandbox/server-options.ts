@@ -1,9 +1,14 @@
 import { statSync } from 'node:fs';
-import { listenFailure, readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
-import { makeDirectory } from '../base/files/directory.ts';
+import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
-import { foreignDirectory, requireWhole, sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
+import {
+  foreignDirectory,
+  readTyped,
+  requireWhole,
+  sandboxDirectory,
+  startSandbox,
+} from '../cli/app/embedded-sandbox.ts';
 import {
   choice,
   flag,
@@ -41,12 +46,12 @@ export const directoryParameter = value('--directory <dir>', 'state directory (d
 
 export const SERVER_PARAMETERS = {
   seed: rare(value('--seed <n>', 'seed for generated data and fault probabilities', integer(0))),
-  logs: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
+  logCount: value('--logs <n>', 'number of generated log entries at the start', integer(0)),
   tenants: suggesting(
     { wordsOf: 'tenant type' },
     value('--tenants <types>', 'its tenants, such as test,production (default test)', tenantTypes),
   ),
-  merchantId: rare(repeated('--merchant-id <id>', 'a merchant id of a production tenant', textToSend)),
+  merchants: rare(repeated('--merchant-id <id>', 'a merchant id of a production tenant', textToSend)),
   acceptTokens: flag('--accept-tokens', 'each UUID is a card, and its result invented'),
   without: suggesting(
     () => [
@@ -59,11 +64,15 @@ export const SERVER_PARAMETERS = {
   cursors: rare(
     choice('--cursors <use>', 'strict: only with the same filters and size (default any)', ['any', 'strict']),
   ),
-  processing: value('--processing <duration>', 'how long a job takes after its upload (default 2s)', positiveDuration),
-  allowHost: rare(repeated('--allow-host <name>', 'another host name, such as that of a container', hostName)),
+  processingMs: value(
+    '--processing <duration>',
+    'how long a job takes after its upload (default 2s)',
+    positiveDuration,
+  ),
+  allowHosts: rare(repeated('--allow-host <name>', 'another host name, such as that of a container', hostName)),
   limits: choice('--limits <when>', 'enforce rate limits (default off)', ['on', 'off']),
   noAuditReads: rare(flag('--no-audit-reads', 'do not log reads of the logs, which shift their pages')),
-  webhook: repeated('--webhook <url>', 'send events to this loopback address', text),
+  webhooks: repeated('--webhook <url>', 'send events to this loopback address', text),
   webhookDuplicates: rare(flag('--webhook-duplicates', 'deliver each event twice')),
   fault: suggesting({ joined: faultWords }, repeated('--fault <fault>', "make requests fail: 'svc help faults'", text)),
   scenario: reading(value('--scenario <file>', "file with one fault per line (see 'svc help faults')", text)),
@@ -138,54 +147,29 @@ export async function openServer(
   location: { readonly directory: string; readonly port: number },
   input: ServerInput,
 ): Promise<RunningSandbox> {
-  const intercept = await interceptorFrom(context, input);
-  const outcomes = await outcomesFrom('--outcome', input.outcome);
+  const { noAuditReads, fault, scenario, outcome, ...options } = input;
+  const intercept = await interceptorFrom(context, { fault, scenario, seed: options.seed });
+  const outcomes = await outcomesFrom('--outcome', outcome);
   const { isWebhookAddress } = await import('../emulator/webhooks/notifier.ts');
-  if (!input.webhook.every(isWebhookAddress))
+  if (!options.webhooks.every(isWebhookAddress))
     throw new SvcError('usage', '--webhook must be an http address on loopback', {
       hint: 'Give one such as http://127.0.0.1:8080/events.',
     });
-  makeDirectory(location.directory);
-  const { startSandbox } = await import('../emulator/server.ts');
-  try {
-    const sandbox = await startSandbox({
-      ...location,
-      clock: context.clock,
-      seed: input.seed,
-      logCount: input.logs,
-      tenants: input.tenants,
-      processingMs: input.processing,
-      allowHosts: input.allowHost,
-      limits: input.limits,
-      auditReads: !input.noAuditReads,
-      webhooks: input.webhook,
-      webhookDuplicates: input.webhookDuplicates,
-      intercept,
-      outcomes,
-      merchants: input.merchantId,
-      acceptTokens: input.acceptTokens,
-      without: input.without,
-      order: input.order,
-      cursors: input.cursors,
-      jobIds: input.jobIds,
-      hideOpenChallenges: input.hideOpenChallenges,
-    });
-    context.onClose(() => sandbox.close());
-    return sandbox;
-  } catch (error) {
-    throw startError(error, location.port);
-  }
+  return startSandbox(context, { ...options, ...location, auditReads: !noAuditReads, intercept, outcomes });
 }
 
-async function interceptorFrom(context: Context, input: ServerInput): Promise<Interceptor | undefined> {
+async function interceptorFrom(
+  context: Context,
+  input: Pick<ServerInput, 'fault' | 'scenario' | 'seed'>,
+): Promise<Interceptor | undefined> {
   if (input.fault.length === 0 && input.scenario === undefined) return undefined;
   const { readFault, readFaults } = await import('../emulator/faults/fault.ts');
   const { faultInterceptor } = await import('../emulator/faults/intercept.ts');
   let { seed } = input;
-  const faults = input.fault.map((given) => parsed('--fault', () => readFault(given)));
+  const faults = input.fault.map((given) => readTyped('--fault', 'faults', () => readFault(given)));
   if (input.scenario !== undefined) {
     const content = readText(context, input.scenario);
-    const scenario = parsed('--scenario', () => readFaults(content));
+    const scenario = readTyped('--scenario', 'faults', () => readFaults(content));
     faults.push(...scenario.faults);
     seed ??= scenario.seed;
   }
@@ -196,16 +180,7 @@ async function interceptorFrom(context: Context, input: ServerInput): Promise<In
 export async function outcomesFrom(what: string, texts: readonly string[]): Promise<string[]> {
   if (texts.length === 0) return [];
   const { splitOutcomes } = await import('../emulator/three-ds/forced-outcome.ts');
-  return parsed(what, () => splitOutcomes(texts.join('\n')), 'outcomes');
-}
-
-function parsed<T>(what: string, read: () => T, topic = 'faults'): T {
-  try {
-    return read();
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'cannot be read';
-    throw new SvcError('usage', `${what}: ${why}`, { next: ['help', topic] });
-  }
+  return readTyped(what, 'outcomes', () => splitOutcomes(texts.join('\n')));
 }
 
 function readText(context: Context, file: string): string {
@@ -216,13 +191,4 @@ function readText(context: Context, file: string): string {
       hint: 'Check its name and its permissions.',
     });
   }
-}
-
-function startError(error: unknown, port: number): SvcError {
-  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen')
-    return listenFailure(error, '127.0.0.1', port);
-  const why = error instanceof Error ? error.message : 'unknown reason';
-  return new SvcError('local', `the sandbox could not start: ${why}`, {
-    hint: 'Choose another directory with --directory.',
-  });
 }

@@ -1,7 +1,8 @@
 import path from 'node:path';
-import { SvcError, systemCodeOf } from '../../base/errors.ts';
+import { listenFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
-import type { Interceptor } from '../../emulator/options.ts';
+import type { Interceptor, SandboxOptions } from '../../emulator/options.ts';
+import type { RunningSandbox } from '../../emulator/running-sandbox.ts';
 import { requireDirectory } from '../config/paths.ts';
 import { formatDuration } from '../output/time.ts';
 import type { Context } from './command.ts';
@@ -13,17 +14,25 @@ import { noteNext } from './hint.ts';
  */
 export async function openSandbox(context: Context): Promise<URL> {
   const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
-  const { startSandbox } = await import('../../emulator/server.ts');
   const directory = sandboxDirectory(context);
   makeDirectory(directory);
   await requireWhole(context, directory);
-  const options = { directory, port: 0, clock: context.clock, intercept, acceptTokens: context.isRehearsal };
-  const sandbox = await startSandbox(options).catch((error: unknown) => {
-    throw sandboxFailure(directory, error);
-  });
-  context.onClose(() => sandbox.close());
+  const sandbox = await startSandbox(context, { directory, intercept, acceptTokens: context.isRehearsal });
   reportClock(context, sandbox.clockOffset);
   return new URL(sandbox.url);
+}
+
+/** Starts a sandbox that ends with the command. @throws SvcError `local` */
+export async function startSandbox(context: Context, options: SandboxOptions): Promise<RunningSandbox> {
+  makeDirectory(options.directory);
+  const server = await import('../../emulator/server.ts');
+  try {
+    const sandbox = await server.startSandbox({ ...options, clock: context.clock });
+    context.onClose(() => sandbox.close());
+    return sandbox;
+  } catch (error) {
+    throw startFailure(error, options);
+  }
 }
 
 /** Returns the state directory of the embedded sandbox, where the next command finds a job that this one created. */
@@ -69,23 +78,31 @@ function reportClock(context: Context, offset: number): void {
 
 async function faultsFrom(text: string | undefined): Promise<Interceptor | undefined> {
   if (text === undefined || text === '') return undefined;
-  const { FaultSyntaxError, readFaults } = await import('../../emulator/faults/fault.ts');
+  const { readFaults } = await import('../../emulator/faults/fault.ts');
   const { faultInterceptor } = await import('../../emulator/faults/intercept.ts');
+  const { faults, seed } = readTyped('SVC_SANDBOX_FAULTS', 'faults', () => readFaults(text));
+  return faultInterceptor(faults, seed);
+}
+
+/** Reads faults or outcomes that were typed. `topic` is the help about them. @throws SvcError `usage` */
+export function readTyped<T>(name: string, topic: 'faults' | 'outcomes', read: () => T): T {
   try {
-    const { faults, seed } = readFaults(text);
-    return faultInterceptor(faults, seed);
+    return read();
   } catch (error) {
-    if (!(error instanceof FaultSyntaxError)) throw error;
-    throw new SvcError('usage', `SVC_SANDBOX_FAULTS: ${error.message}`, { next: ['help', 'faults'] });
+    const why = error instanceof Error ? error.message : 'cannot be read';
+    throw new SvcError('usage', `${name}: ${why}`, { next: ['help', topic] });
   }
 }
 
-/** Returns the error for a sandbox that did not start; a system error means that its directory is unusable. */
-function sandboxFailure(directory: string, error: unknown): unknown {
+/** Returns the error for a sandbox that did not start. */
+function startFailure(error: unknown, { directory, port = 0 }: SandboxOptions): SvcError {
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen')
+    return listenFailure(error, '127.0.0.1', port);
   const code = systemCodeOf(error);
-  if (code === undefined || error instanceof SvcError) return error;
-  return new SvcError('local', `the sandbox cannot keep its state in ${directory} (${code})`, {
-    hint: 'Make the directory writable, or set SVC_STATE_DIR to one that is.',
+  const why = error instanceof Error ? error.message : 'unknown reason';
+  const problem = code === undefined ? `could not start: ${why}` : `cannot keep its state in ${directory} (${code})`;
+  return new SvcError('local', `the sandbox ${problem}`, {
+    hint: 'Make the directory writable, or name another one with --directory or SVC_STATE_DIR.',
     cause: error,
   });
 }

@@ -57,7 +57,7 @@ async function readJob({ service, params, now }: Call): Promise<AccountUpdaterJo
 
 async function listJobs({ service, query, now }: Call): Promise<unknown> {
   const size = pageSize(query);
-  const list = cursorList('jobs', query, service.cursors);
+  const list = cursorList('jobs', query, service.options);
   const [below = Infinity] = readCursor(query, list) ?? [];
   const jobs = service.state.world.jobs.all.filter((job) => job.number < below && jobStatus(job, now) !== 'removed');
   const page = jobs.toReversed().slice(0, size);

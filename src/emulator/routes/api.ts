@@ -81,7 +81,7 @@ async function handle(service: Service, route: ApiRoute, c: Context<ApiEnv>): Pr
       id = newId;
     },
   });
-  if (service.auditReads || route.audit.entityType !== 'log')
+  if (service.options.auditReads !== false || route.audit.entityType !== 'log')
     recordAudit(service, key, auditNote(service, route.audit, false, id));
   return jsonResponse(route.status ?? 200, body);
 }
@@ -112,7 +112,7 @@ function checkLimits({ limits, state }: Service, key: SandboxKey, path: string):
 }
 
 // A tenant without access to a feature is refused before its key is looked at any further.
-function checkAccessTo({ without }: Service, path: string): void {
+function checkAccessTo({ options: { without = [] } }: Service, path: string): void {
   for (const feature of without)
     if (path.startsWith(`/${feature}/`))
       throw problem(403, `${FEATURE_NAMES[feature]} is an enterprise feature that needs access to be enabled.`);

@@ -12,12 +12,16 @@ import { listOutcomes } from '../three-ds/set-outcomes.ts';
  * Routes that the service does not have: tests of any language set the outcomes of authentications here, without a key,
  * and a key can be asked for its permissions.
  */
-export function controlRoutes({ state, tenant, without, acceptTokens }: Service): Hono<SandboxEnv> {
+export function controlRoutes({
+  state,
+  tenant,
+  options: { without = [], acceptTokens = false },
+}: Service): Hono<SandboxEnv> {
   const control = new Hono<SandboxEnv>();
   control.get('/sandbox/key', (c) => {
     const key = findKey(c.req.header('svc-api-key'), tenant);
     if (key === undefined || key.expired || state.world.deleted) throw problem(401, 'The API key is not known.');
-    const ofFeatures = [...without].map((feature) => `${feature}:`);
+    const ofFeatures = without.map((feature) => `${feature}:`);
     const permissions = key.permissions.filter((name) => !ofFeatures.some((prefix) => name.startsWith(prefix)));
     return jsonResponse(200, { kind: key.kind, permissions, invents_results: acceptTokens });
   });

@@ -36,9 +36,9 @@ function readPage(call: Call): unknown {
   const size = pageSize(query);
   const page = pageNumber(query);
   const skipped = (page - 1) * size;
-  const isOldestFirst = service.order === 'asc';
+  const isOldestFirst = service.options.order === 'asc';
   // A cursor of one order means nothing in the other.
-  const list = cursorList(isOldestFirst ? 'logs-asc' : 'logs', query, service.cursors);
+  const list = cursorList(isOldestFirst ? 'logs-asc' : 'logs', query, service.options);
   const begin = readPosition(query, list) ?? (isOldestFirst ? BEGINNING : pageOne(call, page));
   const listed = isOldestFirst ? logsOldestFirst : logsNewestFirst;
   const data: LogPage['data'] = [];

@@ -53,10 +53,11 @@ async function putRequest(service: Service, request: Request): Promise<Response>
 
 function recordUpload(service: Service, job: Job, file: { bytes: number; md5: string }): void {
   const at = service.state.now();
-  const { speed, merchants, acceptTokens } = service;
-  service.state.record({ type: 'upload', at, job: job.id, ...file, ...speed, merchants, acceptTokens });
+  const { merchants, acceptTokens, processingMs: processing = 2000, pickupMs = 250 } = service.options;
+  const pickup = Math.min(pickupMs, processing);
+  service.state.record({ type: 'upload', at, job: job.id, ...file, pickup, processing, merchants, acceptTokens });
   recordAccess(service, job, 'update', 'Request file uploaded');
-  service.processing.prepare(job, service.speed.pickup);
+  service.processing.prepare(job, pickup);
 }
 
 function checkLength({ headers }: Request): number {

@@ -44,9 +44,9 @@ interface Events {
     /** Time from the upload until the result is ready. */
     readonly processing: number;
     /** The merchant ids that the tenant was given when it was onboarded. */
-    readonly merchants?: readonly string[];
+    readonly merchants?: readonly string[] | undefined;
     /** Whether every token in the form of a UUID stands for a card. */
-    readonly acceptTokens?: boolean;
+    readonly acceptTokens?: boolean | undefined;
   };
   /** A request file was processed. */
   result: {

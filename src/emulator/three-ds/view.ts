@@ -114,7 +114,7 @@ export interface Authenticated {
 /** Whether an authentication shows in no response, because its challenge is open. */
 export function isHidden({ service, session, authentication, now }: Authenticated): boolean {
   const { status } = outcomeOf(session, authentication, now);
-  return service.hideOpenChallenges && (status === 'challenge' || status === 'decoupled_challenge');
+  return service.options.hideOpenChallenges === true && (status === 'challenge' || status === 'decoupled_challenge');
 }
 
 /** Makes the response to authenticate. Fields that do not apply are absent. */
