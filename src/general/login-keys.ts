@@ -7,7 +7,7 @@ import { text } from '../cli/app/value-parsers.ts';
 import type { Profile } from '../cli/config/config-format.ts';
 import { commandName } from '../cli/config/command-name.ts';
 import { checkKeyText, KEY_TYPES, storedAs } from '../cli/config/keys.ts';
-import { tenantOfKeys } from '../cli/config/tenant-of-keys.ts';
+import { tenantOfKeys } from '../cli/config/known-keys.ts';
 import { baseUrlText } from '../cli/config/values.ts';
 import { countText } from '../cli/output/time.ts';
 import { readInput } from '../cli/app/files/text-file.ts';

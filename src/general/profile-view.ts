@@ -2,7 +2,7 @@ import type { Context } from '../cli/app/command.ts';
 import { isForPeople } from '../cli/app/print.ts';
 import type { Config, Profile } from '../cli/config/config-format.ts';
 import { storedAs } from '../cli/config/keys.ts';
-import { tenantOfKeys } from '../cli/config/tenant-of-keys.ts';
+import { tenantOfKeys } from '../cli/config/known-keys.ts';
 import { SANDBOX_PROFILE } from '../cli/config/values.ts';
 import { tenantTone } from '../cli/app/tenant-mark.ts';
 import type { PathsHost } from '../cli/config/paths.ts';

@@ -70,7 +70,7 @@ describe('svc help security', () => {
   );
 
   it('upgrading.md names a file of each kind that svc keeps', () => {
-    const names = ['config.json', 'applications.json', 'entity-types.json', 'tenants.json'];
+    const names = ['config.json', 'applications.json', 'entity-types.json', 'known-keys.json'];
     for (const name of names) {
       expect(read('docs/upgrading.md')).toContain(`\`${name}\``);
       expect(Object.values(KEPT_NAMES).some((kept) => kept.test(name))).toBe(true);

@@ -27,7 +27,7 @@ beforeAll(async () => {
       await run('login', [], options);
     }
   });
-  const facts = join(dirs.SVC_CACHE_DIR, 'tenants.json');
+  const facts = join(dirs.SVC_CACHE_DIR, 'known-keys.json');
   writeFileSync(facts, readFileSync(facts, 'utf8').replace('"type":"test"', '"type":"production"'));
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { applicationOfKey, type KeyAtService, rememberApplication } from '../../cli/config/application-of-key.ts';
+import { applicationOfKey, type KeyAtService, rememberApplication } from '../../cli/config/known-keys.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';

@@ -5,7 +5,7 @@ import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { option } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
-import { knownTenant } from '../../cli/config/cache.ts';
+import { knownTenant } from '../../cli/config/known-keys.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource } from '../../client/transfer/source.ts';

@@ -1,10 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Tenant, TenantFacts } from '../../schema/tenant.ts';
-import { knownTenant } from '../config/cache.ts';
 import { hasSandboxKeys, KEY_TYPES, keyOrigin, type KeySettings } from '../config/keys.ts';
+import { knownTenant, tenantOfKeys } from '../config/known-keys.ts';
 import type { PathsHost } from '../config/paths.ts';
 import type { Settings } from '../config/settings.ts';
-import { tenantOfKeys } from '../config/tenant-of-keys.ts';
 import { baseUrlText } from '../config/values.ts';
 import { jsonLine } from '../output/formats.ts';
 import type { Prompts } from '../output/prompt.ts';

@@ -4,11 +4,10 @@ import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
-import type { TenantFacts } from '../../schema/tenant.ts';
 import { directoryOf, type PathsHost } from './paths.ts';
 
-// Facts that one command learns from the service for later ones: entity types, the tenants of keys, names of
-// applications. Each kind is a file in the cache directory. A missing or unreadable file is no error.
+// Facts that one command learns from the service for later ones: entity types and names of applications here, what keys
+// show in known-keys.ts. Each kind is a file in the cache directory. A missing or unreadable file is no error.
 
 /** Entity types that the interface names; the service may have more. */
 export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', 'token'] as const;
@@ -49,50 +48,6 @@ function listedTypes(system: PathsHost): Record<string, readonly Named[]> {
 
 function isNamed(value: unknown): value is Named {
   return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
-}
-
-const TENANTS = 'tenants.json';
-
-/** Returns the tenant of a profile at this base URL, as of its last check, if any. It may have other keys by now. */
-export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
-  const known = readCache(system, TENANTS)[profile];
-  return isObject(known) && known['base_url'] === baseUrl ? tenantFacts(known) : undefined;
-}
-
-/** The keyed hash of the keys that a profile had when its tenant was stored. */
-interface NotedKeys {
-  readonly salt: string;
-  readonly hash: string;
-}
-
-/** Returns the hash of the keys whose tenant was stored. */
-export function rememberedKeys(system: PathsHost, profile: string): NotedKeys | undefined {
-  const { salt, keys: hash } = objectOrUndefined(readCache(system, TENANTS)[profile]) ?? {};
-  return typeof salt === 'string' && typeof hash === 'string' ? { salt, hash } : undefined;
-}
-
-/** Stores the tenant of a profile and its keys; a failure is ignored. */
-export function writeTenantOf(
-  system: PathsHost,
-  { profile, baseUrl, salt, hash }: NotedKeys & { readonly profile: string; readonly baseUrl: string },
-  { id, name, type }: TenantFacts,
-): void {
-  const known = { base_url: baseUrl, id, name, type, salt, keys: hash };
-  writeCache(system, TENANTS, { ...readCache(system, TENANTS), [profile]: known });
-}
-
-/** Removes the stored tenant of a profile; a failure is ignored. */
-export function forgetTenantOf(system: PathsHost, profile: string): void {
-  const { [profile]: known, ...others } = readCache(system, TENANTS);
-  if (known !== undefined) writeCache(system, TENANTS, others);
-}
-
-/** Reads a tenant from a value; undefined if it is none. */
-export function tenantFacts(value: unknown): TenantFacts | undefined {
-  if (!isObject(value)) return undefined;
-  const { id, name, type } = value;
-  if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return undefined;
-  return { id, name, type };
 }
 
 /** Names of applications by their ids. */

@@ -15,7 +15,7 @@ export type DirectoryKind = 'config' | 'state' | 'cache';
 export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
   config: /^\.?config\.json(?:\..*)?$/,
   state: /^(?:\.?3ds-sessions\.json(?:\..*)?|archives|jobs|ledger|pacing|runs|sandbox|spool|tails)$/,
-  cache: /^(?:index|\.?(?:(?:key-)?applications|entity-types|permissions|tenants)\.json(?:\..*)?)$/,
+  cache: /^(?:index|\.?(?:(?:key-)?applications|entity-types|known-keys|permissions|tenants)\.json(?:\..*)?)$/,
 };
 
 /** The names that svc uses in each directory below the state directory; others belong to the operator. */

@@ -5,11 +5,10 @@ import { isAboutKey, warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
-import { forgetTenantOf } from '../../cli/config/cache.ts';
 import { updateConfig } from '../../cli/config/config-file.ts';
 import { type Profile, type StoredKey, storedProfile } from '../../cli/config/config-format.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
-import { rememberTenant, tenantOfKeys } from '../../cli/config/tenant-of-keys.ts';
+import { forgetTenantOf, rememberTenant, tenantOfKeys } from '../../cli/config/known-keys.ts';
 import { baseUrlText, parseBaseUrl } from '../../cli/config/values.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import {

@@ -4,9 +4,8 @@ import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/c
 import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { hasEnvironmentKey, headline, tenantInUse, tenantTone } from '../../cli/app/tenant-mark.ts';
-import { forgetTenantOf } from '../../cli/config/cache.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
-import { rememberTenant } from '../../cli/config/tenant-of-keys.ts';
+import { forgetTenantOf, rememberTenant } from '../../cli/config/known-keys.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';

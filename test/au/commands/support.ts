@@ -138,7 +138,7 @@ export async function productionDesk(): Promise<Desk> {
   const { home, sandbox } = desk;
   const argv = ['login', '--base-url', sandbox.url, '--management-key-stdin', '--private-key-stdin'];
   await home.svc(argv, { input: 'sandbox-management-key\nsandbox-private-key\n' });
-  const file = home.file('.cache/svc/tenants.json');
+  const file = home.file('.cache/svc/known-keys.json');
   const facts = readFileSync(file, 'utf8').replace(/"name":"[^"]*","type":"test"/, '"name":"Acme","type":"production"');
   writeFileSync(file, facts);
   return { ...desk, env: { SVC_PACING: 'off' } };

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../src/base/system.ts';
 import { confirmCost, reportTenant, tenantMark } from '../../../src/cli/app/tenant-mark.ts';
-import { rememberTenant } from '../../../src/cli/config/tenant-of-keys.ts';
+import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
 import type { Settings } from '../../../src/cli/config/settings.ts';
 import { Messages } from '../../../src/cli/output/messages.ts';
 import { createPalette } from '../../../src/cli/output/terminal.ts';

@@ -168,7 +168,7 @@ describe('svc login', () => {
     expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('still accepts the old keys: revoke them') });
     expect(config()).toContain('"value": "sandbox-management-key"');
     expect(config()).not.toContain('read-only');
-    const cached = join(env['SVC_CACHE_DIR'] ?? '', 'tenants.json');
+    const cached = join(env['SVC_CACHE_DIR'] ?? '', 'known-keys.json');
     writeFileSync(
       cached,
       readFileSync(cached, 'utf8').replace(/"id":"[^"]*","name":"[^"]*"/, '"id":"1","name":"Acme"'),

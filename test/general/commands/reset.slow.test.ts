@@ -57,8 +57,7 @@ describe('svc reset', () => {
       expect([...new Set(kept)].toSorted()).toEqual([
         '.cache/svc/applications.json',
         '.cache/svc/entity-types.json',
-        '.cache/svc/key-applications.json',
-        '.cache/svc/tenants.json',
+        '.cache/svc/known-keys.json',
         '.config/fish/completions/svc.fish',
         '.config/svc/config.json',
         '.local/share/bash-completion/completions/svc',

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Profile } from '../../../src/cli/config/config-format.ts';
-import { rememberTenant } from '../../../src/cli/config/tenant-of-keys.ts';
+import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
 import type { TenantFacts } from '../../../src/schema/tenant.ts';
 import { testSystem } from '../../cli/config/support/system.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';

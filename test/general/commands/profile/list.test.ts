@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { rememberTenant } from '../../../../src/cli/config/tenant-of-keys.ts';
+import { rememberTenant } from '../../../../src/cli/config/known-keys.ts';
 import { testSystem } from '../../../cli/config/support/system.ts';
 import { Home } from '../../../support/svc.ts';
 

@@ -1,0 +1,114 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
+import { ownMember } from '../../schema/own-member.ts';
+import type { TenantFacts } from '../../schema/tenant.ts';
+import { readCache, writeCache } from './cache.ts';
+import type { Profile } from './config-format.ts';
+import type { PathsHost } from './paths.ts';
+
+// What the service showed of keys, in one file of the cache. It has their hashes under its random secret, so that nobody
+// without the keys can test a guess of one. A failure to write is ignored.
+
+const FILE = 'known-keys.json';
+
+interface KnownKeys {
+  readonly secret: string;
+  /** The tenant of each profile, with its base URL and the hash of the keys that it had. */
+  readonly tenants: Readonly<Record<string, unknown>>;
+  /** The application of each key. */
+  readonly applications: Readonly<Record<string, unknown>>;
+}
+
+function read(system: PathsHost): KnownKeys {
+  const { secret, tenants, applications } = readCache(system, FILE);
+  return {
+    secret: typeof secret === 'string' ? secret : randomBytes(32).toString('hex'),
+    tenants: objectOrUndefined(tenants) ?? {},
+    applications: objectOrUndefined(applications) ?? {},
+  };
+}
+
+function write(system: PathsHost, known: KnownKeys): void {
+  writeCache(system, FILE, { version: 1, ...known });
+}
+
+function hashOf(parts: unknown, { secret }: KnownKeys): string {
+  return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** A profile at a service, and the keys that it stores. */
+export interface KeysOfProfile {
+  readonly profile: string;
+  readonly baseUrl: string;
+  readonly keys: Profile['keys'];
+}
+
+/** Returns the tenant of a profile at this base URL, as of its last check, if any. It may have other keys by now. */
+export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
+  const tenant = objectOrUndefined(ownMember(read(system).tenants, profile));
+  return tenant?.['base_url'] === baseUrl ? tenantFacts(tenant) : undefined;
+}
+
+/**
+ * Returns the tenant of a profile as of its last check, if the profile has the same keys as then. An editor, `login --no-check`
+ * or another config directory may have put the keys of another tenant in their place.
+ */
+export function tenantOfKeys(system: PathsHost, { profile, baseUrl, keys }: KeysOfProfile): TenantFacts | undefined {
+  const known = read(system);
+  const hash = objectOrUndefined(ownMember(known.tenants, profile))?.['keys'];
+  return hash === hashOf(partsOf(keys), known) ? knownTenant(system, profile, baseUrl) : undefined;
+}
+
+/** Reads a tenant from a value; undefined if it is none. */
+export function tenantFacts(value: unknown): TenantFacts | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, name, type } = value;
+  if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return undefined;
+  return { id, name, type };
+}
+
+/** Stores the tenant that a check of these keys showed. */
+export function rememberTenant(
+  system: PathsHost,
+  { profile, baseUrl: base_url, keys }: KeysOfProfile,
+  { id, name, type }: TenantFacts,
+): void {
+  const known = read(system);
+  const tenant = { base_url, id, name, type, keys: hashOf(partsOf(keys), known) };
+  write(system, { ...known, tenants: { ...known.tenants, [profile]: tenant } });
+}
+
+export function forgetTenantOf(system: PathsHost, profile: string): void {
+  const known = read(system);
+  const { [profile]: forgotten, ...tenants } = known.tenants;
+  if (forgotten !== undefined) write(system, { ...known, tenants });
+}
+
+function partsOf({ management, private: own }: NonNullable<Profile['keys']> = {}): unknown {
+  return [management, own].map((key) => [key?.value ?? null, key?.command ?? null]);
+}
+
+/** A key at a service, which its base URL identifies. */
+export interface KeyAtService {
+  readonly service: string;
+  readonly key: string;
+}
+
+const MOST_APPLICATIONS = 50;
+
+/** Returns the application of a key, as a job that the key created showed it. */
+export function applicationOfKey(system: PathsHost, { service, key }: KeyAtService): string | undefined {
+  const known = read(system);
+  const application = ownMember(known.applications, hashOf([service, key], known));
+  return typeof application === 'string' ? application : undefined;
+}
+
+/** Stores the application of a key. */
+export function rememberApplication(system: PathsHost, owner: KeyAtService, application: string): void {
+  if (applicationOfKey(system, owner) === application) return;
+  const known = read(system);
+  const hash = hashOf([owner.service, owner.key], known);
+  const { [hash]: _, ...others } = known.applications;
+  const kept = Object.entries(others).slice(1 - MOST_APPLICATIONS);
+  write(system, { ...known, applications: { ...Object.fromEntries(kept), [hash]: application } });
+}
