@@ -47,15 +47,6 @@ export interface CommandFacts {
   readonly endsWithReader?: true;
   /** Fields of the output that `--fields` can choose. */
   readonly fields?: readonly string[];
-  /** The rows of one profile, for a command that `--profiles` runs for several. */
-  readonly sideBySide?: SideBySide;
-}
-
-/** The rows that a command reads for each profile, to print those of all profiles as one list. */
-export interface SideBySide {
-  readonly view: (context: Context) => View;
-  /** Ends with a failure where the command would. */
-  readonly rows: (context: Context, input: Readonly<Record<string, unknown>>) => AsyncIterable<unknown>;
 }
 
 /** The outcome of a command: an exit code, nothing for 0, or a request to show instead of sending. */
@@ -214,6 +205,8 @@ export interface Context extends Omit<Terminal, 'close'> {
   /** Aborts on a signal, on the end of `--timeout`, or when the reader of stdout has gone. */
   readonly signal: AbortSignal;
   readonly query: Query | undefined;
+  /** Returns the function that takes each row in place of printing it, where those of several profiles become one list. */
+  readonly collect?: ((view: View) => Promise<(row: unknown) => void>) | undefined;
   /** Whether the embedded sandbox takes each well-formed token as a card, and keeps its state apart. */
   readonly isRehearsal: boolean;
   /** Reports every exchange with `--debug`, and long pauses always. */

@@ -29,7 +29,7 @@ export function withDefaultFormat(context: Context, value: OutputFormat): Contex
 
 /** Tells whether a person reads stdout, so that marks and drawings may accompany the data. */
 export function isForPeople(context: Context): boolean {
-  return formatOf(context, 'record') === 'table';
+  return context.collect === undefined && formatOf(context, 'record') === 'table';
 }
 
 /** Tells whether output may be a drawing or sentences: a person reads it and chose no fields. */
@@ -39,6 +39,16 @@ export function isDrawn(context: Context): boolean {
 
 /** Checks `--fields` and `--jq` before any request, and returns the function that writes a list. */
 export async function listPrinter<T>(context: Context, view: View<T>): Promise<ListPrinter<T>> {
+  const take = await context.collect?.(view as View);
+  if (take)
+    return async (batches) => {
+      let count = 0;
+      for await (const batch of batches) {
+        for (const row of batch) take(row);
+        count += batch.length;
+      }
+      return count;
+    };
   const renderer = await rendererFor(context, view, 'list');
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
@@ -53,6 +63,8 @@ export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<n
 
 /** Checks `--fields` and `--jq`, and returns the function that writes one object. `usual` is its default format. */
 export async function recordPrinter<T>(context: Context, view: View<T>, usual?: OutputFormat) {
+  const take = await context.collect?.(view as View);
+  if (take) return async (value: T): Promise<void> => take(value);
   const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
   const renderer = await rendererFor(context, view, 'record', isAsked ? undefined : usual);
   return async (value: T): Promise<void> => {

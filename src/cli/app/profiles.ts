@@ -9,7 +9,7 @@ import { isObject, type View } from '../output/view.ts';
 import type { Command, Context } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
-import { listPrinter, oneBatch, openQuery } from './print.ts';
+import { type ListPrinter, listPrinter, oneBatch, openQuery } from './print.ts';
 
 interface ProfilesRun {
   readonly command: Command;
@@ -48,12 +48,16 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
   const base = createContext({ ...deps, globals, settings: first.settings, readOnly: true });
   try {
     const context = { ...base, query: await openQuery(base, command) };
-    if (command.sideBySide === undefined) throw new SvcError('bug', 'the command is not for several profiles');
-    const print = await listPrinter(context, withProfileColumn(command.sideBySide.view(context)));
     const rows: unknown[] = [];
     const codes: number[] = [];
-    for (const profile of profiles) codes.push(await readOne(profile, run, context, rows));
-    await print(oneBatch(rows));
+    const list: { print?: ListPrinter<unknown> } = {};
+    const collect = async (profile: string, view: View): Promise<(row: unknown) => void> => {
+      // The first profile that gets here checks --fields, before it sends anything.
+      list.print ??= await listPrinter(context, withProfileColumn(view));
+      return (row) => void rows.push(labeled(profile, row));
+    };
+    for (const profile of profiles) codes.push(await runOne(profile, run, base, (view) => collect(profile.name, view)));
+    await list.print?.(oneBatch(rows));
     return EXIT_CODE_ORDER.find((code) => codes.includes(code)) ?? codes.find((code) => code !== 0) ?? 0;
   } finally {
     await base.close();
@@ -78,8 +82,13 @@ function refuseConflicts({ globals, deps }: ProfilesRun): void {
   });
 }
 
-/** Adds the rows of one profile, and returns its exit code. */
-async function readOne(profile: OneProfile, run: ProfilesRun, base: Context, rows: unknown[]): Promise<number> {
+/** Runs the command for one profile, and returns its exit code. */
+async function runOne(
+  profile: OneProfile,
+  run: ProfilesRun,
+  base: Context,
+  collect: Context['collect'],
+): Promise<number> {
   const { name, globals, settings } = profile;
   const { command, input, deps } = run;
   const notices = deps.terminal.notices.of(name);
@@ -89,8 +98,8 @@ async function readOne(profile: OneProfile, run: ProfilesRun, base: Context, row
   const own = { ...settings, output, time, timeoutMs: { ...settings.timeoutMs, value: undefined } };
   const context = createContext({ ...deps, terminal, globals, settings: own, readOnly: true, signal: base.signal });
   try {
-    for await (const row of command.sideBySide?.rows(context, input) ?? []) rows.push(labeled(name, row));
-    return 0;
+    const result = await command.run({ ...context, collect }, input);
+    return typeof result === 'number' ? result : 0;
   } catch (error) {
     // A usage error, an interrupt or a closed pipe affects every profile alike.
     if (base.signal.aborted || error instanceof ReaderGone || isSvcError(error, 'usage')) throw error;

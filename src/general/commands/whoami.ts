@@ -59,30 +59,16 @@ export const whoami = defineCommand({
   async run(context, { maxKeyAge, strict }) {
     checkKeyAgeOptions({ maxKeyAge, strict });
     const print = await recordPrinter(context, whoamiView);
-    const { row, keys } = await identify(context);
+    const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
+    const row = identityRow(context, keys, await writePermissions(context, keys));
     const isShort = isDrawn(context);
     if (isShort && keys.every(({ failure }) => failure?.code === 'key_missing')) throw noKeys(context.settings);
     await (isShort ? context.out.write(drawIdentity(row, context)) : print(row));
     conclude(context, row, keys, { maxKeyAge, strict });
   },
-  sideBySide: {
-    view: () => whoamiView as View,
-    async *rows(context, input) {
-      const ages = input as KeyAgeInput;
-      checkKeyAgeOptions(ages);
-      const { row, keys } = await identify(context);
-      yield row;
-      conclude(context, row, keys, ages);
-    },
-  },
 });
 
 type KeyAgeInput = Input<typeof KEY_AGE_PARAMETERS>;
-
-async function identify(context: Context) {
-  const keys = await Promise.all(KEY_TYPES.map((kind) => inspectKey(context, kind)));
-  return { keys, row: identityRow(context, keys, await writePermissions(context, keys)) };
-}
 
 /** Stores the tenant that was read. @throws SvcError for a key that cannot be used or is too old */
 function conclude(

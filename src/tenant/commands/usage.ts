@@ -50,17 +50,7 @@ export const usage = defineRequestCommand({
       percent,
     ),
   },
-  request: () => requestUsage(),
-  sideBySide: {
-    view: (context) => (formatOf(context, 'list') === 'csv' ? usageCsvView : usageView) as View,
-    async *rows(context, { warnAt }) {
-      const client = await context.client();
-      const report = await client.send(await requestUsage());
-      if (formatOf(context, 'list') === 'csv') yield* usageRows(report);
-      else yield report;
-      if (typeof warnAt === 'number') checkThreshold(monthlyActive(report), warnAt);
-    },
-  },
+  request: async () => (await import('../../client/api/resources.ts')).usageRequest(),
   async printer(context, { warnAt }) {
     const print = await reportPrinter(context, warnAt ?? 80);
     return async (report) => {
@@ -69,10 +59,6 @@ export const usage = defineRequestCommand({
     };
   },
 });
-
-async function requestUsage() {
-  return (await import('../../client/api/resources.ts')).usageRequest();
-}
 
 async function reportPrinter(context: Context, warnAt: number): Promise<(report: UsageReport) => Promise<void>> {
   const { fields } = context.globals;
