@@ -24,8 +24,7 @@ const COMMANDS = {
 
 /**
  * What reports a failure, and the file with which each is loaded before there is one: a command that can open no more
- * files, or whose files an upgrade took away, can still say so. The line with the progress is only loaded on a terminal, and
- * the form of JSON values by nearly all commands.
+ * files, or whose files an upgrade took away, can still say so. The form of JSON values is loaded by nearly all commands.
  */
 const COMPANIONS = {
   'src/base/errors.ts': 'src/cli/app/command.ts',
@@ -34,7 +33,6 @@ const COMPANIONS = {
   'src/cli/output/error-report.ts': 'src/cli/app/execute.ts',
   'src/cli/app/hint.ts': 'src/cli/app/execute.ts',
   'src/cli/output/formats.ts': 'src/cli/app/execute.ts',
-  'src/cli/output/live-line.ts': 'src/cli/app/execute.ts',
   'src/cli/output/view.ts': 'src/cli/app/execute.ts',
   'src/schema/json-value.ts': 'src/cli/app/execute.ts',
   // A response that comes compressed after an upgrade is read too.

@@ -1,6 +1,7 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { checkKey, detailOf, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../cli/app/check-key.ts';
 import type { Context } from '../cli/app/command.ts';
+import { withHint } from '../cli/app/hint.ts';
 import { conflicting, flag, type Input, value } from '../cli/app/parameter.ts';
 import { headline } from '../cli/app/tenant-mark.ts';
 import { text } from '../cli/app/value-parsers.ts';
@@ -115,8 +116,7 @@ async function repeated<T>({ notices }: Context, ask: () => Promise<T>): Promise
     } catch (error) {
       if (isSvcError(error, 'interrupted')) throw new SvcError('interrupted', 'interrupted; nothing was stored');
       if (!(isSvcError(error, 'config', 'usage') || isAboutKey(error)) || tries >= TRIES) throw error;
-      const { message, hint = '' } = error;
-      notices.warn(`${message.replace(/\.$/, '')}. ${hint}`.trimEnd());
+      notices.warn(withHint(error));
     }
   }
 }

@@ -1,12 +1,12 @@
-import type { SvcError } from '../../base/errors.ts';
+import { causesOf, memoryFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { type System, withProgramName } from '../../base/system.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { directoryAdvice } from '../config/paths.ts';
-import { failureOf } from '../output/error-report.ts';
 import type { RunRequest } from './invocation.ts';
 
 /**
- * Returns a failure with what only the command line knows: the help of the command, the option or the variable that helps,
- * and the name of the program. No other place changes the sentences of an error.
+ * Returns whatever was thrown as the error that is reported, with what only the command line knows: the help of the command,
+ * the option or the variable that helps, and the name of the program.
  */
 export function advised(error: unknown, request: RunRequest | undefined, system: System): SvcError {
   const failure = failureOf(error);
@@ -45,4 +45,87 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
   const seconds = code === 'rate_limited' ? facts?.['retry_after_s'] : undefined;
   const isAllowable = typeof seconds === 'number' && seconds <= DAY_S;
   return isAllowable ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
+}
+
+/** Returns the thrown value as an error that can be reported, even for an unexpected failure of the system. */
+function failureOf(error: unknown): SvcError {
+  const exhausted = exhaustedCodeOf(error);
+  if (exhausted !== undefined) return tooManyFilesError(error, exhausted);
+  const memory = causesOf(error)
+    .map(memoryFailure)
+    .find((each) => each !== undefined);
+  if (memory !== undefined) return memory;
+  if (error instanceof SvcError) return error;
+  if (systemCodeOf(error) === 'MODULE_NOT_FOUND') {
+    return new SvcError(
+      'local',
+      'svc was upgraded or removed while this command was running: one of its files is gone',
+      { hint: 'Run the same command again.', cause: error },
+    );
+  }
+  const unusable = unusablePath(error);
+  if (unusable !== undefined) return unusable;
+  return new SvcError('bug', `unexpected failure: ${errorText(error)}`, {
+    hint: 'This is a bug: please report it.',
+    cause: error,
+  });
+}
+
+/** Why the system refuses a path, whatever svc does with it. */
+const PATH_PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'not allowed for this user',
+  EPERM: 'not allowed for this user',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'its name is too long',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EIO: 'its disk fails',
+  ENOTDIR: 'it is below something that is not a directory',
+  EISDIR: 'it is a directory, and a file is expected there',
+};
+
+/** The problems of a path that has another kind of file than svc keeps there. */
+const MISPLACED: ReadonlySet<string> = new Set(['ENOTDIR', 'EISDIR']);
+
+/** Returns the error for a path that the system refuses; undefined for any other error. */
+function unusablePath(error: unknown): SvcError | undefined {
+  const code = systemCodeOf(error) ?? '';
+  const problem = ownMember(PATH_PROBLEMS, code);
+  if (problem === undefined || !(error instanceof Error) || !('path' in error)) return undefined;
+  return new SvcError(
+    MISPLACED.has(code) ? 'config' : 'local',
+    `${String(error.path)} cannot be used: ${problem} (${code})`,
+    { hint: 'Check the path, the permissions of its directories, and its disk; or give another one.', cause: error },
+  );
+}
+
+/** Returns `EMFILE` or `ENFILE` if an error or one of its causes is a lack of file descriptors. */
+function exhaustedCodeOf(error: unknown): string | undefined {
+  const codes = causesOf(error).map((each) =>
+    each instanceof SvcError ? each.facts?.['system_code'] : systemCodeOf(each),
+  );
+  const found = codes.find((code) => code === 'EMFILE' || code === 'ENFILE');
+  return typeof found === 'string' ? found : undefined;
+}
+
+/** Returns the error for a lack of file descriptors; the hint of the original error would mislead. */
+function tooManyFilesError(error: unknown, code: string): SvcError {
+  const failed = error instanceof SvcError ? error : new SvcError('local', 'a file or connection could not be opened');
+  const { message } = failed;
+  return failed.with({
+    message: message.includes(code) ? message : `${message}: too many files are open (${code})`,
+    hint: 'Raise the limit of open files, such as with "ulimit -n 1024", and run the command again.',
+    next: undefined,
+    alternatives: [],
+  });
+}
+
+function errorText(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return 'something that cannot be shown was thrown';
+  }
 }

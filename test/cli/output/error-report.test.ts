@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { reportError } from '../../../src/cli/output/error-report.ts';
+import { advised } from '../../../src/cli/app/advice.ts';
+import { reportError, type ReportStyle } from '../../../src/cli/output/error-report.ts';
+import { testSystem } from '../config/support/system.ts';
 
 const person = { machine: false, debug: false } as const;
 const program = { machine: true, debug: false } as const;
@@ -12,6 +14,11 @@ const refused = new SvcError('rejected', 'the service refused the tenant\u001b[3
   facts: { problems: ['name: too long', { path: 'x', rule: 'y\u202e' }], code: 'mine', job_id: 'j1' },
   cause: new Error('inner'),
 });
+
+/** Reports whatever was thrown, as a command does. */
+function reportThrown(error: unknown, style: ReportStyle): string {
+  return reportError(advised(error, undefined, testSystem()), style);
+}
 
 function parsed(text: string): Record<string, unknown> {
   expect(text.endsWith('\n')).toBe(true);
@@ -29,7 +36,7 @@ describe('an error whose cause is that too many files are open', () => {
       new SvcError('local', 'x cannot be read', { hint: 'Look at x.', cause: new Error('y', { cause }) }),
     ],
   ])('%s advises to raise the limit, in place of its own hint', (_, error) => {
-    const text = reportError(error, person);
+    const text = reportThrown(error, person);
     expect(text).toContain('too many files are open (EMFILE)');
     expect(text).toContain('ulimit -n 1024');
     expect(text).not.toMatch(/bug|Look at x/);
@@ -90,8 +97,8 @@ describe('an error for a person', () => {
   });
 
   it('an error for a person survives whatever was thrown', () => {
-    expect(reportError(Object.create(null), person)).toContain('something that cannot be shown');
-    expect(reportError(undefined, person)).toContain('unexpected failure: undefined');
+    expect(reportThrown(Object.create(null), person)).toContain('something that cannot be shown');
+    expect(reportThrown(undefined, person)).toContain('unexpected failure: undefined');
     const facts: Record<string, unknown> = {};
     facts['ring'] = facts;
     expect(parsed(reportError(new SvcError('rejected', 'no', { facts }), program))).toMatchObject({ code: 'rejected' });
@@ -107,20 +114,20 @@ describe('an error for a person', () => {
     'an error for a person says of a path that the system refuses why, and not that svc has a bug: %s',
     (code, why) => {
       const refused = Object.assign(new Error(`${code}: lstat`), { code, path: '/some/x.json' });
-      const text = reportError(refused, person);
+      const text = reportThrown(refused, person);
       expect(text).toContain(`error: /some/x.json cannot be used: ${why} (${code})\nhint: Check the path`);
       expect(text).not.toContain('bug');
-      expect(reportError(Object.assign(refused, { code: 'EBADF' }), person)).toContain('bug');
+      expect(reportThrown(Object.assign(refused, { code: 'EBADF' }), person)).toContain('bug');
     },
   );
 
   it('an error for a person says of a fault of the tool what to do, with a stack only for --debug', () => {
     const fault = new TypeError('x is not a function');
-    const text = reportError(fault, person);
+    const text = reportThrown(fault, person);
     expect(text).toContain('error: unexpected failure: x is not a function\nhint: ');
     expect(text).not.toContain('    at ');
-    expect(reportError(fault, { ...person, debug: true })).toContain('    at ');
-    expect(reportError('thrown text', person)).toContain('unexpected failure: thrown text');
+    expect(reportThrown(fault, { ...person, debug: true })).toContain('    at ');
+    expect(reportThrown('thrown text', person)).toContain('unexpected failure: thrown text');
   });
 });
 
@@ -153,6 +160,6 @@ describe('an error for a program', () => {
   it('an error for a program holds the stacks of the causes too for --debug, and survives causes in a ring', () => {
     const ring = new Error('a');
     ring.cause = new Error('b', { cause: ring });
-    expect(parsed(reportError(ring, { machine: true, debug: true }))['stack']).toHaveLength(2);
+    expect(parsed(reportThrown(ring, { machine: true, debug: true }))['stack']).toHaveLength(4);
   });
 });
