@@ -76,7 +76,7 @@ async function post(
   try {
     const response = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
     // Reading a short body allows reusing the connection; its content does not matter.
-    await response.readPartial(64 * 1024);
+    await response.read(64 * 1024);
     return { status: response.status, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   } catch (error) {
     if (error instanceof TransportFailure) return { failure: error };

@@ -164,9 +164,7 @@ async function openClient(
     rateLedger: isPaced && state !== undefined ? await sharedLedger(context, state, baseUrl) : undefined,
     trace: context.trace,
     readOnly,
-    onOtherTypes: (members) => warnOfOtherTypes(context, members),
-    onNotUtf8: () => warnOnce(context, NOT_UTF8),
-    onIgnoredTimes: () => warnOnce(context, IGNORED_TIMES),
+    onWarning: (text) => warnOnce(context, text),
     beforeChange: () => context.reportTenant(),
     onSecret: context.globals.showUrls ? undefined : (value) => context.addSecret(value),
   });
@@ -181,31 +179,11 @@ async function clientCertificate(settings: Settings, baseUrl: URL): Promise<Clie
   return readClientCertificate(settings, baseUrl);
 }
 
-/** Members that a warning named already, so that each is named once by a command. */
-const warnedOf = new WeakMap<Context, Set<string>>();
-
-function warnOfOtherTypes(context: Context, members: readonly string[]): void {
-  const warned = warnedOf.get(context) ?? new Set();
-  warnedOf.set(context, warned);
-  const found = members.filter((name) => !warned.has(name));
-  if (found.length === 0) return;
-  for (const name of found) warned.add(name);
-  const more = found.length > MOST_NAMED ? ' and others' : '';
-  const names = found.slice(0, MOST_NAMED).join(', ') + more;
-  context.notices.warn(`members of another type than documented, shown as the service sent them: ${names}`);
-}
-
-const MOST_NAMED = 5;
-
-const NOT_UTF8 = 'a response contains bytes that are not UTF-8; each is shown as U+FFFD';
-const IGNORED_TIMES =
-  'the service, or a cache before it, ignores start_date and end_date: svc reads more pages and leaves out what is outside the requested time';
-
-function warnOnce(context: Context, words: string): void {
+function warnOnce(context: Context, text: string): void {
   const warned = warnings.get(context) ?? new Set();
-  if (warned.has(words)) return;
-  warnings.set(context, warned.add(words));
-  context.notices.warn(words);
+  if (warned.has(text)) return;
+  warnings.set(context, warned.add(text));
+  context.notices.warn(text);
 }
 
 /** The warnings that a command printed already. */

@@ -44,12 +44,8 @@ export interface ClientOptions {
   readonly limits?: TimeLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly trace?: Trace | undefined;
-  /** Called with the members of a response that have another type than documented, and whose values count as missing. */
-  readonly onOtherTypes?: ((members: readonly string[]) => void) | undefined;
-  /** Called for a successful response with bytes that are not UTF-8. */
-  readonly onNotUtf8?: (() => void) | undefined;
-  /** Called when the service sends log entries outside the requested time. */
-  readonly onIgnoredTimes?: (() => void) | undefined;
+  /** Receives a sentence for what is unusual about the service and is no error. It may come several times. */
+  readonly onWarning?: ((text: string) => void) | undefined;
   /** Receives secrets from the queries of pre-signed addresses, for redaction. */
   readonly onSecret?: ((value: string) => void) | undefined;
 }
@@ -85,7 +81,7 @@ export class Client {
     this.maxWaitMs = options.maxWaitMs;
     this.baseUrl = safeBase(options.baseUrl);
     this.addSecret = options.onSecret ?? ((): void => undefined);
-    this.onIgnoredTimes = options.onIgnoredTimes ?? ((): void => undefined);
+    this.onIgnoredTimes = () => options.onWarning?.(IGNORED_TIMES);
     this.#trace = options.trace;
     const { clientCertificate: certificate } = options;
     const identity = certificate && { origin: this.baseUrl.origin, certificate };
@@ -101,8 +97,7 @@ export class Client {
       maxWaitMs: options.maxWaitMs,
       signal: AbortSignal.any([this.signal, this.#closing.signal]),
       trace: options.trace,
-      onOtherTypes: options.onOtherTypes,
-      onNotUtf8: options.onNotUtf8,
+      onWarning: options.onWarning,
     });
     this.logs = new Logs(this.#core);
     this.tenant = new Tenant(this.#core);
@@ -153,6 +148,9 @@ export class Client {
     return this.transport.close();
   }
 }
+
+const IGNORED_TIMES =
+  'the service, or a cache before it, ignores start_date and end_date: svc reads more pages and leaves out what is outside the requested time';
 
 /** The endpoints that best-effort reads use. */
 type BestEffortEndpoints = Pick<Client, 'logs' | 'accountUpdater' | 'threeDs' | 'any'>;

@@ -22,7 +22,6 @@ import type { PacedRequest, Pacer } from './pacer.ts';
 import { type ApiRequest, buildUrl, ServiceClock } from './request.ts';
 import {
   type AnyResponse,
-  type OnOtherTypes,
   readAnyResponse,
   readProblem,
   type ReadResponse,
@@ -62,10 +61,8 @@ export interface CoreOptions {
   readonly trace?: Trace | undefined;
   /** Whether each request is sent once, and its refusal delays no other request. */
   readonly isBestEffort?: boolean | undefined;
-  /** Called with the members of a response that have another type than documented and are shown as they came. */
-  readonly onOtherTypes?: OnOtherTypes | undefined;
-  /** Called for a successful response with bytes that are not UTF-8. */
-  readonly onNotUtf8?: (() => void) | undefined;
+  /** Receives a sentence for what is unusual about a successful response. */
+  readonly onWarning?: ((text: string) => void) | undefined;
 }
 
 const KEY_HEADER = 'svc-api-key';
@@ -73,6 +70,9 @@ const KEY_HEADER = 'svc-api-key';
 const PARTIAL = 206;
 const MAX_BODY = 64 * 1024 * 1024;
 const MAX_ERROR_BODY = 64 * 1024;
+/** The most members of another type that one warning names. */
+const MOST_NAMED = 5;
+const NOT_UTF8 = 'a response contains bytes that are not UTF-8; each is shown as U+FFFD';
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** The only way to the service's endpoints. It adds key, time limits, retries, pacing and errors in plain words. */
@@ -81,9 +81,15 @@ export class HttpCore {
   readonly #options: CoreOptions;
   readonly #quota = new RetryQuota();
   readonly #hiders = new Map<string, CallFacts['hide']>();
+  readonly #namedMembers: Set<string>;
 
-  constructor(options: CoreOptions, serviceClock = new ServiceClock(options.clock)) {
+  constructor(
+    options: CoreOptions,
+    serviceClock = new ServiceClock(options.clock),
+    namedMembers: Set<string> = new Set(),
+  ) {
     this.#options = options;
+    this.#namedMembers = namedMembers;
     // Many requests may listen to this signal; without this, Node warns of a leak.
     if (options.signal) setMaxListeners(0, options.signal);
     this.serviceClock = serviceClock;
@@ -100,6 +106,7 @@ export class HttpCore {
     return new HttpCore(
       { ...this.#options, signal: signals, trace: withoutPauses, isBestEffort: true },
       this.serviceClock,
+      this.#namedMembers,
     );
   }
 
@@ -121,7 +128,7 @@ export class HttpCore {
     // A failed request never uses the shape, so its failure must not be unhandled.
     loading.catch(() => undefined);
     const { facts, response } = await succeeding;
-    const value = readResponse(facts, await loading, response, this.#options.onOtherTypes);
+    const value = readResponse(facts, await loading, response, (members) => this.#warnOfTypes(members));
     return { value, text: response.text, bytes: response.bytes };
   }
 
@@ -152,6 +159,15 @@ export class HttpCore {
     });
     this.#quota.refill();
     return { facts, response, key: key.value };
+  }
+
+  /** Names members that have another type than documented, each once. */
+  #warnOfTypes(members: readonly string[]): void {
+    const found = members.filter((name) => !this.#namedMembers.has(name));
+    if (found.length === 0) return;
+    for (const name of found) this.#namedMembers.add(name);
+    const names = found.slice(0, MOST_NAMED).join(', ') + (found.length > MOST_NAMED ? ' and others' : '');
+    this.#options.onWarning?.(`members of another type than documented, shown as the service sent them: ${names}`);
   }
 
   #hiderOf(key: string): CallFacts['hide'] {
@@ -237,7 +253,8 @@ export class HttpCore {
     const { status } = response;
     const isError = status >= 300;
     const limit = isError ? MAX_ERROR_BODY : MAX_BODY;
-    const body = await (isError ? response.readPartial(limit) : response.read(limit));
+    const body = await response.read(limit);
+    if (body.failure && !isError) throw body.failure;
     const encoding = response.header('content-encoding');
     const plain =
       encoding === undefined
@@ -246,7 +263,7 @@ export class HttpCore {
     const { bytes, complete } = 'problem' in plain ? { bytes: Buffer.alloc(0), complete: false } : plain;
     const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
     const isDamaged = !isError && !isUtf8(bytes);
-    if (isDamaged) this.#options.onNotUtf8?.();
+    if (isDamaged) this.#options.onWarning?.(NOT_UTF8);
     return {
       status,
       bytes: isDamaged ? bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0) : undefined,

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../base/system.ts';
 import { isRead } from './effect.ts';
 import { exchangeFailure, TransportFailure } from './failure.ts';
-import { type ReadBody, readPartial, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
+import { readBody, type ReadBody, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
 import type { TimeLimits } from './retry.ts';
 import type { Lease, Transport } from './transport.ts';
 
@@ -34,10 +34,8 @@ export interface HttpResponse {
    * @throws TransportFailure when it breaks off; what `take` throws, which also drops the rest
    */
   readonly receive: Receive;
-  /** Reads the body as bytes, no further than `limit`; `complete` is false when there was more. */
+  /** Reads the body as bytes, no further than `limit`. A body that breaks off or stalls gives what arrived, and its failure. */
   read(limit: number): Promise<ReadBody>;
-  /** Like `read`, but returns what arrived if the body breaks off or stalls. */
-  readPartial(limit: number): Promise<ReadBody>;
   /** Drops the rest of the body and its connection. */
   discard(): void;
 }
@@ -143,12 +141,7 @@ async function toResponse(
     header: (name) => headers.get(name)?.join(', '),
     headers: () => Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
     receive,
-    async read(limit) {
-      const body = await readPartial(receive, limit);
-      if (body.failure) throw body.failure;
-      return body;
-    },
-    readPartial: (limit) => readPartial(receive, limit),
+    read: (limit) => readBody(receive, limit),
     discard() {
       finish(false);
       receiver.drop();

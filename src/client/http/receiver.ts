@@ -256,7 +256,7 @@ const TOO_LONG = new Error('the body is longer than its limit');
  * Reads at most `limit` bytes; the rest of the body is discarded with its connection. A body that breaks off or stalls
  * gives what arrived until then.
  */
-export async function readPartial(receive: Receive, limit: number): Promise<ReadBody> {
+export async function readBody(receive: Receive, limit: number): Promise<ReadBody> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   let failure: TransportFailure | undefined;

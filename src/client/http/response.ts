@@ -20,18 +20,15 @@ export interface ReadResponse {
   readonly headers: () => [name: string, value: string][];
 }
 
-/** Called with the members of a response that have another type than documented, and that no decision reads. */
-export type OnOtherTypes = (members: readonly string[]) => void;
-
 /**
  * Reads a successful response in its shape, and keeps its text for what is shown. Throws an error that says what is
- * malformed.
+ * malformed. `onOtherTypes` gets the members that have another type than documented, and that no decision reads.
  */
 export function readResponse<T>(
   facts: CallFacts,
   shape: Shape<T> | undefined,
   response: ReadResponse,
-  onOtherTypes?: OnOtherTypes,
+  onOtherTypes?: (members: readonly string[]) => void,
 ): T {
   if (!shape) {
     // No body is expected, so T is undefined. The page of another server is refused.

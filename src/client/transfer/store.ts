@@ -274,7 +274,7 @@ export async function readStoreResponse(response: HttpResponse): Promise<StoreRe
   const header = (name: string): string | undefined => response.header(name);
   const timer = setTimeout(() => response.discard(), LONGEST_MS);
   try {
-    const { bytes, failure } = await response.readPartial(MAX_BODY);
+    const { bytes, failure } = await response.read(MAX_BODY);
     const text = bytes.toString('utf8');
     const origin = originOf('store', { header, text, isCut: failure !== undefined });
     if (status < 300 && failure !== undefined && origin === 'store') throw failure;

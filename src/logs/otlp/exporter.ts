@@ -125,7 +125,7 @@ export class OtlpExporter {
       const sent = { method: 'POST', url: this.#url, headers, body, limits: LIMITS, signal };
       const response = await tracedExchange(transport, sent, { clock, trace, attempt });
       this.#collectorClock.learn(response.header('date'));
-      const { bytes } = await response.readPartial(MAX_BODY);
+      const { bytes } = await response.read(MAX_BODY);
       return {
         status: response.status,
         text: bytes.toString('utf8'),

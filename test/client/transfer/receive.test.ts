@@ -36,7 +36,6 @@ function response(headers: Headers, body: Buffer, status: number, failure?: Erro
     status,
     headers: unused,
     read: unused,
-    readPartial: unused,
     discard: () => undefined,
     receive: async (take) => {
       for (let at = 0; at < body.length; at += 7) take(body.subarray(at, at + 7));

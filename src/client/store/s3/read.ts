@@ -30,7 +30,7 @@ export async function* readObject(
     if (response === undefined) return;
     etag ??= response.header('etag');
     total = Math.min(total, totalOf(response));
-    const received = await response.readPartial(response.status === 206 ? RANGE : MAX_TEXT_BYTES);
+    const received = await response.read(response.status === 206 ? RANGE : MAX_TEXT_BYTES);
     const { bytes } = received;
     at += bytes.byteLength;
     if (bytes.byteLength > 0) yield bytes;

@@ -173,6 +173,7 @@ export class S3Requests {
       const isForeign = isRead && path !== '' && hasPageType((name) => response.header(name));
       if (isSuccess && isRead && !isForeign) {
         const received = bodyLimit === undefined ? undefined : await response.read(bodyLimit);
+        if (received?.failure !== undefined) throw received.failure;
         return { response, refusal: undefined, body: received };
       }
       const { meaning, origin, error, text } = await readStoreResponse(response);
