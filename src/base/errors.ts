@@ -190,8 +190,16 @@ export function writeFailure(file: string, error: unknown): SvcError {
       hint: 'Choose a directory on another file system; docs/several-machines.md has a table of places that were tried.',
       cause: error,
     });
-  const [problem, hint] = ownMember(WRITE_PROBLEMS, code) ?? ['could not be written', 'See that its disk is in order.'];
-  return new SvcError('local', `${file} ${problem} (${code})`, { hint, cause: error });
+  const [problem, hint] = ownMember(PATH_PROBLEMS, code) ?? [undefined, CHECK_DISK];
+  const why = problem === undefined ? '' : `: ${problem}`;
+  return new SvcError('local', `${file} could not be written${why} (${code})`, { hint, cause: error });
+}
+
+const CHECK_DISK = 'See that its disk is in order.';
+
+/** Returns what a code of the system says of a path; undefined for a code that says nothing of one. */
+export function pathProblem(code: string): string | undefined {
+  return ownMember(PATH_PROBLEMS, code)?.[0];
 }
 
 /** Says what the file system lacks where it refused a call; undefined for any other failure. */
@@ -252,20 +260,20 @@ const READ_PROBLEMS: Readonly<Record<string, string>> = {
   EPERM: 'may not be read by this user',
 };
 
-const FULL = ['could not be written: the disk is full', 'Free some space and run the command again.'] as const;
-const READ_ONLY = ['could not be written: not allowed here', 'Allow it, or choose another directory.'] as const;
-const WRITE_PROBLEMS: Readonly<Record<string, readonly [string, string]>> = {
-  ENOSPC: FULL,
-  EDQUOT: ['could not be written: the quota is used up', FULL[1]],
-  EFBIG: ['could not be written: the file size limit is reached', 'Raise the limit (ulimit -f).'],
-  ENAMETOOLONG: ['could not be written: its name is too long', 'Choose a shorter name.'],
-  EBUSY: ['could not be written: another program has it open', 'Close it there and run the command again.'],
-  ENOTDIR: [
-    'could not be written: it is not a directory, or below something that is none',
-    'Choose another directory.',
-  ],
-  ENOENT: ['could not be written: its directory does not exist', 'Make the directory, or choose another one.'],
-  EROFS: ['could not be written: the file system is read-only', READ_ONLY[1]],
-  EACCES: READ_ONLY,
-  EPERM: READ_ONLY,
+const FREE = 'Free some space and run the command again.';
+const ALLOW = 'Allow it, or choose another directory.';
+const PATH_PROBLEMS: Readonly<Record<string, readonly [problem: string, hint: string]>> = {
+  ENOSPC: ['the disk is full', FREE],
+  EDQUOT: ['the quota is used up', FREE],
+  EFBIG: ['the file size limit is reached', 'Raise the limit (ulimit -f).'],
+  ENAMETOOLONG: ['its name is too long', 'Choose a shorter name.'],
+  EBUSY: ['another program has it open', 'Close it there and run the command again.'],
+  ENOTDIR: ['it is not a directory, or below something that is none', 'Choose another directory.'],
+  EISDIR: ['it is a directory, and a file is expected there', 'Choose another name.'],
+  ELOOP: ['its links lead in a circle', 'Choose another name.'],
+  ENOENT: ['its directory does not exist', 'Make the directory, or choose another one.'],
+  EROFS: ['the file system is read-only', ALLOW],
+  EACCES: ['not allowed for this user', ALLOW],
+  EPERM: ['not allowed for this user', ALLOW],
+  EIO: ['its disk fails', CHECK_DISK],
 };

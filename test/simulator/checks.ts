@@ -19,7 +19,7 @@ export function checkEnd(
   if (code === undefined || (code === 1 && fullAt !== undefined)) return;
   // If the clock of the service is wrong, times in options are in its future, which is a usage error.
   if (code === 2 && faults.some((fault) => fault.startsWith('date='))) return;
-  if (code === 1 && stderr.includes('does not exist (ENOENT)')) return;
+  if (code === 1 && stderr.includes('does not exist')) return;
   // The tool does not replace an existing file without --force.
   if (code === 2 && stderr.includes('.csv exists')) return;
   if (!KNOWN_CODES.has(code) || code === 1 || code === 2)

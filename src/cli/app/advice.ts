@@ -1,6 +1,5 @@
-import { causesOf, memoryFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
+import { causesOf, memoryFailure, pathProblem, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { type System, withProgramName } from '../../base/system.ts';
-import { ownMember } from '../../schema/own-member.ts';
 import { directoryAdvice } from '../config/paths.ts';
 import type { RunRequest } from './invocation.ts';
 
@@ -71,28 +70,15 @@ function failureOf(error: unknown): SvcError {
   });
 }
 
-/** Why the system refuses a path, whatever svc does with it. */
-const PATH_PROBLEMS: Readonly<Record<string, string>> = {
-  EACCES: 'not allowed for this user',
-  EPERM: 'not allowed for this user',
-  ELOOP: 'its links lead in a circle',
-  ENAMETOOLONG: 'its name is too long',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EIO: 'its disk fails',
-  ENOTDIR: 'it is below something that is not a directory',
-  EISDIR: 'it is a directory, and a file is expected there',
-};
-
 /** The problems of a path that has another kind of file than svc keeps there. */
 const MISPLACED: ReadonlySet<string> = new Set(['ENOTDIR', 'EISDIR']);
 
 /** Returns the error for a path that the system refuses; undefined for any other error. */
 function unusablePath(error: unknown): SvcError | undefined {
   const code = systemCodeOf(error) ?? '';
-  const problem = ownMember(PATH_PROBLEMS, code);
-  if (problem === undefined || !(error instanceof Error) || !('path' in error)) return undefined;
+  const problem = pathProblem(code);
+  // Where a file is missing that svc expects, svc is at fault.
+  if (problem === undefined || code === 'ENOENT' || !(error instanceof Error) || !('path' in error)) return undefined;
   return new SvcError(
     MISPLACED.has(code) ? 'config' : 'local',
     `${String(error.path)} cannot be used: ${problem} (${code})`,

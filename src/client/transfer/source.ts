@@ -3,11 +3,10 @@ import net from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import type { Target } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
-import { ownMember } from '../../schema/own-member.ts';
 
 /** A file to upload, or a part of one. It can be reopened, so that each attempt sends a fresh stream (R35). */
 export interface UploadSource {
@@ -65,7 +64,7 @@ function readableSize(path: string): number {
     fs.accessSync(path, fs.constants.R_OK);
     return stat.size;
   } catch (error) {
-    throw error instanceof SvcError ? error : unreadable(path, error);
+    throw readFailure(path, error);
   }
 }
 
@@ -112,7 +111,7 @@ async function readPiece(fd: number, path: string, memory: Uint8Array[], start: 
       filled += bytesRead;
     }
   } catch (error) {
-    throw unreadable(path, error);
+    throw readFailure(path, error);
   }
   return piece.subarray(0, filled);
 }
@@ -126,7 +125,7 @@ function openRegular(path: string): number {
     fs.closeSync(fd);
     throw notRegular(path, stat);
   } catch (error) {
-    throw error instanceof SvcError ? error : unreadable(path, error);
+    throw readFailure(path, error);
   }
 }
 
@@ -134,16 +133,6 @@ function notRegular(path: string, stat: fs.Stats): SvcError {
   if (stat.isDirectory()) return new SvcError('local', `${path} is a directory`, { hint: 'Name a file in it.' });
   return new SvcError('local', `${path} is not a regular file`, {
     hint: 'Give a file: an upload may have to be sent again, and a pipe can be read only once.',
-  });
-}
-
-const READ_PROBLEMS: Readonly<Record<string, string>> = { ENOENT: 'does not exist', EACCES: 'may not be read' };
-
-function unreadable(path: string, error: unknown): SvcError {
-  const code = systemCodeOf(error) ?? 'unknown';
-  return new SvcError('local', `${path} ${ownMember(READ_PROBLEMS, code) ?? 'could not be read'} (${code})`, {
-    hint: 'Check the path and that you may read it.',
-    cause: error,
   });
 }
 

@@ -148,7 +148,7 @@ describe('an atomic write that meets trouble', () => {
     ['openSync', 'EROFS', 'read-only'],
     ['writeFileSync', 'ENOSPC', 'disk is full'],
     ['writeFileSync', 'EDQUOT', 'quota'],
-    ['fsyncSync', 'EIO', 'could not be written (EIO)'],
+    ['fsyncSync', 'EIO', 'could not be written: its disk fails (EIO)'],
     ['renameSync', 'EACCES', 'not allowed'],
   ] as const)(
     'R11: an atomic write that meets trouble keeps the old file when %s fails with %s',

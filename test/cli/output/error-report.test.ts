@@ -107,7 +107,7 @@ describe('an error for a person', () => {
   it.each([
     ['EACCES', 'not allowed for this user'],
     ['ELOOP', 'its links lead in a circle'],
-    ['ENOTDIR', 'it is below something that is not a directory'],
+    ['ENOTDIR', 'it is not a directory, or below something that is none'],
     ['EISDIR', 'it is a directory, and a file is expected there'],
     ['ENAMETOOLONG', 'its name is too long'],
   ])(
