@@ -27,6 +27,8 @@ export interface TerminalSettings {
 export interface Terminal {
   /** Standard output: data and nothing else. */
   readonly out: Output;
+  /** Returns the width to which sentences on standard output are broken: infinity without a terminal, and with `--plain`. */
+  readonly columns: () => number;
   /** Colors of standard output. */
   readonly palette: Palette;
   /** Colors of stderr, for the error report. */
@@ -72,6 +74,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   };
   return {
     out,
+    columns: () => (out.isTerminal && !plain ? out.width : Infinity),
     palette: await createPalette(paint, env, out),
     noticePalette,
     noticeColumns: () => (stderr.isTTY === true && !plain && stderr.columns) || Infinity,

@@ -58,8 +58,8 @@ const install = defineCommand({
 });
 
 /** Returns what was done and what is next: on one line, or broken between words where that is too narrow. */
-function installationText({ out, plain }: Context, done: string, next: string): string {
-  return wrapWords(`${done}: ${next}`, out.isTerminal && !plain ? out.width - 2 : Infinity).join('\n  ');
+function installationText({ columns }: Context, done: string, next: string): string {
+  return wrapWords(`${done}: ${next}`, columns() - 2).join('\n  ');
 }
 
 function sentence(shell: ShellName, file: string | undefined, status: InstallStatus): string {

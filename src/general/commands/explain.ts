@@ -109,26 +109,24 @@ function namesWith(part: string, names: readonly string[]): string[] {
   return found.toSorted((a, b) => a.length - b.length).slice(0, MOST_NAMES);
 }
 
-function indexOf({ palette, out }: Context, meanings: readonly Meaning[]): string[] {
-  const columns = out.isTerminal ? out.width : Infinity;
+function indexOf({ palette, columns }: Context, meanings: readonly Meaning[]): string[] {
   const kinds = [...new Set(meanings.map(({ kind }) => kind))];
   return kinds.map((kind) => {
     const names = meanings.filter((meaning) => meaning.kind === kind).map(({ name }) => name);
-    const lines = wrapWords(names.join(', '), columns - 2);
+    const lines = wrapWords(names.join(', '), columns() - 2);
     return `${palette.strong(kind)}\n${lines.map((line) => `  ${line}\n`).join('')}`;
   });
 }
 
 function describe(
-  { palette, out, system }: Context,
+  { palette, columns, system }: Context,
   { kind, name, code, means, liability, next, sandbox }: Meaning,
 ): string {
-  const columns = out.isTerminal ? out.width : Infinity;
   const codes = code === undefined ? '' : `, ${kind === 'error code' ? 'exit code' : 'EMV code'} ${code}`;
-  const head = hangingIndent(`${palette.strong(name)} `, name.length + 1, `(${kind}${codes})`, columns);
+  const head = hangingIndent(`${palette.strong(name)} `, name.length + 1, `(${kind}${codes})`, columns());
   const risk = liability === undefined ? [] : [`liability for fraud: ${liability}`];
   const todo = next === undefined ? [] : [`next: ${next}`];
   const trial = sandbox === undefined ? [] : [`to try it: ${programName(system)} sandbox outcome ${sandbox}:#1`];
-  const lines = [means, ...risk, ...todo, ...trial].flatMap((text) => wrapWords(text, columns - 2));
+  const lines = [means, ...risk, ...todo, ...trial].flatMap((text) => wrapWords(text, columns() - 2));
   return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }

@@ -25,13 +25,13 @@ export const welcome = defineCommand({
   async run(context) {
     refuseWhatMayBeKey(context);
     const { system, settings, globals, out, palette, plain } = context;
+    const columns = context.columns();
     const kinds = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
     const steps = [...stepsFor(settings.sandbox, kinds), ...MORE].map(([words, does]): Step => [
       nextCommand(words.split(' '), words.startsWith('--') ? undefined : globals, system),
       does,
     ]);
     const width = Math.max(...steps.map(([line]) => line.length));
-    const columns = out.isTerminal && !plain ? out.width : Infinity;
     const open = openWork(context).flatMap((line) => wrapWords(line, columns));
     const lines = [
       ...open,

@@ -172,9 +172,9 @@ const LABEL = 'management key  '.length;
 
 /** Draws the identity for people: tenant, profile, each key with its permissions, and other settings. */
 function drawIdentity(identity: Identity, context: Context): string {
-  const { palette, out, plain, settings } = context;
+  const { palette, plain, settings } = context;
   const { tenant, profile, base_url, origins } = identity;
-  const columns = out.isTerminal && !plain ? out.width : Infinity;
+  const columns = context.columns();
   const line = (label: string, text: string): string =>
     plain
       ? [label.trim(), text].filter((part) => part !== '').join(': ')

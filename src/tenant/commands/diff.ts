@@ -56,7 +56,6 @@ export const diff = defineCommand({
   request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
 });
 
-function differenceText(tenant: Tenant, fields: readonly FieldDifference[], { out, palette, plain }: Context) {
-  const columns = out.isTerminal && !plain ? out.width : Infinity;
-  return `${headline(factsOf(tenant), palette, columns)}\n${fieldsText(fields, palette, plain)}`;
+function differenceText(tenant: Tenant, fields: readonly FieldDifference[], { columns, palette, plain }: Context) {
+  return `${headline(factsOf(tenant), palette, columns())}\n${fieldsText(fields, palette, plain)}`;
 }

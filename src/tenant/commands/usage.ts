@@ -118,7 +118,7 @@ function monthlyLines(
 ): string {
   const of = sent.included === undefined ? '' : ` of ${sent.included} included`;
   const text = `monthly active tokens: ${sent.active ?? 'not reported'}${of}`;
-  const words = wrapWords(text, context.out.isTerminal ? context.out.width : Infinity).join('\n');
+  const words = wrapWords(text, context.columns()).join('\n');
   if (share === undefined) return `${words}\n`;
   if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
   if (context.plain) return `${words}: ${formatPercent(share)}\n`;
