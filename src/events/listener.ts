@@ -7,9 +7,7 @@ import { Journal, recentIds } from './journal.ts';
 import { type AcceptedEvent, EventQueue, type Sink, type SinkOptions, sinkOf, type Unprocessed } from './sinks.ts';
 
 export interface ListenOptions
-  extends
-    Omit<ReceiverOptions, 'accept' | 'onRefused' | 'clock' | 'limits'>,
-    Omit<SinkOptions, 'transport' | 'limits' | 'attempts'> {
+  extends Omit<ReceiverOptions, 'accept' | 'clock' | 'limits'>, Omit<SinkOptions, 'transport' | 'limits' | 'attempts'> {
   /** The targets that get each event too. */
   readonly forwardTo?: readonly URL[] | undefined;
   /** A file that every event is written to before it is acknowledged. */
@@ -47,11 +45,7 @@ export class Listener {
     const journal = options.journal === undefined ? undefined : await Journal.open(options.journal, options.redact);
     const listener = new Listener(options, journal, ids);
     try {
-      listener.#receiver = await startReceiver({
-        ...options,
-        accept: (event) => listener.#accept(event),
-        onRefused: (refusal) => options.onEvent?.({ kind: 'refused', ...refusal }),
-      });
+      listener.#receiver = await startReceiver({ ...options, accept: (event) => listener.#accept(event) });
       return listener;
     } catch (error) {
       await journal?.close();

@@ -3,9 +3,11 @@ import type { Context } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';
 import { addressProblem } from '../cli/config/values.ts';
 import { countText } from '../cli/output/time.ts';
+import type { ReceivedEvent } from '../client/webhooks/received.ts';
+import type { Refusal } from '../client/webhooks/receiver.ts';
 import { displayHost, readAddress } from '../schema/address.ts';
-import type { Choice } from './forward.ts';
-import type { ListenerEvent, Unprocessed } from './sinks.ts';
+import type { Choice, ForwardResult } from './forward.ts';
+import type { Unprocessed } from './sinks.ts';
 import { shortId } from './unsent.ts';
 
 /** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */
@@ -39,7 +41,7 @@ export class Refusals {
     this.#notices = notices;
   }
 
-  add({ status, reason }: Pick<Extract<ListenerEvent, { kind: 'refused' }>, 'status' | 'reason'>): void {
+  add({ status, reason }: Refusal): void {
     const retry = status === 503 ? '; its sender should retry' : '';
     const why = `(${status}): ${reason}${retry}`;
     const count = (this.#counts.get(why) ?? 0) + 1;
@@ -56,21 +58,17 @@ export class Refusals {
   }
 }
 
-export function reportEvent({ notices }: Context, refusals: Refusals): (event: ListenerEvent) => void {
-  return (event) => {
-    switch (event.kind) {
-      case 'refused':
-        return refusals.add(event);
-      case 'forwarded': {
-        const { target, reason, attempts, status } = event;
-        const what = `event ${shortId(event.event.delivery.event.id)}`;
-        const where = displayTarget(target);
-        if (reason === undefined) return notices.debug(`${what} forwarded to ${where} (${status})`);
-        const tried = attempts > 1 ? `, ${attempts} attempts` : '';
-        return notices.warn(`${what} did not reach ${where}: ${reason}${tried}`);
-      }
-    }
-  };
+export function reportForwarded(
+  { notices }: Context,
+  { delivery }: ReceivedEvent,
+  target: URL,
+  { reason, attempts, status }: ForwardResult,
+): void {
+  const what = `event ${shortId(delivery.event.id)}`;
+  const where = displayTarget(target);
+  if (reason === undefined) return notices.debug(`${what} forwarded to ${where} (${status})`);
+  const tried = attempts > 1 ? `, ${attempts} attempts` : '';
+  notices.warn(`${what} did not reach ${where}: ${reason}${tried}`);
 }
 
 /** The command that sends events again, and how to fill in its target (`targetAdvice`). */

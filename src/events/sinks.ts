@@ -1,5 +1,4 @@
 import { headersToForward, type ReceivedEvent } from '../client/webhooks/received.ts';
-import type { Refusal } from '../client/webhooks/receiver.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
 import { Unsent } from './unsent.ts';
 
@@ -15,7 +14,7 @@ export interface Unprocessed {
 }
 
 export interface SinkOptions extends ForwardOptions {
-  readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
+  readonly onForwarded?: ((event: ReceivedEvent, target: URL, result: ForwardResult) => void) | undefined;
 }
 
 /** Forwards events to one target, at its own pace. */
@@ -34,7 +33,7 @@ export function sinkOf(target: URL, options: SinkOptions): Sink {
   const send = async (event: AcceptedEvent): Promise<boolean> => {
     const sent = { headers: headersToForward(event.headers), body: event.bytes.toString('utf8') };
     const result = await forward(target, sent, options, late.signal);
-    options.onEvent?.({ kind: 'forwarded', event, target, ...result });
+    options.onForwarded?.(event, target, result);
     return result.reason === undefined;
   };
   const consume = async (): Promise<void> => {
@@ -55,10 +54,6 @@ export function sinkOf(target: URL, options: SinkOptions): Sink {
     },
   };
 }
-
-export type ListenerEvent =
-  | ({ readonly kind: 'refused' } & Refusal)
-  | ({ readonly kind: 'forwarded'; readonly event: ReceivedEvent; readonly target: URL } & ForwardResult);
 
 /** The most items, and bytes, that may wait. */
 const MAX_ITEMS = 10_000;

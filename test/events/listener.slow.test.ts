@@ -1,7 +1,8 @@
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
+import type { Refusal } from '../../src/client/webhooks/receiver.ts';
 import { Listener, type ListenOptions } from '../../src/events/listener.ts';
-import type { AcceptedEvent, ListenerEvent } from '../../src/events/sinks.ts';
+import type { AcceptedEvent } from '../../src/events/sinks.ts';
 import type { FaultServer } from '../support/fault-server.ts';
 import { delivery, ownDirectory, post } from './support.ts';
 
@@ -9,19 +10,19 @@ const directory = ownDirectory();
 afterAll(() => directory.remove());
 
 let listener: Listener;
-let reported: ListenerEvent[];
+let refused: Refusal[];
 let seen: AcceptedEvent[];
 const targets: FaultServer[] = [];
 
 async function open(options: Partial<ListenOptions> = {}): Promise<void> {
-  reported = [];
+  refused = [];
   seen = [];
   listener = await Listener.open({
     port: 0,
     clock: systemClock,
     random: () => 0,
     redact: (text) => text,
-    onEvent: (event) => reported.push(event),
+    onRefused: (refusal) => refused.push(refusal),
     ...options,
   });
 }
@@ -43,7 +44,7 @@ it('the listener asks senders to retry while the disk is full or nobody reads th
   await open({ journal: '/dev/full' });
   const { status, headers } = await post(listener.url, delivery());
   expect({ status, again: headers['retry-after'] }).toEqual({ status: 503, again: '10' });
-  expect(reported).toMatchObject([{ kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') }]);
+  expect(refused).toMatchObject([{ status: 503, reason: expect.stringContaining('disk is full') }]);
   await listener.finish(soon(0));
   await open();
   const large = JSON.stringify(delivery('large', { note: 'x'.repeat(990_000) }));

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { readJournal } from '../../src/events/journal.ts';
+import type { Refusal } from '../../src/client/webhooks/receiver.ts';
 import { Listener, type ListenOptions } from '../../src/events/listener.ts';
-import { type AcceptedEvent, EventQueue, type ListenerEvent } from '../../src/events/sinks.ts';
+import { type AcceptedEvent, EventQueue } from '../../src/events/sinks.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
 import { delivery, handlePrototype, ownDirectory, post } from './support.ts';
@@ -12,19 +13,19 @@ const directory = ownDirectory();
 afterAll(() => directory.remove());
 
 let listener: Listener;
-let reported: ListenerEvent[];
+let refused: Refusal[];
 let seen: AcceptedEvent[];
 const targets: FaultServer[] = [];
 
 async function open(options: Partial<ListenOptions> = {}): Promise<void> {
-  reported = [];
+  refused = [];
   seen = [];
   listener = await Listener.open({
     port: 0,
     clock: systemClock,
     random: () => 0,
     redact: (text) => text,
-    onEvent: (event) => reported.push(event),
+    onRefused: (refusal) => refused.push(refusal),
     ...options,
   });
 }
@@ -144,8 +145,8 @@ it('the queue of events has room again for as many bytes as were taken from it',
 it('the listener counts no event towards its limit that it could not store', async () => {
   await open({ journal: '/dev/full', limit: 1 });
   for (let time = 0; time < 2; time += 1) await post(listener.url, delivery());
-  const full = { kind: 'refused', status: 503, reason: expect.stringContaining('disk is full') };
-  expect(reported).toMatchObject([full, full]);
+  const full = { status: 503, reason: expect.stringContaining('disk is full') };
+  expect(refused).toMatchObject([full, full]);
 });
 
 it('the listener ends although an event could not be stored while it was ending', async () => {

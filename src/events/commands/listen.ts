@@ -14,7 +14,7 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';
 import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
 import type { Listener, ListenOptions } from '../listener.ts';
-import { displayTarget, parseTarget, Refusals, type Resend, reportEvent, reportUnprocessed } from '../report.ts';
+import { displayTarget, parseTarget, Refusals, reportForwarded, type Resend, reportUnprocessed } from '../report.ts';
 import type { AcceptedEvent, Unprocessed } from '../sinks.ts';
 import { shortId } from '../unsent.ts';
 
@@ -151,7 +151,8 @@ function optionsOf(context: Context, input: ListenInput, refusals: Refusals): Li
     environment: system.env,
     journal: journal === undefined ? undefined : resolvePath(context, journal),
     redact: (line) => out.redact(line),
-    onEvent: reportEvent(context, refusals),
+    onRefused: (refusal) => refusals.add(refusal),
+    onForwarded: (event, target, result) => reportForwarded(context, event, target, result),
   };
 }
 
