@@ -1,4 +1,4 @@
-import type { OtherTools } from '../cli/app/other-tools.ts';
+import type { OtherTools } from '../cli/app/command.ts';
 
 /** What people type who come from other tools. Only a mistake loads it. */
 export const OTHER_TOOLS: OtherTools = {

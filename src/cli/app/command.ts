@@ -10,7 +10,6 @@ import type { Query } from '../output/jq.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { View } from '../output/view.ts';
 import type { Globals } from './global-parameters.ts';
-import type { OtherTools } from './other-tools.ts';
 import { flag, type Input, type Parameters, suggesting, value } from './parameter.ts';
 import { names } from './value-parsers.ts';
 
@@ -99,6 +98,14 @@ export interface Program {
   readonly otherTools: () => Promise<OtherTools>;
   /** The meanings of all words of the service and of svc. */
   readonly meanings: () => Promise<readonly Meaning[]>;
+}
+
+/** The most usual words of other tools, such as gh, stripe, aws and kubectl, and those of svc for the same. */
+export interface OtherTools {
+  /** By the words typed after `svc`, the words of the command. */
+  readonly commands: Readonly<Record<string, string>>;
+  /** By the typed option, the option of the commands that have it. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
 /** The export name for a word: `entityTypes` for `entity-types`. */

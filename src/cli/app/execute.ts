@@ -16,7 +16,7 @@ import { advised } from './advice.ts';
 import { nextCommand, nextWords, withHint } from './hint.ts';
 import type { RunRequest } from './invocation.ts';
 import { withDates } from './moment.ts';
-import { openQuery } from './print.ts';
+import { openQuery } from './query.ts';
 
 /** A command to run, or the error in the command line. */
 export type Parsed = RunRequest | { readonly kind: 'mistake'; readonly error: unknown };

@@ -2,9 +2,8 @@ import { type Command as Parser, CommanderError } from 'commander';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { nearest, questionOf, typedOption, typedWord } from '../../base/security/typed-word.ts';
 import { ownMember } from '../../schema/own-member.ts';
-import { type Entry, isGroup } from './command.ts';
+import { type Entry, isGroup, type OtherTools } from './command.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
-import type { OtherTools } from './other-tools.ts';
 import { nameOf, optionWords, type Parameters } from './parameter.ts';
 
 /** Where the parser stopped. */

@@ -9,7 +9,8 @@ import { isObject, type View } from '../output/view.ts';
 import type { Command, Context } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
-import { type ListPrinter, listPrinter, oneBatch, openQuery } from './print.ts';
+import { type ListPrinter, listPrinter, oneBatch } from './print.ts';
+import { openQuery } from './query.ts';
 
 interface ProfilesRun {
   readonly command: Command;
