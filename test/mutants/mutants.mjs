@@ -6,7 +6,8 @@
 // 3. Each change runs with the tests that reach it, the nearest by name first, until one fails.
 // A change that survives is a question to the reader and not an error: some changes make no difference.
 // Several patterns can each have their number: --files 'src/au/**/*.ts' --count 60 --files 'src/logs/**/*.ts' --count 30
-//   --tests 100   how many test files to try with each change, the nearest first      --slow   slow tests with what the others miss
+//   --tests 100   how many test files to try with each change, the nearest first
+//   --slow 'test/au/**'   then these slow tests, with what the others miss; may be repeated
 // Before test files are removed, this prints the changes that no other test notices:
 //   npm run mutants -- --without test/au/job/verdict.test.ts --count 60 --seed 1
 // Only changes that these files reach are drawn. Each runs with these files, and if they notice it, with the others.
@@ -26,7 +27,7 @@ const { values } = parseArgs({
     count: { type: 'string', multiple: true, default: ['20'] },
     seed: { type: 'string', default: '1' },
     tests: { type: 'string', default: '100' },
-    slow: { type: 'boolean', default: false },
+    slow: { type: 'string', multiple: true, default: [] },
     without: { type: 'string', multiple: true, default: [] },
     named: { type: 'string', default: '' },
     'suite-last': { type: 'boolean', default: false },
@@ -40,9 +41,6 @@ const ROUNDS = [4, 16, 64, Infinity];
 
 /** How many of the nearest test files of a change run before a slow suite. */
 const NEAREST = 2;
-
-/** How many of the nearest slow test files run with a change that no other test notices. */
-const NEAREST_SLOW = 8;
 
 /** How many times longer than without a change tests can take before they count as failed. */
 const PATIENCE = 3;
@@ -75,7 +73,7 @@ try {
   if (suite.length > 0) open = await noticedBySuite(open);
   await tryAll(open);
   report(open);
-  if (values.slow) {
+  if (values.slow.length > 0) {
     await trySlow(open);
     report(open);
   }
@@ -169,9 +167,11 @@ async function tryAll(changes) {
   }
 }
 
-/** Tries the nearest slow tests with each change that no other test notices. */
+/** Tries the slow tests that reach it with each change that no other test notices. */
 async function trySlow(changes) {
-  const open = await unnoticedByNearest(unnoticed(changes), testFiles(SLOW), NEAREST_SLOW);
+  const wanted = values.slow.flatMap((pattern) => filesOf(project, pattern));
+  const slow = testFiles(SLOW).filter((path) => wanted.includes(path));
+  const open = await unnoticedByNearest(unnoticed(changes), slow, slow.length);
   for (const change of unnoticed(changes)) change.isNoticed = !open.includes(change);
 }
 

@@ -151,8 +151,19 @@ describe('npm run mutants', () => {
     ]);
   });
 
-  it.runIf(IS_SOAK)('npm run mutants --slow tries a slow test with what no other test notices', () => {
-    const words = ['--slow', '--files', 'src/size.ts', '--count', '5', '--files', 'src/program.ts', '--count', '6'];
+  it.runIf(IS_SOAK)('npm run mutants --slow tries the slow tests of a pattern with what no other test notices', () => {
+    const words = [
+      '--slow',
+      'test/**',
+      '--files',
+      'src/size.ts',
+      '--count',
+      '5',
+      '--files',
+      'src/program.ts',
+      '--count',
+      '6',
+    ];
     const { 'test/bounds.test.ts': bounds } = BOUNDS;
     const { lines } = draw({ ...PROJECT, 'test/size.slow.test.ts': bounds }, ...words);
     expect(lines.slice(0, 2)).toEqual(['5 of 5 changes in 1 files, seed 1', '6 of 6 changes in 1 files, seed 1']);
