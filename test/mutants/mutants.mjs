@@ -169,8 +169,8 @@ async function tryAll(changes) {
 
 /** Tries the slow tests that reach it with each change that no other test notices. */
 async function trySlow(changes) {
-  const wanted = values.slow.flatMap((pattern) => filesOf(project, pattern));
-  const slow = testFiles(SLOW).filter((path) => wanted.includes(path));
+  const wanted = new Set(values.slow.flatMap((pattern) => filesOf(project, pattern)));
+  const slow = testFiles(SLOW).filter((path) => wanted.has(path));
   const open = await unnoticedByNearest(unnoticed(changes), slow, slow.length);
   for (const change of unnoticed(changes)) change.isNoticed = !open.includes(change);
 }

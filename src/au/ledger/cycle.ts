@@ -79,8 +79,8 @@ export class LedgerCycle {
   #otherFrom = Infinity;
   /** The last such number. */
   #otherUntil = 0;
-  /** The entries of that history, which the place lacks. */
-  readonly #untold: Entry[] = [];
+  /** The entries of that history which the place may lack, each with how many of its kind about its job it makes there. */
+  readonly #untold: { readonly entry: Entry; readonly nth: number }[] = [];
   /** Whether this command compared the place with what this machine has. */
   #isCompared = false;
 
@@ -121,7 +121,7 @@ export class LedgerCycle {
 
   /** Returns the entries of the place, and those that are still to be added to it. */
   #known(): readonly Entry[] {
-    return this.#untold.length === 0 ? this.#entries : [...this.#entries, ...this.#untold];
+    return this.#untold.length === 0 ? this.#entries : [...this.#entries, ...this.#untold.map(({ entry }) => entry)];
   }
 
   /** Returns the error for a job that has its file, and whose claim the cycle lacks. */
@@ -363,7 +363,7 @@ export class LedgerCycle {
   async #goOver(from: number, own: readonly Entry[]): Promise<void> {
     this.#otherFrom = Math.min(this.#otherFrom, from);
     this.#otherUntil = Math.max(this.#otherUntil, from + own.length - 1);
-    this.#untold.push(...own);
+    this.#untold.push(...own.map((entry, at) => ({ entry, nth: countLike(entry, this.#entries.slice(0, from + at)) })));
     this.#entries.length = from - 1;
     this.#bytes.length = from - 1;
     const last = this.#bytes.at(-1);
@@ -375,11 +375,15 @@ export class LedgerCycle {
   async #endOtherHistory(): Promise<void> {
     if (this.#otherFrom === Infinity) return;
     const added: string[] = [];
-    for (const entry of this.#untold) {
+    for (const { entry, nth } of this.#untold) {
       // Results that made tokens which nobody knows any more have to be read again.
       if (entry.kind === 'done' && !(await this.#hasSets(entry))) continue;
       const body = bodyOf(entry);
-      const wanted = async (entries: readonly Entry[]) => (isWanted(entries, body) ? body : undefined);
+      // A claim that the place released must not stand again, and a release must not end a claim that was made after it.
+      const isLacking = (entries: readonly Entry[]): boolean =>
+        entry.kind === 'done' || countLike(entry, entries) < nth;
+      const wanted = async (entries: readonly Entry[]) =>
+        isLacking(entries) && isWanted(entries, body) ? body : undefined;
       if (await this.#appendNext(wanted)) added.push(this.#folder.nameOf(this.#nameOf(this.#entries.length)));
     }
     this.#untold.length = 0;
@@ -472,6 +476,11 @@ export class LedgerCycle {
   #nameOfSet(sha256: string): string {
     return `${this.#top}/rows/${sha256}`;
   }
+}
+
+/** Counts the entries of the same kind about the same job. */
+function countLike({ kind, job }: Entry, entries: readonly Entry[]): number {
+  return entries.filter((entry) => entry.kind === kind && entry.job === job).length;
 }
 
 /** Returns the jobs that have claims in some entries. */

@@ -39,6 +39,17 @@ async function jobsOf(objects: MemoryObjects, cache?: MemoryObjects): Promise<st
   return (await cycle.read()).map(({ job }) => job);
 }
 
+/** Returns the jobs of claims, and of other entries with their kinds. */
+async function wordsOf(objects: MemoryObjects): Promise<string[]> {
+  const entries = await (await open(objects, 'reader')).cycle('2026-12').read();
+  return entries.map(({ job, kind }) => (kind === 'claim' ? job : `${job} ${kind}`));
+}
+
+function restoreTo(objects: MemoryObjects, older: ReadonlyMap<string, Uint8Array>): void {
+  objects.objects.clear();
+  for (const [name, bytes] of older) objects.objects.set(name, bytes);
+}
+
 function change(objects: MemoryObjects, number: number, edit: (entry: Record<string, unknown>) => void): void {
   const entry = JSON.parse(objects.text(nameOf(number))) as Record<string, unknown>;
   edit(entry);
@@ -311,13 +322,11 @@ describe('a damaged ledger', () => {
       if (own === 'a claim that ended')
         await cycle.endClaim({ kind: 'release', job: 'job-2', why: 'gone', proof: 'it is gone' });
       else await cycle.append(async () => done(own === 'results' ? 'job-1' : 'job-2'));
-      objects.objects.clear();
-      for (const [name, bytes] of restored) objects.objects.set(name, bytes);
+      restoreTo(objects, restored);
       const other = (await open(objects, 'other')).cycle('2026-12');
       await other.append(async () => (others === 'a claim' ? claimBody('other') : done('job-1')));
       expect(await addLate(objects, cache)).toMatchObject({ error: true });
-      const entries = await (await open(objects, 'reader')).cycle('2026-12').read();
-      expect(entries.map(({ job, kind }) => (kind === 'claim' ? job : `${job} ${kind}`))).toEqual(expected);
+      expect(await wordsOf(objects)).toEqual(expected);
       // From now on, the copies of this machine are those of the place.
       for (const [at] of expected.entries())
         expect(cache.objects.get(nameOf(at + 1))).toEqual(objects.objects.get(nameOf(at + 1)));
@@ -325,6 +334,38 @@ describe('a damaged ledger', () => {
       expect(await jobsOf(objects)).toHaveLength(expected.length + 1);
     },
   );
+
+  it('R83: a machine does not repeat a release over a claim that stands again, which would free rows that are paid', async () => {
+    const objects = new MemoryObjects();
+    const cache = new MemoryObjects();
+    const release = { kind: 'release', job: 'job-1', why: 'gone', proof: 'it is gone' } as const;
+    const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
+    await cycle.append(async () => claimBody('job-1'));
+    const restored = new Map(objects.objects);
+    await cycle.endClaim(release);
+    restoreTo(objects, restored);
+    const other = (await open(objects, 'other')).cycle('2026-12');
+    await other.endClaim(release);
+    await other.append(async () => claimBody('job-1'));
+    expect(await addLate(objects, cache)).toMatchObject({ error: true });
+    expect(await wordsOf(objects)).toEqual(['job-1', 'job-1 release', 'job-1', 'job-9']);
+  });
+
+  it('R83: a machine does not repeat a claim that another one repeated and ended, which would keep its rows from being sent', async () => {
+    const objects = new MemoryObjects();
+    const [cache, others] = [new MemoryObjects(), new MemoryObjects()];
+    const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
+    await cycle.append(async () => claimBody('job-1'));
+    const restored = new Map(objects.objects);
+    for (const body of [done('job-1'), claimBody('job-2')]) await cycle.append(async () => body);
+    await jobsOf(objects, others);
+    restoreTo(objects, restored);
+    await (await open(objects, 'third')).cycle('2026-12').append(async () => done('job-1'));
+    const other = (await open(objects, 'other', others)).cycle('2026-12');
+    await other.endClaim({ kind: 'release', job: 'job-2', why: 'operator', proof: 'the operator freed it' });
+    expect(await addLate(objects, cache)).toMatchObject({ error: true });
+    expect(await wordsOf(objects)).toEqual(['job-1', 'job-1 done', 'job-2', 'job-2 release', 'job-9']);
+  });
 
   it.each([['the same command'], ['another command']])(
     'R83: what a machine adds to a ledger that was restored and went on is completed by %s after an outage',
@@ -335,8 +376,7 @@ describe('a damaged ledger', () => {
       await cycle.append(async () => claimBody('job-1'));
       const restored = new Map(objects.objects);
       for (const body of [claimBody('job-2'), done('job-2')]) await cycle.append(async () => body);
-      objects.objects.clear();
-      for (const [name, bytes] of restored) objects.objects.set(name, bytes);
+      restoreTo(objects, restored);
       await (await open(objects, 'other')).cycle('2026-12').append(async () => done('job-1'));
       const before = (await open(objects, 'one', cache)).cycle('2026-12');
       objects.onCreate = (name) => (name === nameOf(4) ? 'refused' : undefined);
