@@ -12,8 +12,8 @@ import type { JobFiles } from '../job/job-files.ts';
 import { holdJob } from '../job/verdict.ts';
 import { openComparedLedger } from '../jobs/compare-jobs.ts';
 import { doubtError } from '../ledger/doubt.ts';
-import { byText } from '../ledger/claims.ts';
-import { CommandLedger, type JobClaim } from '../ledger/command-ledger.ts';
+import { byText, deliveryOf, isDone, stands } from '../ledger/claims.ts';
+import { type ClaimedJob, CommandLedger } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../jobs/named-cycle.ts';
 import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
@@ -76,15 +76,15 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const hasJob = async (ledger: Ledger): Promise<boolean> => (await ledger.cycleOfJob(job)) !== undefined;
   const [tenant] = (await ledgerOfKey(context, client, reading, hasJob, { isNamed: true })) ?? [];
   if (tenant === undefined) throw notInLedger();
-  const claimed = await reading.claimOfJob(tenant, job);
+  const claimed = await reading.claimed(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);
-  if (!claimed.stands) {
+  if (!stands(claimed.entries, job)) {
     // Another job may have these rows by now.
     context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
     return rowOfClaim(claimed, 'holds no rows any more');
   }
   const files = reading.jobFiles(job);
-  const judge = async (claim: JobClaim): Promise<Judged> =>
+  const judge = async (claim: ClaimedJob): Promise<Judged> =>
     judged(claim, (await findJob(client, job)) ?? (await listedJob(client, claim.claim)), files, client.now());
   const { found, isPaid } = await judge(claimed);
   // If a process is sending the file, the command ends before it asks.
@@ -98,14 +98,13 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const ledger = openComparedLedger(context, ['au', 'abandon', job]);
   const progress = await holdSender(context, files, async () => {
     // The job may have got its file while the question was open.
-    const now = await judge((await ledger.claimOfJob(tenant, job)) ?? claimed);
-    const cycle = await (await ledger.open(tenant)).cycleOfJob(job);
-    if (now.isPaid) {
-      await cycle?.endClaim({ kind: 'done', job, born: null });
+    const now = await ledger.claimed(tenant, job);
+    if ((await judge(now ?? claimed)).isPaid) {
+      await now?.cycle.endClaim({ kind: 'done', job, born: null });
       return 'closed, rows are paid for';
     }
     const proof = `the operator; the service ${said}`;
-    await cycle?.endClaim({ kind: 'release', job, why: 'operator', proof });
+    await now?.cycle.endClaim({ kind: 'release', job, why: 'operator', proof });
     return 'rows are free';
   });
   if (progress === 'rows are free')
@@ -154,33 +153,34 @@ interface Judged {
  * @throws SvcError `conflict` for a job that is paid for and may have results, or is closed; `outcome_unknown` for one that
  *   the service does not find, while its absence can be proven
  */
-function judged(claimed: JobClaim, found: AccountUpdaterJob | undefined, files: JobFiles, now: number): Judged {
-  const { claim, wasRead, wasDelivered } = claimed;
+function judged(claimed: ClaimedJob, found: AccountUpdaterJob | undefined, files: JobFiles, now: number): Judged {
+  const { claim, entries } = claimed;
+  const cycle = claimed.cycle.name;
   const status = found?.status;
   if (claim.row_set === null && status !== 'processing') return { found, isPaid: false };
   const why =
     (status === 'processing' && 'the service is processing it') ||
     (status === 'completed' && 'it is completed') ||
-    (wasRead && 'its results were read') ||
+    (isDone(entries, claim.job) && 'its results were read') ||
     (files.sent === 'stored' && status === 'pending' && 'the store confirmed its file');
   const isRecent = now <= provableUntil(claim);
   if (!why && found === undefined && isRecent && files.sent === 'stored')
-    throw doubtError([{ claim, why: 'confirmed' }], { cycle: claimed.cycle, now });
+    throw doubtError([{ claim, why: 'confirmed' }], { cycle, now });
   if (!why && found === undefined && isRecent && provableFrom(claim) !== undefined)
-    throw doubtError([{ claim, why: 'missing' }], { cycle: claimed.cycle, now }).with({
+    throw doubtError([{ claim, why: 'missing' }], { cycle, now }).with({
       hint: 'Rows are freed on your word only where nothing can be proven any more. From that time on, this command proves it:',
-      next: ['au', 'resume', claimed.cycle],
+      next: ['au', 'resume', cycle],
     });
   if (!why) return { found, isPaid: false };
-  if (found === undefined && !wasDelivered && !isRecent) return { found, isPaid: true };
+  if (found === undefined && deliveryOf(entries, claim.job) === undefined && !isRecent) return { found, isPaid: true };
   throw paidError(claimed, status, why);
 }
 
-function paidError({ claim, cycle }: JobClaim, status: string | undefined, why: string): SvcError {
+function paidError({ claim, cycle }: ClaimedJob, status: string | undefined, why: string): SvcError {
   const { job } = claim;
   const [does, next] =
     status === undefined
-      ? ['The service does not find the job now. The jobs of the cycle:', ['au', 'status', cycle]]
+      ? ['The service does not find the job now. The jobs of the cycle:', ['au', 'status', cycle.name]]
       : ['To get the results:', status === 'completed' ? ['au', 'download', job] : ['au', 'resume', job, '--wait']];
   return new SvcError('conflict', `the rows of job ${job} are not free: ${why}`, {
     hint: `They are paid for, and stay in their cycle. Another cycle sends them again. ${does}`,
@@ -189,9 +189,9 @@ function paidError({ claim, cycle }: JobClaim, status: string | undefined, why: 
   });
 }
 
-function rowOfClaim({ claim, cycle }: JobClaim, progress: string): AbandonedJob {
+function rowOfClaim({ claim, cycle }: ClaimedJob, progress: string): AbandonedJob {
   const { job, rows, file, created_at } = claim;
-  return { job, progress, cycle, rows, file: cleanText(file.name), created_at };
+  return { job, progress, cycle: cycle.name, rows, file: cleanText(file.name), created_at };
 }
 
 /** Runs `work` while no other process of this machine sends the file. @throws SvcError `pending` if one does */

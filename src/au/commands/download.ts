@@ -129,7 +129,7 @@ async function tenantOfJob(client: Client, job: string): Promise<string | undefi
 
 /** Returns what the results of a job are checked against: the rows that this machine sent to it, if it has them. */
 async function sentRows(ledger: CommandLedger, tenant: string | undefined, job: string): Promise<ResultsChecks> {
-  const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
+  const claimed = tenant === undefined ? undefined : await ledger.claimed(tenant, job);
   return claimed === undefined ? {} : checksOf(ledger, claimed.claim);
 }
 

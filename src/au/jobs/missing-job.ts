@@ -5,7 +5,8 @@ import { parseTime } from '../../cli/output/time.ts';
 import { missingError } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { doubtError } from '../ledger/doubt.ts';
-import type { JobClaim } from '../ledger/command-ledger.ts';
+import { deliveryOf, isDone, stands } from '../ledger/claims.ts';
+import type { ClaimedJob } from '../ledger/command-ledger.ts';
 import { keptResults } from '../results/reading.ts';
 
 /**
@@ -45,9 +46,10 @@ async function ofLedger(context: Context, id: string, now: number): Promise<SvcE
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const ledger = new CommandLedger(context, { onlyReads: true });
   for await (const [tenant] of ledger.everyTenant()) {
-    const claimed = await ledger.claimOfJob(tenant, id);
-    const isKept = claimed?.wasRead === true && (await keptResults(ledger, tenant, id)) !== undefined;
-    if (claimed) return ofClaim(claimed, ledger.jobFiles(id), isKept, now);
+    const claimed = await ledger.claimed(tenant, id);
+    if (claimed === undefined) continue;
+    const isKept = (await keptResults(ledger, tenant, id)) !== undefined;
+    return ofClaim(claimed, ledger.jobFiles(id), isKept, now);
   }
   if (!ledger.jobFiles(id).mayBeSent) return missingError(id);
   return new SvcError(
@@ -63,21 +65,21 @@ async function ofLedger(context: Context, id: string, now: number): Promise<SvcE
 }
 
 function ofClaim(
-  { claim, cycle, stands, wasRead, wasDelivered }: JobClaim,
+  { claim, cycle: { name: cycle }, entries }: ClaimedJob,
   sent: JobFiles,
   isKept: boolean,
   now: number,
 ): SvcError {
   const { job } = claim;
   const doubting = { cycle, now, again: ['au', 'resume', cycle] };
-  if (wasDelivered) {
+  if (deliveryOf(entries, job) !== undefined) {
     const doubt = doubtError([{ claim, why: 'delivered' }], doubting);
     const hint = 'The service forgets jobs after a while, or may lag. This machine keeps the results:';
     return isKept ? doubt.with({ hint, next: ['au', 'download', job] }) : doubt.with({ next: ['au', 'status', cycle] });
   }
-  if (wasRead) return doubtError([{ claim, why: 'read' }], doubting);
+  if (isDone(entries, job)) return doubtError([{ claim, why: 'read' }], doubting);
   // A claim that ended, or the record of an upload of which only a part was sent, says that nothing is billed.
-  if (!stands) return missingError(job);
+  if (!stands(entries, job)) return missingError(job);
   const expiresAt = parseTime(claim.expires_at ?? '');
   // The machine that sends the file knows that only a part of it was sent.
   if (sent.sent === 'some') return missingError(job, expiresAt === undefined ? undefined : { expiresAt, now });

@@ -9,6 +9,7 @@ import { explainMissing, mayBeFound } from './missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { openComparedLedger } from './compare-jobs.ts';
+import { stands } from '../ledger/claims.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, type ResumeOptions, waitingWords } from './options.ts';
@@ -33,9 +34,9 @@ async function finishUpload(context: Context, client: Client, job: string, wait:
   const ledger = openComparedLedger(context, ['au', 'resume', job]);
   if (ledger.jobFiles(job).sent !== 'some') return;
   const tenant = await outlast(context, wait, () => tenantOfKey(client));
-  const claimed = tenant === undefined ? undefined : await ledger.claimOfJob(tenant, job);
-  if (tenant === undefined || claimed?.stands !== true) return;
-  const of = { name: claimed.cycle, tenant, ledger, claims: [claimed.claim] };
+  const claimed = tenant === undefined ? undefined : await ledger.claimed(tenant, job);
+  if (tenant === undefined || claimed === undefined || !stands(claimed.entries, job)) return;
+  const of = { name: claimed.cycle.name, tenant, ledger, claims: [claimed.claim] };
   await finishUploads(context, client, of, showJobs(context));
 }
 

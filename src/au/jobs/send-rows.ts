@@ -145,7 +145,7 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
 /** Tells whether the ledger has a claim of a job, also where the response to it was lost. */
 async function isClaimed({ ledger, comparing }: Shared, { id }: AccountUpdaterJob): Promise<boolean> {
   try {
-    return (await ledger.claimOfJob(comparing.tenant, id)) !== undefined;
+    return (await ledger.claimed(comparing.tenant, id)) !== undefined;
   } catch (error) {
     if (isSvcError(error)) return true;
     throw error;

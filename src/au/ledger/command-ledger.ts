@@ -12,7 +12,6 @@ import { countText } from '../../cli/output/time.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';
-import { deliveryOf, hasClaim, isDone, stands } from './claims.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
 import type { LedgerCycle, LedgerHost } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
@@ -31,24 +30,12 @@ import {
 } from './place.ts';
 import { PlannedObjects } from './objects.ts';
 
-/** The newest claim of a job, and what became of it. */
-export interface JobClaim {
-  readonly claim: ClaimEntry;
-  /** The name of the cycle that has the claim. */
-  readonly cycle: string;
-  /** Whether the rows of the claim are not sent again. */
-  readonly stands: boolean;
-  /** Whether somebody read the results of the job, so that its rows are paid for. */
-  readonly wasRead: boolean;
-  /** Whether somebody received the results of the job. */
-  readonly wasDelivered: boolean;
-}
-
-/** The cycle in which a job has a claim, as it is now. */
+/** The newest claim of a job, in the cycle that has it, as that is now. */
 export interface ClaimedJob {
   readonly ledger: Ledger;
   readonly cycle: LedgerCycle;
   readonly entries: readonly Entry[];
+  readonly claim: ClaimEntry;
 }
 
 /** A ledger with what it knows of jobs. */
@@ -121,26 +108,13 @@ export class CommandLedger {
   /** Tells whether the store confirmed the file of a job to this machine. */
   readonly isStored = (job: string): boolean => this.jobFiles(job).sent === 'stored';
 
-  /** Returns the cycle in which a job has a claim. */
+  /** Returns the newest claim of a job; undefined if the ledger has none. */
   async claimed(tenant: string, job: string): Promise<ClaimedJob | undefined> {
     const ledger = await this.open(tenant);
     const cycle = await ledger.cycleOfJob(job);
     const entries = (await cycle?.read()) ?? [];
-    return cycle && hasClaim(entries, job) ? { ledger, cycle, entries } : undefined;
-  }
-
-  /** Returns the newest claim of a job; undefined if the ledger has none. */
-  async claimOfJob(tenant: string, job: string): Promise<JobClaim | undefined> {
-    const { cycle, entries = [] } = (await this.claimed(tenant, job)) ?? {};
-    const claim = entries.findLast((entry) => entry.kind === 'claim' && entry.job === job);
-    if (cycle === undefined || claim?.kind !== 'claim') return undefined;
-    return {
-      claim,
-      cycle: cycle.name,
-      stands: stands(entries, job),
-      wasRead: isDone(entries, job),
-      wasDelivered: deliveryOf(entries, job) !== undefined,
-    };
+    const claim = entries.filter((entry) => entry.kind === 'claim').findLast((each) => each.job === job);
+    return cycle && claim && { ledger, cycle, entries, claim };
   }
 
   /** The directories of the files of jobs, and of what this machine knows of ledgers. */
