@@ -269,7 +269,7 @@ function changedRequest({ request }: RefreshDirectory, { again }: RefreshInput):
 /** Returns the error for a cycle that has no request to go on with, and no export that begins it. */
 export function notBegun({ cycle, path }: RefreshDirectory, { again, export: typed }: RefreshInput): SvcError {
   const details = { hint: 'Name the export, which begins the cycle:', next: withExport(again, typed) };
-  if (typed !== undefined) return new SvcError('local', `${typed} does not exist (ENOENT)`, details);
+  if (typed !== undefined) return new SvcError('local', `${typed} does not exist`, details);
   return new SvcError('usage', `${path} has no request of cycle ${cycle} to go on with`, details);
 }
 
