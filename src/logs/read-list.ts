@@ -4,7 +4,7 @@ import type { Context } from '../cli/app/command.ts';
 import { nextCommand, option, typedCommand } from '../cli/app/hint.ts';
 import { type PagingInput, pagingWords } from '../cli/app/paging.ts';
 import { type ListProgress, newListProgress, reportRest, takePage } from '../cli/app/print.ts';
-import { countText, formatNumber, isoTime, parseTime, SECOND_MS, utcTime, wholeSecond } from '../cli/output/time.ts';
+import { countText, formatNumber, isoTime, parseTime, SECOND_MS, utcTime } from '../cli/output/time.ts';
 import { type LogFilter, type Logs, type Malformation, malformationOf } from '../client/api/logs.ts';
 import { isEndless, isExpiredCursor, type Page, type PageOptions } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';
@@ -18,9 +18,7 @@ interface ListReading extends ListProgress {
   /** The times of the oldest and the newest entry read; infinite if none has a readable time. */
   oldest: number;
   newest: number;
-  /** The times of the first and the last entry read, which show the order of the list. */
-  first: number | undefined;
-  last: number | undefined;
+  readonly order: ListOrder;
   /** Whether a cursor expired and the list continued by time, so that its cursors belong to a narrower list. */
   isNarrower: boolean;
   readonly malformed: MalformedEntries;
@@ -31,8 +29,7 @@ export function newListReading(): ListReading {
     ...newListProgress(),
     oldest: Infinity,
     newest: -Infinity,
-    first: undefined,
-    last: undefined,
+    order: new ListOrder(),
     isNarrower: false,
     malformed: new MalformedEntries(),
   };
@@ -78,14 +75,13 @@ function notePage(reading: ListReading, items: readonly Log[]): void {
     if (at === undefined) continue;
     reading.oldest = Math.min(reading.oldest, at);
     reading.newest = Math.max(reading.newest, at);
-    reading.first ??= at;
-    reading.last = at;
+    reading.order.add(at);
   }
 }
 
-/** Whether a list with more entries has shown its oldest ones. Entries of one second do not show the order. */
-export function isOldestFirst({ first, last, more }: ListReading): boolean {
-  return more && wholeSecond(last ?? 0) > wholeSecond(first ?? 0);
+/** Whether a list with more entries has shown its oldest ones. */
+export function isOldestFirst({ order, more }: ListReading): boolean {
+  return more && order.direction === 'newer';
 }
 
 type Problem = Malformation | 'no time';
@@ -263,8 +259,8 @@ interface ReadLimits {
   readonly mostRead: number;
 }
 
-function rangeOf({ first, oldest, newest }: ListReading): string {
-  return first === undefined ? '' : `, from ${utcTime(oldest)} to ${utcTime(newest)}`;
+function rangeOf({ oldest, newest }: ListReading): string {
+  return oldest === Infinity ? '' : `, from ${utcTime(oldest)} to ${utcTime(newest)}`;
 }
 
 /** Adds to the error for a list without an end what was searched, and the command that continues there. */
@@ -279,13 +275,17 @@ export function withSearched(error: unknown, input: ListInput, interval: Interva
 }
 
 /** Returns the command that reads on: from the cursor or, without one, from the time of the last entry. */
-function restWords(input: ListInput, interval: Interval, { first, last, next }: ListReading): string[] | undefined {
+function restWords(input: ListInput, interval: Interval, { order, next }: ListReading): string[] | undefined {
   if (next !== undefined) return wordsFrom(input, interval, next);
   // The cursors belong to a narrower list, so the command continues by time and may repeat entries of one second.
-  if (first === undefined || last === undefined) return undefined;
+  const { direction, second } = order;
+  if (second === undefined) return undefined;
   const { since, until } = interval;
-  const rest = last < first ? { since, until: wholeSecond(last) + SECOND_MS } : { since: wholeSecond(last), until };
-  return wordsFrom(input, rest, undefined);
+  return wordsFrom(
+    input,
+    direction === 'newer' ? { since: second, until } : { since, until: second + SECOND_MS },
+    undefined,
+  );
 }
 
 /** Returns the command of a list from a cursor. The times are absolute, because a cursor belongs to its filters. */

@@ -1,18 +1,14 @@
-import { parseTime } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Bounds } from '../archive/manifest.ts';
 import { READERS, readSegment, type ReadSegmentOptions } from '../archive/read-segment.ts';
 import type { Segment } from '../archive/records/record.ts';
-import type { TailPosition, TimeRange } from '../entry.ts';
+import { byTime, type Entry, entryOf, NO_TIME, type TailPosition, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { Tail } from '../tail/follow.ts';
 import { type Lookup, partToRead } from './look-up.ts';
 
-export interface Timed {
-  readonly at: number;
-  readonly log: Log;
-}
+export type Timed = Pick<Entry, 'at' | 'log'>;
 
 /** A source of entries in order of time, read when they are needed. */
 export interface EntrySource {
@@ -58,11 +54,11 @@ export async function* searchSegments(store: Store, options: SearchOptions): Asy
 function segmentSource(store: Store, segment: Segment, options: SearchOptions): EntrySource {
   const { columns, entries } = partToRead(options.index, segment);
   return {
-    first: segment.first === null ? Infinity : Date.parse(segment.first),
+    first: segment.first === null ? NO_TIME : Date.parse(segment.first),
     isSegment: true,
     async *read() {
       for await (const batch of readSegment(store, segment, { ...options, columns })) {
-        const wanted = batch.map(timed).filter((one) => isWithin(one, options) && options.matches(one.log));
+        const wanted = batch.map(entryOf).filter((one) => isWithin(one, options) && options.matches(one.log));
         if (wanted.length > 0) yield wanted;
       }
       options.onRead?.(entries);
@@ -71,7 +67,7 @@ function segmentSource(store: Store, segment: Segment, options: SearchOptions): 
 }
 
 function isWithin({ at }: Timed, { since = -Infinity, until = Infinity }: Bounds): boolean {
-  return at === Infinity ? since === -Infinity && until === Infinity : at >= since && at < until;
+  return at === NO_TIME ? since === -Infinity && until === Infinity : at >= since && at < until;
 }
 
 export interface LiveOptions extends Bounds {
@@ -103,9 +99,9 @@ async function* read(
     keep: matches,
     onEvent: (event) => event.kind === 'gap' && onGap(event),
   });
-  let held: Timed[] = [];
+  let held: Entry[] = [];
   for await (const logs of tail.batches()) {
-    held = [...held, ...logs.map(timed)].toSorted(byTime);
+    held = [...held, ...logs.map(entryOf)].toSorted(byTime);
     const { settled } = tail.position();
     const ready = held.filter(({ at }) => at < settled);
     held = held.slice(ready.length);
@@ -115,14 +111,6 @@ async function* read(
   }
   const wanted = held.filter(isWanted);
   if (wanted.length > 0) yield wanted;
-}
-
-function timed(log: Log): Timed {
-  return { at: parseTime(log.created_at) ?? Infinity, log };
-}
-
-function byTime(one: Timed, other: Timed): number {
-  return one.at - other.at || 0;
 }
 
 /**
@@ -222,7 +210,6 @@ class OpenSource {
   }
 }
 
-// The difference of two entries without a time is NaN, and then the order of the sources decides.
 function inTurn(one: OpenSource, other: OpenSource): number {
   return one.at - other.at || one.order - other.order;
 }
