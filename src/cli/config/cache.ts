@@ -199,7 +199,8 @@ export function writeCache(system: PathsHost, name: string, content: object): bo
   if (directory === undefined) return false;
   try {
     makeDirectory(directory);
-    writeFileAtomicSync(join(directory, name), `${JSON.stringify(content)}\n`);
+    // One that a loss of power empties is read again from the service.
+    writeFileAtomicSync(join(directory, name), `${JSON.stringify(content)}\n`, { isFlushed: false });
     return true;
   } catch {
     return false;
