@@ -5,10 +5,7 @@ import { Place, type Reply, Scripted } from './commands/support.ts';
 const place = new Place();
 let server: Scripted;
 beforeAll(async () => (server = await Scripted.start()));
-afterAll(async () => {
-  await server.close();
-  place.remove();
-});
+afterAll(() => server.close());
 beforeEach(() => place.file('body.json', fullBody()));
 
 it.each<[string, string, Reply, number]>([

@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JobEvent } from '../../src/au/job/job.ts';
 import { uploadToJob } from '../../src/au/job/upload.ts';
@@ -12,6 +11,8 @@ import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../support/clock.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { captureResponse } from '../../src/emulator/faults/intercept.ts';
 
 /** A client and a sandbox that share a clock, a request file, and the events of the client. */
 export interface Bench {
@@ -34,7 +35,7 @@ export interface Bench {
 export type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
 
 export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) => proceed()): Promise<Bench> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-jobs-'));
+  const directory = temporaryDirectory();
   const clock = new FakeClock({ start: Date.now() });
   const intercept: Interceptor = (incoming, outgoing, proceed) => {
     // The store accepts a second upload, so that a test can detect it.
@@ -67,7 +68,6 @@ export async function openBench(fault: Fault = (_incoming, _outgoing, proceed) =
     async close() {
       await client.close();
       await sandbox.close();
-      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
@@ -129,4 +129,20 @@ export function inTurn(method: string, path: RegExp, ...faults: readonly Fault[]
     if (fault) fault(incoming, outgoing, proceed);
     else proceed();
   };
+}
+
+/** Changes the JSON of a response, which is to proceed then. */
+export function changeJson(outgoing: ServerResponse, change: (answer: never) => unknown): void {
+  captureResponse(outgoing, (body) => {
+    const text = JSON.stringify(change(JSON.parse(body.toString()) as never));
+    outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+  });
+}
+
+/** Leaves all other jobs out of a list of jobs, which is to proceed then. */
+export function listOnly(outgoing: ServerResponse, isShown: (id: string) => boolean): void {
+  changeJson(outgoing, (list: { readonly data: readonly { readonly id: string }[] }) => ({
+    ...list,
+    data: list.data.filter(({ id }) => isShown(id)),
+  }));
 }

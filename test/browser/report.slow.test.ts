@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { svcHere } from '../support/run-here.ts';
 import { CHROMIUM, launchChromium } from './chromium.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const COUNTS = { UPD_PAN: 1_200, WRN_CONTACT_CARDHOLDER: 30, ERR_INVALID_EXP_DATE: 4, WRN_LATER_THAN_THIS: 1 };
 const HOSTILE = `<img src=x onerror="alert(1)">&"'\u202e`;
@@ -20,8 +20,7 @@ function files(extra = ''): { request: string; results: string } {
 }
 
 async function page(extra = '', words: readonly string[] = []): Promise<string> {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-page-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   const { request, results } = files(extra);
   writeFileSync(join(cwd, 'q.csv'), request);
   writeFileSync(join(cwd, 'r.csv'), results);

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { Log } from '../../src/schema/log.ts';
 import { buildArchive, TENANT } from '../logs/archive/build.ts';
 import { type Block, readBlocks } from '../support/readme-blocks.ts';
+import { rowsIn } from '../support/run-here.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/formats.md', import.meta.url));
 const START = Date.UTC(2026, 0, 5, 20);
@@ -127,10 +128,7 @@ describe('an archive is queried in place with the SQL in docs', () => {
   it.skipIf(clickHouse === undefined)(`by ClickHouse${noClickHouse}`, async () => {
     const top = await archive();
     const text = clickHouse?.query(inPlace(marked('clickhouse'), [`'audit/`, `'${top}/`]), 'JSONEachRow') ?? '';
-    const rows = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const rows = rowsIn(text);
     const unknown = [['unknown delete', 1]] as const;
     expect(tallied(rows)).toEqual(new Map([...byOperation, ...unknown]));
   });

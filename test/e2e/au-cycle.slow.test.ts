@@ -6,6 +6,7 @@ import { openDesk, openQuickDesk, type QuickDesk } from '../au/commands/support.
 import { CHROMIUM, launchChromium } from '../browser/chromium.ts';
 import { type Finished, Home } from '../support/svc.ts';
 import { sharedLedger } from '../au/ledger/shared-ledger.ts';
+import { succeeded } from '../support/run-here.ts';
 
 /** The number of rows: one more than a job accepts. */
 const ROWS = 300_001;
@@ -28,8 +29,7 @@ interface Report {
 
 /** Returns the data that a command printed; fails if the command failed. */
 async function data<T>(run: Promise<Omit<Finished, 'signal'>>): Promise<T> {
-  const { code, stdout, stderr } = await run;
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await run);
   return JSON.parse(stdout) as T;
 }
 
@@ -58,7 +58,6 @@ function atSandbox(home: Home): (line: string) => Promise<Finished> {
 describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
   it('R47: a whole cycle of the Account Updater on the embedded sandbox goes from the request to the results, the report, and the next request and its results', async () => {
     const home = new Home();
-    onTestFinished(() => home.remove());
     const svc = atSandbox(home);
     writeFileSync(home.file('tokens.csv'), (await svc('sandbox cards --request')).stdout);
     const submitted = await data<{ rows: number; results: Record<string, number> }>(
@@ -89,7 +88,6 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
     'a whole cycle of the Account Updater on the embedded sandbox charts its results in a page that Chromium shows without a complaint (skipped where there is none)',
     async () => {
       const home = new Home();
-      onTestFinished(() => home.remove());
       const svc = atSandbox(home);
       writeFileSync(home.file('tokens.csv'), (await svc('sandbox cards --request')).stdout);
       await data(svc('au submit tokens.csv --wait --out results.csv'));
@@ -131,25 +129,21 @@ describe('a file that one machine began to submit', () => {
   it('R79 and R84: a file that one machine began to submit is finished on another that shares its ledger: what was sent is waited for, the rest is sent, once', async () => {
     const desk = await openDesk();
     const other = new Home();
-    onTestFinished(() => other.remove());
     const [header = '', ...rows] = exampleRequestFile().trimEnd().split('\n');
     const begun = rows.slice(0, 10);
     writeFileSync(desk.home.file('tokens.csv'), `${[header, ...begun].join('\n')}\n`);
     writeFileSync(other.file('tokens.csv'), `${[header, ...rows].join('\n')}\n`);
     const shared = sharedLedger(other.file('ledger'));
-    const sent = await desk.svc('au submit tokens.csv --cycle 2026-12', shared);
-    expect(sent.code, sent.stderr).toBe(0);
+    succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12', shared));
     rmSync(desk.home.path, { recursive: true });
 
     const line = 'au submit tokens.csv --cycle 2026-12 --wait -o json'.split(' ');
-    const finished = await other.svc(line, { env: { ...desk.env, ...shared } });
-    expect(finished.code, finished.stderr).toBe(0);
+    const finished = succeeded(await other.svc(line, { env: { ...desk.env, ...shared } }));
     expect(finished.stderr).toMatch(/10 of \d+ rows of tokens\.csv/);
     expect(JSON.parse(finished.stdout)).toMatchObject({ rows: rows.length, status: 'completed' });
     const lines = desk.received().map((file) => file.trimEnd().split('\n').slice(1));
     expect(lines.toSorted((one, two) => one.length - two.length)).toEqual([begun, rows.slice(10)]);
-    const again = await other.svc(line, { env: { ...desk.env, ...shared } });
-    expect(again.code, again.stderr).toBe(0);
+    succeeded(await other.svc(line, { env: { ...desk.env, ...shared } }));
     expect(desk.uploads()).toBe(2);
     const tokens = linesOf(other, 'tokens.results.csv').map((row) => row.split(',', 1)[0]);
     const requested = rows.map((row) => row.split(',', 1)[0]);

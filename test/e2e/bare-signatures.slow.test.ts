@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { type FaultServer, serve } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
 import { svcHere } from '../support/run-here.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 // The signature is short and plain, so that only its place in an address shows what it is.
 const SIGNATURE = 'Zq8x/7Lm2.kQ';
@@ -16,10 +16,9 @@ const TENANT = '6d8e1c3a-0f52-4b7e-9a41-2c5f8e7d6b10';
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'svc-signatures-'));
+  directory = temporaryDirectory();
   writeFileSync(join(directory, 'tokens.csv'), exampleRequestFile());
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Starts a service and its store in one server. The store refuses every request with this status and message. */
 async function serviceWhoseStoreSays(status: number, message: string): Promise<URL> {

@@ -1,14 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../src/emulator/vault/cards.ts';
 import { type Finished, Home, LAUNCHER } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-sandbox-'));
+const directory = temporaryDirectory();
 let sandbox: RunningSandbox;
 let home: Home;
 let env: Readonly<Record<string, string>>;
@@ -28,12 +27,8 @@ beforeAll(async () => {
     LC_ALL: 'C',
   };
 });
-afterAll(async () => {
-  await sandbox.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => sandbox.close());
 beforeEach(() => (home = new Home()));
-afterEach(() => home.remove());
 
 function svc(...argv: readonly string[]): Promise<Finished> {
   return home.svc(argv, { env });

@@ -19,7 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sandbox.close();
   await server.close();
-  home.remove();
 });
 
 const keys = { SVC_MANAGEMENT_API_KEY: 'sandbox-management-key', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };

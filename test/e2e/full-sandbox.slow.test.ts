@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { finished, Home, LAUNCHER } from '../support/svc.ts';
 
 it('the embedded sandbox says that its disk is full, in one error and without a stack', async () => {
   const home = new Home();
-  onTestFinished(() => home.remove());
   const svc = `"${process.execPath}" "${LAUNCHER}" --sandbox`;
   // The journal has one kilobyte when the limit of that size begins to hold.
   const line = `for each in 1 2 3 4 5 6; do ${svc} au create --yes >/dev/null 2>&1; done

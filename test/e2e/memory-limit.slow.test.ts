@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { finished, Home, LAUNCHER } from '../support/svc.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 /** Runs svc with 6 GB of virtual memory: less than WebAssembly of Node 20 and 22 reserves, enough for a worker of Node 26. */
 function svcWithin(line: string, env: Record<string, string> = {}) {

@@ -16,10 +16,7 @@ let sandbox: RunningSandbox;
 beforeAll(async () => {
   sandbox = await startSandbox({ directory: home.file('sandbox'), logCount: ENTRIES });
 });
-afterAll(async () => {
-  await sandbox.close();
-  home.remove();
-});
+afterAll(() => sandbox.close());
 
 /** Returns the resident memory of a process, in MB; undefined once it has ended. */
 function residentMb(pid: number): number | undefined {

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { finished, Home, LAUNCHER } from '../support/svc.ts';
 
 let home: Home;
 beforeEach(() => (home = new Home()));
-afterEach(() => home.remove());
 
 /** Starts the tool through a link of this name, as npm installs it. */
 async function started(name: string, ...argv: string[]): Promise<string> {

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Finished, finished, Home, LAUNCHER } from '../support/svc.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 /** Runs svc with a limit of this many open files. */
 function svcWithin(files: number, argv: readonly string[]): Promise<Finished> {

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { finished, Home, LAUNCHER } from '../support/svc.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 beforeAll(async () => {
   writeFileSync(home.file('export.csv'), exampleRequestFile());
   await home.svc(['--sandbox', 'logs', 'archive', 'audit']);

@@ -65,7 +65,6 @@ beforeAll(async () => {
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
   const words = ['--sandbox', 'au', 'submit', home.file('tokens.csv'), '--wait', '--out', home.file('out.csv')];
   await svcHere(words, { home: home.path, env: home.environment() });
-  home.remove();
 });
 
 it.each(CASES)('R58: a file is paid once where the store $store and the job $job', async ({ faults, isKept, jobs }) => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,9 +6,9 @@ import { exampleRequestFile, sandboxCards } from '../../src/emulator/vault/cards
 import { startSandbox } from '../support/sandbox.ts';
 import { readSourceFiles } from '../support/source-file.ts';
 import { finished, Home } from '../support/svc.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 const ids = { refused: '', job: '', session: '', url: '' };
 
@@ -77,15 +76,12 @@ async function idOf(line: string): Promise<string> {
 
 /** Submits a file to a store that refuses it, so that its job never gets one. */
 async function refuseFile(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-prompts-'));
+  const directory = temporaryDirectory();
   const sandbox = await startSandbox({
     directory,
     intercept: ({ method }, outgoing, proceed) => (method === 'PUT' ? outgoing.writeHead(400).end() : proceed()),
   });
-  afterAll(async () => {
-    await sandbox.close();
-    rmSync(directory, { recursive: true });
-  });
+  afterAll(() => sandbox.close());
   ids.url = sandbox.url;
   await home.svc(['--base-url', ids.url, 'au', 'submit', 'tokens.csv'], { env });
   ids.refused = readdirSync(home.file('.local/state/svc/jobs'))[0] ?? '';

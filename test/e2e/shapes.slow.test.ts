@@ -30,10 +30,7 @@ const snapshot = fileURLToPath(new URL('shapes.txt', import.meta.url));
 beforeAll(async () => {
   world = await World.prepare();
 });
-afterAll(async () => {
-  await world.close();
-  home.remove();
-});
+afterAll(() => world.close());
 
 describe('what commands print for programs', () => {
   it('output for programs keeps its names and types: shapes.txt', async () => {

@@ -11,7 +11,7 @@ import { uploadsTaken } from '../au/support.ts';
 import { BUCKET } from '../support/bucket-signature.ts';
 import { BucketServer } from '../support/bucket-server.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
-import { type HereResult, svcIn } from '../support/run-here.ts';
+import { type HereResult, succeeded, svcIn } from '../support/run-here.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { dying, type NameDeath } from '../support/killer.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
@@ -168,7 +168,7 @@ class Tenant {
     await this.bucket?.close();
     this.#sandbox = undefined;
     this.bucket = undefined;
-    for (const machine of this.#machines) machine.remove();
+    for (const machine of this.#machines) machine.end();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }
@@ -201,10 +201,9 @@ class Machine {
     return child;
   }
 
-  /** Ends what a failed test left running, and removes the machine. */
-  remove(): void {
+  /** Ends what a failed test left running. */
+  end(): void {
     for (const child of this.#children) child.kill('SIGKILL');
-    this.home.remove();
   }
 
   results(): string {
@@ -297,8 +296,7 @@ describe('machines that share a ledger', () => {
       const tenant = await Tenant.open(kind);
       const [first, second] = [tenant.machine(), tenant.machine()];
       for (const machine of [first, second]) {
-        const { code, stderr } = await machine.svc(SUBMIT);
-        expect(code, stderr).toBe(0);
+        succeeded(await machine.svc(SUBMIT));
       }
       expect(tenant.received()).toEqual(once(LINES));
       expect(second.results()).toBe(first.results());
@@ -354,8 +352,7 @@ describe('machines that share a ledger', () => {
       const machine = tenant.machine();
       for (const line of ['au submit tokens.csv --cycle c', SUBMIT, SUBMIT]) {
         machine.loseState();
-        const { code, stderr } = await machine.svc(line);
-        expect(code, stderr).toBe(0);
+        succeeded(await machine.svc(line));
       }
       expect(machine.results().split('\n').length).toBeGreaterThan(30);
       expect(tenant.received()).toEqual(once(LINES));
@@ -427,8 +424,7 @@ describe('machines that share a ledger', () => {
       rmSync(first.home.file('tokens.results.csv'));
       const capitals = applied.replaceAll(/^.*-.*$/gm, (line) => line.toUpperCase());
       for (const machine of [first, tenant.machine(applied), tenant.machine(capitals)]) {
-        const { code, stderr } = await machine.svc(SUBMIT);
-        expect(code, stderr).toBe(0);
+        const { stderr } = succeeded(await machine.svc(SUBMIT));
         expect(stderr).toContain(
           `${fresh.length} of ${fresh.length} rows of tokens.csv have tokens that results of cycle c made`,
         );
@@ -505,8 +501,7 @@ async function survives(kind: Kind, death: RequestDeath | NameDeath): Promise<st
     ['0, 1 upload', '9, 0 uploads; 9, 0 uploads; 0, 1 upload', '11, 0 uploads; 9, 0 uploads; 0, 1 upload'],
     stderr,
   ).toContain(steps.join('; '));
-  const again = await first.run(SUBMIT);
-  expect(again.code, again.stderr).toBe(0);
+  succeeded(await first.run(SUBMIT));
   expect(first.results()).toBe(second.results());
   expect(tenant.received()).toEqual(once(LINES));
   // Hundreds of them in one test would leave as many servers and directories open.
@@ -573,8 +568,7 @@ describe('a damaged ledger', () => {
   it('R83: each damage to a ledger ends the command of an empty machine with 3, and nothing is sent', async () => {
     const tenant = await Tenant.open();
     for (const lines of [LINES, linesOf(randomOf(3), 3)]) {
-      const { code, stderr } = await tenant.machine(fileOf(lines)).svc(SUBMIT);
-      expect(code, stderr).toBe(0);
+      succeeded(await tenant.machine(fileOf(lines)).svc(SUBMIT));
     }
     const [name = ''] = readdirSync(tenant.ledger);
     const cycle = join(tenant.ledger, name, 'cycles', 'c');
@@ -603,8 +597,7 @@ describe('a damaged ledger', () => {
     const [name = ''] = readdirSync(tenant.ledger);
     rmSync(join(tenant.ledger, name, 'cycles'), { recursive: true });
     writeFileSync(machine.home.file('more.csv'), fileOf(linesOf(randomOf(5), 3)));
-    const { code, stderr } = await machine.svc('au submit more.csv --cycle c');
-    expect(code, stderr).toBe(0);
+    succeeded(await machine.svc('au submit more.csv --cycle c'));
     expect(tenant.uploads()).toBe(2);
     expect((await tenant.machine().svc(SUBMIT)).code).toBe(0);
     expect(tenant.uploads()).toBe(2);

@@ -1,22 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { finished, Home } from '../support/svc.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 /** Starts a service with the rate limits of the real one, and creates a home whose processes share a key. */
 async function openWorld(): Promise<{ sandbox: RunningSandbox; home: Home; env: Record<string, string> }> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-shared-limits-'));
+  const directory = temporaryDirectory();
   const sandbox = await startSandbox({ directory, logCount: 2_000, limits: 'on' });
   const home = new Home();
-  onTestFinished(async () => {
-    await sandbox.close();
-    home.remove();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  onTestFinished(() => sandbox.close());
   return { sandbox, home, env: { SVC_BASE_URL: sandbox.url, SVC_MANAGEMENT_API_KEY: 'sandbox-management-key' } };
 }
 

@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../src/base/errors.ts';
 import { FakeClock } from '../support/clock.ts';
 import { svcIn } from '../support/run-here.ts';
@@ -15,7 +15,6 @@ beforeEach(() => {
   home = new Home();
   execFileSync('mkfifo', [join(home.path, 'pipe')]);
 });
-afterEach(() => home.remove());
 
 /** Runs a command whose input never ends, and ends it by a signal once it reads. Returns its exit code. */
 async function endedWhileReading(line: string, isReading: Promise<unknown>, input?: Readable): Promise<number> {

@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { finished, Home } from '../support/svc.ts';
 import { SHOWN_DIGITS } from '../support/card-numbers.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 const spool = home.file('.local/state/svc/spool');
 

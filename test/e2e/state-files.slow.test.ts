@@ -18,10 +18,7 @@ interface Desk {
 async function openDesk(script: Script): Promise<Desk> {
   const server = await FaultServer.start(script);
   const home = new Home();
-  onTestFinished(async () => {
-    await server.close();
-    home.remove();
-  });
+  onTestFinished(() => server.close());
   const env = {
     SVC_BASE_URL: server.url.href,
     SVC_MANAGEMENT_API_KEY: 'a-key',
@@ -61,7 +58,6 @@ describe('the files that processes with one key share', () => {
 
   it.each(PUT)('R81: the files of a job hold no command up where each of them is %s', async (_, put) => {
     const home = new Home();
-    onTestFinished(() => home.remove());
     const svc = (line: string) => home.svc(`--sandbox ${line} -o json`.split(' '));
     writeFileSync(home.file('tokens.csv'), (await svc('sandbox cards --request')).stdout);
     const { job } = JSON.parse((await svc('au submit tokens.csv --cycle month --wait')).stdout) as { job: string };

@@ -58,7 +58,6 @@ class World {
 
   async close(): Promise<void> {
     await this.#sandbox?.close();
-    this.home.remove();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }

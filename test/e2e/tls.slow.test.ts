@@ -24,10 +24,7 @@ beforeAll(async () => {
       : json({ ...JOB, download_url: store }),
   );
 });
-afterAll(async () => {
-  await api.close();
-  home.remove();
-});
+afterAll(() => api.close());
 
 const DAY_BEFORE_YESTERDAY = -1;
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TopicName, topicPage, TOPICS } from '../../src/cli/app/topics.ts';
 import { Home, LAUNCHER } from '../support/svc.ts';
 
@@ -15,8 +15,6 @@ beforeAll(() => {
   writeFileSync(svc, `#!/bin/sh\nexec '${process.execPath}' '${LAUNCHER}' "$@"\n`);
   chmodSync(svc, 0o755);
 });
-
-afterAll(() => home.remove());
 
 /** Examples that need an account or a file of the reader, or that run until they are stopped. */
 const NEEDS_MORE = /^svc (login|logout|profile show|au |events (listen|replay)|sandbox start)/;

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -9,6 +8,8 @@ import { openQuickDesk } from '../au/commands/support.ts';
 import { Postgres, POSTGRES_PROGRAMS } from '../support/postgres.ts';
 import { type Block, readBlocks } from '../support/readme-blocks.ts';
 import { type Finished, finished } from '../support/svc.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { succeeded } from '../support/run-here.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/exports-and-results.md', import.meta.url));
 const HEADER = 'token,new_token,new_expiration_year,new_expiration_month,result_code\n';
@@ -36,13 +37,10 @@ describe.skipIf(POSTGRES_PROGRAMS === undefined)(`the update of a table of cards
 
   beforeAll(async () => {
     postgres = await Postgres.start();
-    top = mkdtempSync(join(tmpdir(), 'svc-update-'));
+    top = temporaryDirectory();
     script = join(top, 'update.sql');
   });
-  afterAll(async () => {
-    await postgres.stop();
-    rmSync(top, { recursive: true });
-  });
+  afterAll(() => postgres.stop());
   beforeEach(async () => {
     await postgres.lines('DROP TABLE IF EXISTS cards');
     await postgres.lines('CREATE TABLE cards (customer text, token text, expiration_year text, expiration_month text)');
@@ -98,8 +96,7 @@ describe.skipIf(POSTGRES_PROGRAMS === undefined)(`the update of a table of cards
     const line = blockOf(({ marks }) => marks.includes('postgresql'));
     const [, file = ''] = /^svc au refresh export\.csv --cycle 2026-12 && psql -Xqf (\S+)$/.exec(line) ?? [];
     const refresh = async (): Promise<void> => {
-      const done = await svc(['au', 'refresh', 'tokens.csv', '--cycle', '2026-12'], env);
-      expect(done.code, done.stderr).toBe(0);
+      succeeded(await svc(['au', 'refresh', 'tokens.csv', '--cycle', '2026-12'], env));
     };
     const apply = (): Promise<Finished> => postgres.run('', '-Xqf', home.file(file));
     await refresh();

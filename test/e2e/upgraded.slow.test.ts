@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { finished, Home } from '../support/svc.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 /** A module that Node loads before the tool. It deletes the tool's files when the tool begins to count results. */
 const UPGRADE = `

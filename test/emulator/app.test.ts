@@ -3,11 +3,12 @@ import { createApp } from '../../src/emulator/app.ts';
 import { createService } from '../../src/emulator/create-service.ts';
 import { prepareDirectory, statePaths } from '../../src/emulator/state/journal.ts';
 import { logPageSchema } from '../../src/schema/log.ts';
-import { MANAGEMENT, PRIVATE, START, stateDirectory } from './harness.ts';
+import { MANAGEMENT, PRIVATE, START } from './harness.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 /** Creates the app alone, without a server or a socket. */
 function app() {
-  const directory = stateDirectory();
+  const directory = temporaryDirectory();
   prepareDirectory(statePaths(directory));
   const service = createService(
     { directory, logCount: 10 },

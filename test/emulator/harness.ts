@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SandboxOptions } from '../../src/emulator/options.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 export const MANAGEMENT = { 'svc-api-key': 'sandbox-management-key' };
 export const PRIVATE = { 'svc-api-key': 'sandbox-private-key' };
@@ -27,15 +27,9 @@ export function testClock(ms = START): TestClock {
   };
 }
 
-export function stateDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-sandbox-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 /** Starts a sandbox that ends with its test. Its clock stands still unless moved, and its jobs complete at once. */
 export async function sandbox(options: Partial<SandboxOptions> = {}) {
-  const directory = options.directory ?? stateDirectory();
+  const directory = options.directory ?? temporaryDirectory();
   const clock = testClock();
   const running = await startSandbox({ clock, processingMs: 0, logCount: 300, directory, ...options });
   onTestFinished(() => running.close());

@@ -11,24 +11,24 @@ import {
   writeSync,
 } from 'node:fs';
 import fs from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createRedactor } from '../../src/base/security/redact.ts';
 import { Journal, type JournalLine, readJournal, recentIds } from '../../src/events/journal.ts';
 import { FakeClock } from '../support/clock.ts';
-import { handlePrototype, ownDirectory, received } from './support.ts';
+import { handlePrototype, received } from './support.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const plain = (text: string): string => text;
-const directory = ownDirectory();
+const directory = temporaryDirectory();
 let file = '';
 let made = 0;
 
 beforeEach(() => {
   made += 1;
-  file = directory.path(`${made}.jsonl`);
+  file = join(directory, `${made}.jsonl`);
 });
-
-afterAll(() => directory.remove());
 
 async function gather<T>(source: AsyncIterable<T>): Promise<T[]> {
   const found: T[] = [];
@@ -253,9 +253,9 @@ it('the journal says of no event that it has it if the disk cannot keep it, and 
 
 it('the journal refuses a directory, a pipe and a place that is not there, and waits for none of them', async () => {
   mkdirSync(file);
-  const pipe = directory.path('pipe');
+  const pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  for (const odd of [file, pipe, directory.path('none/here.jsonl')])
+  for (const odd of [file, pipe, join(directory, 'none/here.jsonl')])
     await expect(Journal.open(odd, plain)).rejects.toMatchObject({ code: 'local', hint: expect.any(String) });
 });
 

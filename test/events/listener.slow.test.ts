@@ -1,18 +1,13 @@
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import type { Refusal } from '../../src/client/webhooks/receiver.ts';
 import { Listener, type ListenOptions } from '../../src/events/listener.ts';
 import type { AcceptedEvent } from '../../src/events/sinks.ts';
-import type { FaultServer } from '../support/fault-server.ts';
-import { delivery, ownDirectory, post } from './support.ts';
-
-const directory = ownDirectory();
-afterAll(() => directory.remove());
+import { delivery, post } from './support.ts';
 
 let listener: Listener;
 let refused: Refusal[];
 let seen: AcceptedEvent[];
-const targets: FaultServer[] = [];
 
 async function open(options: Partial<ListenOptions> = {}): Promise<void> {
   refused = [];
@@ -35,10 +30,7 @@ function soon(ms: number): AbortSignal {
   return AbortSignal.timeout(ms);
 }
 
-afterEach(async () => {
-  await listener.finish(soon(0));
-  for (const server of targets.splice(0)) await server.close();
-});
+afterEach(() => listener.finish(soon(0)));
 
 it('the listener asks senders to retry while the disk is full or nobody reads the events', async () => {
   await open({ journal: '/dev/full' });

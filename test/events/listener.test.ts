@@ -1,4 +1,5 @@
-import { afterAll, afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { join } from 'node:path';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { readJournal } from '../../src/events/journal.ts';
 import type { Refusal } from '../../src/client/webhooks/receiver.ts';
@@ -6,11 +7,11 @@ import { Listener, type ListenOptions } from '../../src/events/listener.ts';
 import { type AcceptedEvent, EventQueue } from '../../src/events/sinks.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, silence } from '../support/fault-steps.ts';
-import { delivery, handlePrototype, ownDirectory, post } from './support.ts';
+import { delivery, handlePrototype, post } from './support.ts';
 import { until } from '../support/until.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
-const directory = ownDirectory();
-afterAll(() => directory.remove());
+const directory = temporaryDirectory();
 
 let listener: Listener;
 let refused: Refusal[];
@@ -64,7 +65,7 @@ it('the listener hands events on as they come, marks those that came before, and
 });
 
 it('the listener never takes more than so many, however many come at once', async () => {
-  await open({ limit: 5, journal: directory.path('max.jsonl') });
+  await open({ limit: 5, journal: join(directory, 'max.jsonl') });
   const reading = readAll();
   const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(listener.url, delivery(`e${at}`))));
   await reading;
@@ -73,7 +74,7 @@ it('the listener never takes more than so many, however many come at once', asyn
 });
 
 it('the listener knows from its journal what came before it was started', async () => {
-  const journal = directory.path('again.jsonl');
+  const journal = join(directory, 'again.jsonl');
   for (const expected of [false, true]) {
     await open({ limit: 1, journal });
     await post(listener.url, delivery('same'));
@@ -85,7 +86,7 @@ it('the listener knows from its journal what came before it was started', async 
 
 it('the listener is neither stopped nor slowed by a target that hangs, and tells at the end what did not reach it', async () => {
   const [hanging, good] = [await target([silence('request')]), await target([answer(200)])];
-  await open({ forwardTo: [hanging.url, good.url], journal: directory.path('hang.jsonl') });
+  await open({ forwardTo: [hanging.url, good.url], journal: join(directory, 'hang.jsonl') });
   const reading = readAll();
   for (let at = 0; at < 20; at += 1)
     expect(await post(listener.url, delivery(`e${at}`))).toMatchObject({ status: 200 });
@@ -100,7 +101,7 @@ it('the listener is neither stopped nor slowed by a target that hangs, and tells
     },
   ]);
   const kept = [];
-  for await (const line of readJournal(directory.path('hang.jsonl'))) kept.push(line);
+  for await (const line of readJournal(join(directory, 'hang.jsonl'))) kept.push(line);
   expect(kept).toHaveLength(20);
 });
 
@@ -150,7 +151,7 @@ it('the listener counts no event towards its limit that it could not store', asy
 });
 
 it('the listener ends although an event could not be stored while it was ending', async () => {
-  await open({ journal: directory.path('ending.jsonl') });
+  await open({ journal: join(directory, 'ending.jsonl') });
   const reading = readAll();
   const sync = vi.spyOn(await handlePrototype(), 'datasync').mockImplementationOnce(async () => {
     listener.end();
@@ -169,7 +170,7 @@ it('the listener leaves nothing behind when the port cannot be had', async () =>
     port: listener.port,
     clock: systemClock,
     redact: (text) => text,
-    journal: directory.path('unused.jsonl'),
+    journal: join(directory, 'unused.jsonl'),
   });
   await expect(again).rejects.toMatchObject({ message: `port ${listener.port} is in use` });
 });

@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { readDelivery, type ReceivedEvent } from '../../src/client/webhooks/received.ts';
 
 /** A response to a posted event. */
@@ -69,12 +66,6 @@ export function sendRaw(port: number, bytes: string): Promise<string> {
     socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
     socket.on('error', () => undefined).on('close', () => resolve(text));
   });
-}
-
-/** Creates a temporary directory, with a function that removes it. */
-export function ownDirectory(): { path(name: string): string; remove(): void } {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-events-'));
-  return { path: (name) => join(directory, name), remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
 /** Returns the object that has the methods of all open files. */

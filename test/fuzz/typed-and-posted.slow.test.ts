@@ -18,10 +18,7 @@ let world: World;
 beforeAll(async () => {
   world = await World.prepare();
 });
-afterAll(async () => {
-  await world.close();
-  home.remove();
-});
+afterAll(() => world.close());
 
 /** Draws what a person could type: commands, options, values of every kind, and nonsense. */
 function typed(): fc.Arbitrary<string[]> {

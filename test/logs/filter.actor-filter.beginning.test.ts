@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../support/clock.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
 import { buildArchive, TENANT } from './archive/build.ts';
@@ -13,7 +13,6 @@ let server: LogServer;
 
 beforeEach(async () => {
   server = await startLogServer();
-  onTestFinished(() => server.close());
   server.logs.push(logAgo(60_000, 'made', { tenant_id: TENANT, entity_id: 'a', actor_id: ACTOR }));
 });
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../support/clock.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
 import { buildArchive } from './archive/build.ts';
@@ -8,7 +8,6 @@ let server: LogServer;
 
 beforeEach(async () => {
   server = await startLogServer();
-  onTestFinished(() => server.close());
   server.logs.push(logAgo(60_000, 'made', { actor_type: 'user' }));
 });
 

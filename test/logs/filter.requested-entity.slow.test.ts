@@ -1,11 +1,11 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../support/clock.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
 import { buildArchive } from './archive/build.ts';
 import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const NIGHTLY = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
 const TWIN = '4707c78a-0000-4000-8000-000000000001';
@@ -18,7 +18,7 @@ let home: string;
 let asked: number;
 
 beforeEach(async () => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-near-'));
+  home = temporaryDirectory();
   server = await startLogServer();
   asked = 0;
   const card = { tenant_id: 't-1', entity_type: 'card', entity_id: CARD };
@@ -28,10 +28,6 @@ beforeEach(async () => {
     logAgo(1_000, 'by nobody', { ...card, entity_id: 'order-2026-77' }),
   );
   answer([{ id: NIGHTLY, name: 'Nightly refresh' }]);
-});
-afterEach(async () => {
-  await server.close();
-  fs.rmSync(home, { recursive: true, force: true });
 });
 
 function answer(found: readonly unknown[] | number): void {

@@ -1,12 +1,10 @@
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Log } from '../../src/schema/log.ts';
 import { FakeClock } from '../support/clock.ts';
-import { svcHere } from '../support/run-here.ts';
+import { rowsIn, svcHere } from '../support/run-here.ts';
 import { Screen } from '../support/screen.ts';
 import { type LogServer, startLogServer } from './commands/log-server.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const START = Date.UTC(2026, 2, 1, 12);
 const OWN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
@@ -25,15 +23,11 @@ class ServiceClock extends FakeClock {
 }
 
 beforeEach(async () => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-own-'));
+  home = temporaryDirectory();
   server = await startLogServer();
   clock = new ServiceClock({ start: START });
   server.now = new Date(START).toISOString();
   server.onList = () => server.logs.push(readOfLogs(OWN));
-});
-afterEach(async () => {
-  await server.close();
-  fs.rmSync(home, { recursive: true, force: true });
 });
 
 function happened(agoMs: number, more: Partial<Log>): Log {
@@ -119,10 +113,7 @@ describe('own reads in a list and in counts', () => {
     const all = await svcHere(['logs', ...argv], { baseUrl: new URL(server.url), clock });
     expect(all.stdout).toContain(`"actor_id":"${OWN}"`);
     const hidden = await svcHere(['logs', ...argv, '--hide-own-reads'], { baseUrl: new URL(server.url), clock });
-    const actors = hidden.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as Log).entity_type);
+    const actors = rowsIn<Log>(hidden.stdout).map(({ entity_type }) => entity_type);
     expect(actors).toEqual(['card', 'card', 'log']);
     expect(hidden.stderr).toMatch(/^hidden: \d+ reads of the logs by this key \(application 4707c78a\)$/m);
   });

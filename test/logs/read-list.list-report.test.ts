@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system.ts';
 import { svcHere } from '../support/run-here.ts';
 import { logAgo, startLogServer } from './commands/log-server.ts';
@@ -10,7 +10,6 @@ it.each([
   'R31: svc logs --since %s --strict, of a service that keeps logs for 24 hours, ends with %d',
   async (since, expected) => {
     const server = await startLogServer();
-    onTestFinished(() => server.close());
     server.logs.push(logAgo(60_000, 'new'));
     const argv = ['logs', '--since', since, '--strict', '-o', 'jsonl', '--quiet'];
     const { code, stderr, stdout } = await svcHere(argv, { baseUrl: new URL(server.url), clock: systemClock });
@@ -26,7 +25,6 @@ it.each([
   ['23h', [], 0],
 ])('R31: svc logs --until %s --strict %j that finds nothing ends with %d', async (until, more, expected) => {
   const server = await startLogServer();
-  onTestFinished(() => server.close());
   server.logs.push(logAgo(60_000, 'new'));
   const argv = ['logs', '--until', until, ...more, '--strict', '-o', 'jsonl', '--quiet'];
   const { code, stderr, stdout } = await svcHere(argv, { baseUrl: new URL(server.url), clock: systemClock });
@@ -35,7 +33,6 @@ it.each([
 
 it('R31: svc logs --until with entries of a time that the service still has does not warn', async () => {
   const server = await startLogServer();
-  onTestFinished(() => server.close());
   server.logs.push(logAgo(50 * 3_600_000, 'old'));
   const argv = ['logs', '--until', '2d', '--strict', '-o', 'jsonl', '--quiet'];
   const { code, stderr, stdout } = await svcHere(argv, { baseUrl: new URL(server.url), clock: systemClock });

@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../support/clock.ts';
 import { type HereResult, svcHere } from '../support/run-here.ts';
 import { Home } from '../support/svc.ts';
-import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
+import { logAgo, type LogServer, startLogServer, messagesIn } from './commands/log-server.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -15,8 +15,6 @@ beforeEach(async () => {
   for (let index = 0; index < 250; index += 1)
     server.logs.push(logAgo(10 * MINUTE + index * 3_000, `entry ${index}`, { tenant_id: 't-1' }));
 });
-afterEach(() => server.close());
-afterAll(() => home.remove());
 
 function svc(...argv: string[]): Promise<HereResult> {
   return svcHere(argv, { baseUrl: new URL(server.url), clock: new FakeClock({ start: Date.now() }) });
@@ -24,10 +22,8 @@ function svc(...argv: string[]): Promise<HereResult> {
 
 const ALL = Array.from({ length: 250 }, (_, index) => `entry ${index}`).toSorted();
 
-/** Returns the messages of entries in JSON lines. */
 function messages(lines: string): string[] {
-  const texts = lines.split('\n').filter((line) => line !== '');
-  return texts.map((line) => (JSON.parse(line) as { message: string }).message).toSorted();
+  return messagesIn(lines).toSorted();
 }
 
 async function archived(): Promise<{ code: number; entries: number; stderr: string }> {

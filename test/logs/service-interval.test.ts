@@ -1,7 +1,7 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Log } from '../../src/schema/log.ts';
 import { FakeClock } from '../support/clock.ts';
-import { errorIn, svcHere } from '../support/run-here.ts';
+import { errorIn, rowsIn, svcHere } from '../support/run-here.ts';
 import { type LogServer, startLogServer } from './commands/log-server.ts';
 
 const NOW = Date.UTC(2026, 2, 2, 12, 30);
@@ -12,7 +12,6 @@ let server: LogServer;
 
 beforeEach(async () => {
   server = await startLogServer();
-  onTestFinished(() => server.close());
   server.now = new Date(NOW).toISOString();
   server.tenant = 't-1';
   server.logs.push(...[1, 3, 9, 23.5].map(entry));
@@ -43,10 +42,7 @@ describe.each([0, 5, 26, -5, -26])("R25: on a machine whose clock is %i hours ah
     [[], 4],
   ])('svc logs stats %j counts the hours of the service', async (argv, count) => {
     const { code, stdout } = await svc(ahead, 'stats', ...argv, '--strict', '-o', 'jsonl');
-    const rows = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { by: string; value: string; count: number });
+    const rows = rowsIn<{ by: string; value: string; count: number }>(stdout);
     expect([code, rows[0]]).toEqual([0, expect.objectContaining({ by: 'all', count })]);
     const hours = rows.flatMap(({ by, value }) => (by === 'hour' ? [value] : []));
     expect(hours.at(-1)).toBe(argv.includes('--until') ? '2026-03-02T10:00:00Z' : '2026-03-02T12:00:00Z');

@@ -8,7 +8,7 @@ import { FakeClock } from '../support/clock.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
 import { buildArchive, TENANT } from './archive/build.ts';
 import { startLogServer } from './commands/log-server.ts';
-import { folder } from './prove/bundles.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const DAY = 86_400_000;
 /** A process that the runs believe to live. */
@@ -29,7 +29,6 @@ it.each([
   'R72: svc logs $argv.0 ends with 11 while a living process has $lock, with 3 where nobody knows whether it lives, and goes on after a restart of the machine',
   async ({ argv, lock }) => {
     const server = await startLogServer();
-    onTestFinished(() => server.close());
     server.tenant = TENANT;
     const now = Date.now();
     const { top } = await buildArchive(now - 3 * DAY, [{ to: now }], server.url);
@@ -37,7 +36,7 @@ it.each([
       svcHere(['logs', ...argv.map((word) => word.replace('ARCHIVE', top)), '-o', 'json'], {
         baseUrl: new URL(server.url),
         clock: new FakeClock({ start: now }),
-        cwd: folder(),
+        cwd: temporaryDirectory(),
       });
     const file = path.join(top, lock);
     writeLock(file, thisHost());

@@ -1,13 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../support/fault-server.ts';
 import { json } from '../support/fault-steps.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const require = createRequire(import.meta.url);
 const bundle = new URL('../../dist/cli/', import.meta.url);
@@ -38,7 +38,7 @@ describe('the largest head of a response', () => {
   ])('the largest head of a response is that of Node with NODE_OPTIONS=%s', async (options, exitCode) => {
     const tenant = { id: '1', owner_id: '1', type: 'test', name: 'A', settings: {} };
     const { url } = await serve([json(tenant, 200, { 'x-long': 'a'.repeat(20_000) })]);
-    const home = mkdtempSync(join(tmpdir(), 'svc-head-'));
+    const home = temporaryDirectory();
     const env = {
       PATH: process.env['PATH'],
       HOME: home,
@@ -48,7 +48,6 @@ describe('the largest head of a response', () => {
     const argv = [fileURLToPath(new URL('svc.cjs', bundle)), 'tenant', 'show'];
     const child = execFile(process.execPath, argv, { env: { ...env, NODE_OPTIONS: options } });
     const [code] = (await once(child, 'exit')) as [number];
-    rmSync(home, { recursive: true });
     expect(code).toBe(exitCode);
   });
 });
@@ -84,7 +83,7 @@ const COSTLY = new Set('child_process crypto dgram fs/promises net readline stre
 describe("Node's own modules", () => {
   const lines = ['--version', '--help', '__complete fish logs --', 'profile list'];
   it.each(lines)("Node's own modules are not loaded by svc %s", (line) => {
-    const home = mkdtempSync(join(tmpdir(), 'svc-modules-'));
+    const home = temporaryDirectory();
     const told = join(home, 'told');
     // The output goes to a file: writing to a socket, as a child of Node does by default, loads some of these modules.
     const file = openSync(told, 'w');
@@ -99,7 +98,6 @@ describe("Node's own modules", () => {
     });
     closeSync(file);
     const loaded = readFileSync(told, 'utf8').split('LOADED ')[1] ?? '';
-    rmSync(home, { recursive: true });
     expect({ status, some: loaded.includes('NativeModule fs') }).toEqual({ status: 0, some: true });
     expect(loaded.split(',').filter((name) => COSTLY.has(name.replace('NativeModule ', '')))).toEqual([]);
   });

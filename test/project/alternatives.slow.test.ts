@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const scripts = fileURLToPath(new URL('../../build/release/debian/', import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), 'svc-alternatives-'));
+const scratch = temporaryDirectory();
 const hasDpkg = ['dpkg', 'dpkg-deb', 'update-alternatives'].every(
   (program) => spawnSync(program, ['--version']).status === 0,
 );
@@ -60,7 +60,6 @@ describe.skipIf(!hasDpkg)('the short name in the Debian package (needs dpkg)', (
     writeFileSync(join(root, 'var/lib/dpkg/status'), '');
     for (const each of ['etc/alternatives', 'var/log']) mkdirSync(join(root, each), { recursive: true });
   });
-  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
   it('the short name is an alternative for svc-cli, and is gone when the package is removed', () => {
     dpkg('--install', join(scratch, 'svc-cli.deb'));

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const PAGES = 'test/browser/report.slow.test.ts';
@@ -13,8 +13,7 @@ type Tests = Readonly<Record<string, 'passed' | 'failed' | 'skipped'>>;
 
 /** Counts the tests of runs, each with the results of one file. */
 function count(...runs: readonly (readonly [file: string, tests: Tests])[]): { status: number | null; stdout: string } {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-count-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   for (const [index, [file, tests]] of runs.entries()) {
     const assertionResults = Object.entries(tests).map(([fullName, status]) => ({
       fullName,

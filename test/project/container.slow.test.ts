@@ -5,23 +5,21 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  readdirSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
+  readdirSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { isInstalled } from '../../src/base/files/names.ts';
 import { readBlocks } from '../support/readme-blocks.ts';
 import { openShellHome } from '../support/shell-home.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const containerfile = readFileSync(join(project, 'Containerfile'), 'utf8');
@@ -43,8 +41,7 @@ function must(command: string, args: readonly string[]): string {
 }
 
 describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skipped without root)', () => {
-  const root = mkdtempSync(join(tmpdir(), 'svc-image-'));
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryDirectory();
 
   /** Runs `svc` as the image does: its user, its variables, and a root directory that the user cannot write to. */
   function svc(line: string, as?: string): { status: number | null; stdout: string; stderr: string } {
@@ -136,26 +133,18 @@ describe('recipes for containers', () => {
     const all = textsOf('kubernetes').flatMap((text) => parseAllDocuments(text).map((each) => each.toJS() as Resource));
     expect(all.map(({ kind }) => kind)).toEqual(['PersistentVolumeClaim', 'CronJob', 'CronJob', 'CronJob']);
     const home = openShellHome();
-    try {
-      home.run('svc sandbox cards --request > export.csv', { SVC_PROFILE: 'sandbox' });
-      for (const job of all.filter(({ kind }) => kind === 'CronJob')) {
-        const { spec } = job as { spec: { schedule: string; jobTemplate: { spec: { template: { spec: PodSpec } } } } };
-        const [container] = spec.jobTemplate.spec.template.spec.containers;
-        const [first = '', ...rest] = [...(container?.command ?? ['svc']), ...(container?.args ?? [])];
-        const words = [first, ...rest.map((word) => `'${word}'`)];
-        const { status, stderr } = home.run(words.join(' '), { SVC_PROFILE: 'sandbox' });
-        // The review has findings, which end it with 10, where more than the last minutes of yesterday are still in the log.
-        const isExpected = status === 0 || (status === 10 && words.join(' ').includes('logs review'));
-        // The service may keep logs for 24 hours only, of which a daily run would miss a part.
-        expect(/logs archive/.test(words.join(' '))).toBe(/^\d+ \* \* \* \*$/.test(spec.schedule));
-        expect({ words, isExpected, stderr: isExpected ? '' : stderr }).toEqual({
-          words,
-          isExpected: true,
-          stderr: '',
-        });
-      }
-    } finally {
-      home.remove();
+    home.run('svc sandbox cards --request > export.csv', { SVC_PROFILE: 'sandbox' });
+    for (const job of all.filter(({ kind }) => kind === 'CronJob')) {
+      const { spec } = job as { spec: { schedule: string; jobTemplate: { spec: { template: { spec: PodSpec } } } } };
+      const [container] = spec.jobTemplate.spec.template.spec.containers;
+      const [first = '', ...rest] = [...(container?.command ?? ['svc']), ...(container?.args ?? [])];
+      const words = [first, ...rest.map((word) => `'${word}'`)];
+      const { status, stderr } = home.run(words.join(' '), { SVC_PROFILE: 'sandbox' });
+      // The review has findings, which end it with 10, where more than the last minutes of yesterday are still in the log.
+      const isExpected = status === 0 || (status === 10 && words.join(' ').includes('logs review'));
+      // The service may keep logs for 24 hours only, of which a daily run would miss a part.
+      expect(/logs archive/.test(words.join(' '))).toBe(/^\d+ \* \* \* \*$/.test(spec.schedule));
+      expect({ words, isExpected, stderr: isExpected ? '' : stderr }).toEqual({ words, isExpected: true, stderr: '' });
     }
   });
 
@@ -164,17 +153,13 @@ describe('recipes for containers', () => {
       refresh: { script: string[]; cache: { paths: string[] } };
     };
     const home = openShellHome();
-    try {
-      const script = ['svc sandbox cards --request > export.csv', ...refresh.script, 'ls refresh-sandbox'].join('\n');
-      const { status, stderr } = home.run(script, {
-        SVC_PROFILE: 'sandbox',
-        SVC_STATE_DIR: join(home.directory, '.svc'),
-      });
-      expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-      expect(refresh.cache.paths).toEqual(['refresh']);
-    } finally {
-      home.remove();
-    }
+    const script = ['svc sandbox cards --request > export.csv', ...refresh.script, 'ls refresh-sandbox'].join('\n');
+    const { status, stderr } = home.run(script, {
+      SVC_PROFILE: 'sandbox',
+      SVC_STATE_DIR: join(home.directory, '.svc'),
+    });
+    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+    expect(refresh.cache.paths).toEqual(['refresh']);
   });
 });
 

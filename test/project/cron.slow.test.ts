@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { isInstalled } from '../../src/base/files/names.ts';
 import { Home, LAUNCHER } from '../support/svc.ts';
 
@@ -18,7 +18,6 @@ it.skipIf(!CAN_RUN_CRON)(
   `cron finds svc by the PATH of the crontab, and not without it${CAN_RUN_CRON ? '' : ' (skipped: needs root, cron and unshare)'}`,
   async () => {
     const home = new Home();
-    onTestFinished(() => home.remove());
     for (const name of ['spool/crontabs', 'empty', 'bin']) mkdirSync(home.file(name), { recursive: true });
     writeFileSync(home.file('empty/none'), '');
     symlinkSync(LAUNCHER, home.file('bin/svc'));

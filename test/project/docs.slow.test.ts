@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Block, readBlocks } from '../support/readme-blocks.ts';
 import { openShellHome } from '../support/shell-home.ts';
@@ -40,7 +40,6 @@ describe('docs', () => {
     '%s works as typed, from its first block to its last',
     (name) => {
       const home = openShellHome();
-      onTestFinished(() => home.remove());
       const script = readBlocks(read(name)).filter(isRunHere).map(scriptOf).join('\n');
       const { status, stderr } = home.run(`${AT_THE_END}\n${script}`);
       expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
@@ -58,7 +57,6 @@ describe('docs', () => {
     );
     expect(commands.length).toBeGreaterThan(25);
     const home = openShellHome();
-    onTestFinished(() => home.remove());
     // Exit code 10 reports a finding, such as a day that nobody has signed off.
     const lines = commands.map((line) => `${line} > output || test $? -eq 10 || { echo '${line}' >&2; false; }`);
     const script = [
@@ -239,7 +237,6 @@ function commandOfStep({ if: condition = '', run = '' }: Step): string {
  */
 function openRunner({ jobs }: Workflow) {
   const home = openShellHome();
-  onTestFinished(() => home.remove());
   const settings = { SVC_PROFILE: 'sandbox', SVC_STATE_DIR: join(home.directory, STATE) };
   const succeed = (script: string, more: Readonly<Record<string, string>> = {}): void => {
     const { status, stderr } = home.run(script, { ...settings, ...more });

@@ -3,16 +3,13 @@ import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -26,9 +23,10 @@ import { finished } from '../support/svc.ts';
 import { TerminalSession } from '../support/terminal.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), 'svc-executables-'));
+const scratch = temporaryDirectory();
 const [release, again] = [join(scratch, 'release'), join(scratch, 'again')];
 const name = `svc-${manifest.version}-${process.platform}-${process.arch}`;
 const executable = join(release, name, 'svc');
@@ -40,8 +38,6 @@ const canBuild = Number(process.versions.node.split('.')[0]) >= 26;
 const LIBRARIES = ['libc6', 'libatomic1', 'libgcc-s1', 'libstdc++6'];
 const canPackage = canBuild && has('dpkg-deb', '--version') && has('dpkg-query', '--status', ...LIBRARIES);
 const BASH_COMPLETION = '/usr/share/bash-completion/bash_completion';
-
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 describe.runIf(canBuild)('the standalone executable (needs Node 26)', () => {
   let world: World;

@@ -1,8 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseEntry } from '../../src/au/ledger/entry.ts';
 import { ENTITY_TYPES, knownEntityTypes } from '../../src/cli/config/cache.ts';
 import { parseConfig } from '../../src/cli/config/config-format.ts';
@@ -12,6 +11,7 @@ import { DirectoryStore } from '../../src/client/store/directory-store.ts';
 import { ARCHIVE, parseRecord as parseArchiveRecord } from '../../src/logs/archive/records/record.ts';
 import { parseCheckpoint } from '../../src/logs/tail/checkpoint.ts';
 import { testSystem } from '../cli/config/support/system.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8');
 
@@ -38,8 +38,7 @@ describe('the formats of files', () => {
   });
 
   it('the head of an archive: a newer one is refused', async () => {
-    const place = mkdtempSync(join(tmpdir(), 'svc-formats-'));
-    onTestFinished(() => rmSync(place, { recursive: true, force: true }));
+    const place = temporaryDirectory();
     mkdirSync(join(place, '_manifest'));
     writeFileSync(join(place, '_manifest/head.json'), JSON.stringify({ version: 2, sequence: 0, sha256: 'x' }));
     const records = readRecords(new DirectoryStore(place, testSystem({}), ARCHIVE));
@@ -47,8 +46,7 @@ describe('the formats of files', () => {
   });
 
   it('a cache that a newer svc wrote is ignored', () => {
-    const home = mkdtempSync(join(tmpdir(), 'svc-formats-'));
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const home = temporaryDirectory();
     const system = testSystem({ home });
     const file = join(directoryOf(system, 'cache') ?? '', 'entity-types.json');
     mkdirSync(dirname(file), { recursive: true });

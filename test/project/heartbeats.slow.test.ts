@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readBlocks } from '../support/readme-blocks.ts';
 import { openShellHome } from '../support/shell-home.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const [blocks = [], ofMonth = []] = ['on-call.md', 'account-updater-in-ci.md'].map((name) =>
@@ -66,7 +66,6 @@ function scriptOf(name: string): string {
 /** A shell in which `svc` uses the sandbox and `curl` notes what it would send. */
 function openShell() {
   const home = openShellHome();
-  onTestFinished(() => home.remove());
   const curl = join(home.directory, '.home/bin/curl');
   writeFileSync(curl, `#!/bin/sh\nprintf '%s\\n' "$@" > '${join(home.directory, 'paged')}'\n`);
   chmodSync(curl, 0o755);
@@ -96,8 +95,7 @@ describe('the recipe for heartbeats', () => {
   it.skipIf(!hasSystemd)(
     'systemd-analyze verifies the unit files of the heartbeat recipe (skipped where systemd-analyze is missing)',
     () => {
-      const directory = mkdtempSync(join(tmpdir(), 'svc-units-'));
-      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+      const directory = temporaryDirectory();
       // Only the commands must exist on the machine that verifies.
       for (const [name, text] of units)
         writeFileSync(
@@ -153,7 +151,6 @@ describe('the recipe for heartbeats', () => {
 describe('the textfile for Prometheus', () => {
   it('the textfile for Prometheus has the open cycles with their jobs and the time when they began, and none before and after them', () => {
     const home = openShellHome();
-    onTestFinished(() => home.remove());
     const block = blocks.find(({ text }) => text.includes('svc_au_open_jobs'))?.text ?? '';
     const metrics = (before: string): string => {
       expect(home.run(`export SVC_PROFILE=sandbox\n${before}\n${block}`)).toMatchObject({ status: 0 });

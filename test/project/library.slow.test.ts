@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -9,12 +8,13 @@ import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { readBlocks } from '../support/readme-blocks.ts';
 import { finished } from '../support/svc.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const examples = readBlocks(readFileSync(join(project, 'docs/library.md'), 'utf8')).filter(
   ({ language }) => language === 'js',
 );
-const directory = mkdtempSync(join(tmpdir(), 'svc-library-'));
+const directory = temporaryDirectory();
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
@@ -24,10 +24,7 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'tokens.csv'), exampleRequestFile());
 });
 
-afterAll(async () => {
-  await sandbox.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => sandbox.close());
 
 it('the library has four examples in docs/library.md', () => {
   expect(examples).toHaveLength(4);

@@ -36,10 +36,7 @@ beforeAll(async () => {
   ).id;
 });
 
-afterAll(async () => {
-  await sandbox.close();
-  home.remove();
-});
+afterAll(() => sandbox.close());
 
 async function svc(line: string): Promise<string> {
   const env = {

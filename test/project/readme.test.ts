@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { commandsOf, readBlocks, type Block } from '../support/readme-blocks.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(project, 'README.md'), 'utf8');
@@ -36,8 +36,7 @@ describe('README.md', () => {
   });
 
   it('.ci/run types each block of commands of README.md, in order, but those for a live key or another machine', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'svc-readme-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryDirectory();
     execFileSync(join(project, '.ci/readme-blocks'), [directory]);
     const typed = readdirSync(directory).toSorted();
     expect(typed.map((name) => readFileSync(join(directory, name), 'utf8').trimEnd())).toEqual(

@@ -1,14 +1,14 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { HAS_MARIADB, MariaDb } from '../support/mariadb.ts';
 import { Postgres, POSTGRES_PROGRAMS } from '../support/postgres.ts';
 import { type Block, readBlocks } from '../support/readme-blocks.ts';
-import { svcHere } from '../support/run-here.ts';
+import { succeeded, svcHere } from '../support/run-here.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/exports-and-results.md', import.meta.url));
 const recipes = readBlocks(readFileSync(PAGE, 'utf8')).filter(({ marks }) => marks[0] === 'export');
@@ -99,14 +99,12 @@ for (const { marks, text } of recipes as readonly Block[]) {
   it.skipIf(!isThere)(
     `svc au prepare reads what the recipe of exports-and-results.md for ${marks[1]} writes`,
     async () => {
-      const cwd = mkdtempSync(join(tmpdir(), 'svc-recipe-'));
-      onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+      const cwd = temporaryDirectory();
       writeFileSync(join(cwd, 'cards.csv'), FILE);
       await run(text, cwd);
       const options = marks.includes('no-quotes') ? ['--no-quotes'] : [];
       const words = ['au', 'prepare', 'export.csv', '--keep', 'customer', '--out', 'tokens.csv', ...options];
-      const { code, stderr } = await svcHere(words, { cwd, home: cwd });
-      expect(code, stderr).toBe(0);
+      succeeded(await svcHere(words, { cwd, home: cwd }));
       const rows = (name: string): string[] => readFileSync(join(cwd, name), 'utf8').trimEnd().split('\n').slice(1);
       expect(rows('tokens.csv')).toEqual([`${A},31,05,007`, `${B},30,11,`, `${C},32,01,12`]);
       expect(rows('tokens.keep.csv')).toEqual([`1,${A},"Monitor 24"""`, `2,${B},"""Ann"", Bob"`, `3,${C},Caf\u00e9`]);

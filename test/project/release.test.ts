@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { isInstalled } from '../../src/base/files/names.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const scripts = fileURLToPath(new URL('../../build/release/', import.meta.url));
 
@@ -47,8 +47,7 @@ it('npm run release describes each executable that was built for Homebrew and Sc
   const { writeChannels } = (await import(join(scripts, 'channels.mjs'))) as {
     writeChannels: (directory: string, at: { homepage: string; downloads: string }) => void;
   };
-  const scratch = mkdtempSync(join(tmpdir(), 'svc-channels-'));
-  onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
+  const scratch = temporaryDirectory();
   const { version, license } = manifest;
   const built = ['darwin-arm64', 'linux-x64', 'win-x64'];
   const sums = built.map((platform, at) => `${String(at).repeat(64)}  svc-${version}-${platform}.tar.gz\n`);
@@ -88,8 +87,7 @@ it.skipIf(process.platform !== 'linux' || !isInstalled('xz', process.env)).each(
     // Without it, the time is that of the commit, which a copy of the project does not know.
     vi.stubEnv('SOURCE_DATE_EPOCH', '1700000000');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const scratch = mkdtempSync(join(tmpdir(), 'svc-pack-'));
-    onTestFinished(() => rmSync(scratch, { recursive: true, force: true }));
+    const scratch = temporaryDirectory();
     const directory = join(scratch, 'svc-0.1.0');
     mkdirSync(directory);
     writeFileSync(join(directory, 'svc'), 'program\n'.repeat(1000));

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import groups from '../../build/loaded-together.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
+import { temporaryDirectory } from '../support/directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const { executable } = (await import(join(project, 'bench/support/executable.mjs'))) as { executable?: object };
@@ -38,12 +38,6 @@ function bench(...args: string[]): { status: number | null; stdout: string; stde
 function run(...args: string[]): { status: number | null; stderr: string } {
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
   return { status, stderr };
-}
-
-function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-scripts-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 it.each(MEASUREMENTS)('npm run bench %s works, at its smallest size', (name) => {

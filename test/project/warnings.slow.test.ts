@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -34,8 +34,7 @@ function messageOf(cause: string): unknown {
 }
 
 it('a warning of Node fails the file of tests that runs, and names the test that is to blame', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-warnings-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   // A busy machine may take any time until it collects memory.
   const noLimits = { testTimeout: 0, hookTimeout: 0 };
   const settings = { ...noLimits, globals: true, setupFiles: [join(project, 'test/support/no-warnings.ts')] };

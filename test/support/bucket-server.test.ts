@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type BucketRequest, toBucket } from './bucket-request.ts';
 import { BucketServer } from './bucket-server.ts';
 
@@ -7,7 +7,6 @@ const NOW = Date.UTC(2026, 2, 1, 12);
 /** Starts a bucket server with a stopped clock, and returns it with a function that sends requests to it. */
 async function openBucket() {
   const server = await BucketServer.start();
-  onTestFinished(() => server.close());
   server.now = () => NOW;
   const send = (given: BucketRequest) => toBucket(server.url, { at: NOW, ...given });
   return { server, send };

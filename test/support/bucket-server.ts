@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { onTestFinished, TestRunner } from 'vitest';
 import { BUCKET, BucketRefusal, checkSignature, decodedPart } from './bucket-signature.ts';
 
 /**
@@ -53,9 +54,11 @@ export class BucketServer {
     });
   }
 
+  /** Starts a store. The test that starts it need not close it. */
   static async start(): Promise<BucketServer> {
     const bucket = new BucketServer();
     await new Promise<void>((resolve) => bucket.#server.listen(0, '127.0.0.1', resolve));
+    if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => bucket.close());
     return bucket;
   }
 

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import { Readable, Writable } from 'node:stream';
 import { expect, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/base/system.ts';
@@ -8,6 +6,7 @@ import type { SandboxOptions } from '../../src/emulator/options.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
 import { startSandbox } from './sandbox.ts';
+import { temporaryDirectory } from './directory.ts';
 
 /** The key that every run gets; no output may contain it. */
 export const KEY = 'key_canary7Qz4Xw91Lm';
@@ -47,7 +46,7 @@ export interface HereResult {
 
 /** Runs a command line in this process. Its input is no terminal. */
 export async function svcHere(argv: readonly string[], options: HereOptions = {}): Promise<HereResult> {
-  const home = options.home ?? temporaryHome();
+  const home = options.home ?? temporaryDirectory();
   const terminal = options.columns === undefined ? {} : { isTTY: true, columns: options.columns };
   const stdout = Object.assign(new Kept(), terminal);
   const stderr = Object.assign(new Kept(), terminal);
@@ -87,34 +86,35 @@ export async function svcIn(
   }
 }
 
-/** Makes an empty home directory that is removed when the test ends. */
-export function temporaryHome(): string {
-  const home = mkdtempSync(join(tmpdir(), 'svc-here-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  return home;
-}
-
 /** Returns the error object that a run in a machine format wrote to stderr as its last line. */
 export function errorIn({ stderr }: Pick<HereResult, 'stderr'>): Record<string, unknown> {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
 }
 
+/** Returns a run that ended with 0. Fails for any other, and shows what that wrote to stderr. */
+export function succeeded<T extends { readonly code: number | null; readonly stderr: string }>(run: T): T {
+  expect(run.code, run.stderr).toBe(0);
+  return run;
+}
+
 /** Returns the object that a run printed. Fails unless the run ended with 0. */
-export function rowOf({ code, stdout, stderr }: HereResult): Record<string, unknown> {
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
+export function rowOf(run: HereResult): Record<string, unknown> {
+  return JSON.parse(succeeded(run).stdout) as Record<string, unknown>;
+}
+
+/** Returns the objects that a command printed, one a line. */
+export function rowsIn<T = Record<string, unknown>>(stdout: string): T[] {
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as T);
 }
 
 /** Starts a fresh sandbox, which ends with the test, and returns the options of a run against it. */
 export async function startSandboxHere(
   options: Omit<SandboxOptions, 'directory'> = {},
 ): Promise<Required<Pick<HereOptions, 'baseUrl' | 'env'>>> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-sandbox-'));
+  const directory = temporaryDirectory();
   const sandbox = await startSandbox({ directory, ...options });
-  onTestFinished(async () => {
-    await sandbox.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  onTestFinished(() => sandbox.close());
   const env = {
     SVC_API_KEY: '',
     SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',

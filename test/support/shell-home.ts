@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from './directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -11,12 +11,11 @@ export interface ShellHome {
   readonly directory: string;
   /** Runs a script with bash, which ends at the first command that fails. It may take ten minutes. */
   run(script: string, env?: Readonly<Record<string, string>>): { status: number | null; stderr: string };
-  remove(): void;
 }
 
 /** Creates such a directory, with these files and folders of the project in it. */
 export function openShellHome(names: readonly string[] = []): ShellHome {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-reader-'));
+  const directory = temporaryDirectory();
   for (const name of names) symlinkSync(join(project, name), join(directory, name));
   const home = join(directory, '.home');
   mkdirSync(join(home, 'bin'), { recursive: true });
@@ -34,6 +33,5 @@ export function openShellHome(names: readonly string[] = []): ShellHome {
         env: { HOME: home, PATH: path, CI: 'true', ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
   };
 }

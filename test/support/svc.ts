@@ -1,9 +1,9 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from './directory.ts';
 
 /** The launcher of the built tool. */
 export const LAUNCHER = fileURLToPath(new URL('../../bin/svc.js', import.meta.url));
@@ -37,7 +37,7 @@ const WITHOUT_OVERRIDE = ['/usr/bin/setpriv', '--bounding-set=-dac_override,-dac
 
 /** An empty home directory in which the tool runs, without the variables of this process. */
 export class Home {
-  readonly path = mkdtempSync(join(tmpdir(), 'svc-home-'));
+  readonly path = temporaryDirectory();
 
   /** Runs the tool to its end. */
   async svc(argv: readonly string[], options: JobOptions = {}): Promise<Finished> {
@@ -69,10 +69,6 @@ export class Home {
   file(name: string): string {
     return join(this.path, name);
   }
-
-  remove(): void {
-    rmSync(this.path, { recursive: true, force: true });
-  }
 }
 
 /** Resolves once a process has ended and all its output is read. */
@@ -88,4 +84,14 @@ export function finished(child: ChildProcess): Promise<Finished> {
   return new Promise((resolve) => {
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
+}
+
+/** Tells whether a process of this machine runs. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

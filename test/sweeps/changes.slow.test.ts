@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const commands = (await allCommands()).map(({ words, command }) => [words, command.changes ?? false] as const);
 /** Command lines that change something at the service, for commands whose usual line does not. */
@@ -12,7 +12,7 @@ const CHANGING: Readonly<Record<string, string>> = {
   // Goes on with the upload of a job without its file.
   'au resume': 'au resume',
 };
-const home = mkdtempSync(join(tmpdir(), 'svc-production-'));
+const home = temporaryDirectory();
 const dirs = { SVC_CONFIG_DIR: join(home, 'config'), SVC_CACHE_DIR: join(home, 'cache') };
 /** An environment whose profile has keys and is known to belong to a production tenant. */
 const env = { ...dirs, SVC_PROFILE: 'prod', SVC_MANAGEMENT_API_KEY: '', SVC_PRIVATE_API_KEY: '' };
@@ -30,10 +30,7 @@ beforeAll(async () => {
   const facts = join(dirs.SVC_CACHE_DIR, 'known-keys.json');
   writeFileSync(facts, readFileSync(facts, 'utf8').replace('"type":"test"', '"type":"production"'));
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(home, { recursive: true, force: true });
-});
+afterAll(() => world.close());
 
 /** Tells whether a request changes something at the service. Forwarded events and sandbox controls do not count. */
 function isChange(method: string, path: string): boolean {

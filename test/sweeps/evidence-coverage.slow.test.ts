@@ -6,9 +6,10 @@ import { findArchive } from '../../src/logs/archive/manifest.ts';
 import { Retention } from '../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
 import { buildArchive, type Commit, TENANT } from '../logs/archive/build.ts';
-import { check, folder, shellOf, SHELLS } from '../logs/prove/bundles.ts';
+import { check, shellOf, SHELLS } from '../logs/prove/bundles.ts';
 import { FakeClock } from '../support/clock.ts';
-import { svcHere } from '../support/run-here.ts';
+import { succeeded, svcHere } from '../support/run-here.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const HOUR = 3_600_000;
 
@@ -130,11 +131,10 @@ function withEntry(commit: Commit): Commit {
 
 async function bundled(one: Case) {
   const { top } = await archiveOf(one);
-  const cwd = folder();
+  const cwd = temporaryDirectory();
   const clock = new FakeClock({ start: Date.parse(one.begin) + one.now * HOUR });
   const argv = ['logs', 'evidence', top, ...(one.argv ?? []), '--out', 'e.tar.gz', '-o', 'json'];
-  const run = await svcHere(argv, { cwd, clock });
-  expect(run.code, run.stderr).toBe(0);
+  const run = succeeded(await svcHere(argv, { cwd, clock }));
   execFileSync('tar', ['-xzf', 'e.tar.gz'], { cwd, stdio: 'ignore' });
   const bundle = path.join(cwd, 'evidence');
   const page = fs.readFileSync(path.join(bundle, 'report.html'), 'utf8');

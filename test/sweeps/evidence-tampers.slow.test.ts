@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sha256Of } from '../../src/base/files/draft.ts';
 import { isInstalled } from '../../src/base/files/names.ts';
 import { recordPath, recordText } from '../../src/logs/archive/records/record.ts';
@@ -10,18 +9,18 @@ import {
   AWKS,
   bundleOf,
   check,
-  folder,
   forgeSums,
-  FURTHER_SHELLS,
   outcomeOf,
   POSIX,
   restate,
   type Shell,
   shellOf,
-  SHELLS,
   shellWithAwk,
+  SHELLS,
+  FURTHER_SHELLS,
 } from '../logs/prove/bundles.ts';
 import { archiveToTamper, GAP, Tampering } from '../logs/archive/tampers.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 /**
  * The result of verify.sh for a tampered bundle, given only the hash of the newest record, or no hash. With the hash of
@@ -237,9 +236,8 @@ interface Honest {
 let lasting: string;
 let made: Promise<Honest> | undefined;
 beforeAll(() => {
-  lasting = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-bundle-'));
+  lasting = temporaryDirectory();
 });
-afterAll(() => fs.rmSync(lasting, { recursive: true, force: true }));
 
 /** Resolves to the bundle that all tests here copy. It is made and checked once. */
 function honestBundle(): Promise<Honest> {
@@ -255,7 +253,7 @@ function honestBundle(): Promise<Honest> {
 
 /** Returns a copy of the bundle in which one thing is changed. */
 function tampered({ top }: Honest, [, , , harm]: Tamper, isRepaired: boolean): string {
-  const it = new Tampering(path.join(folder(), 'evidence'));
+  const it = new Tampering(path.join(temporaryDirectory(), 'evidence'));
   fs.cpSync(top, it.top, { recursive: true });
   harm(it);
   if (isRepaired) forgeSums(it);

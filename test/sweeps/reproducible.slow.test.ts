@@ -1,19 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const scratch = mkdtempSync(join(tmpdir(), 'svc-reproducible-'));
+const scratch = temporaryDirectory();
 
 /** The files and folders that a build reads. */
 const SOURCES = ['bin', 'build', 'completions', 'docs', 'src', 'CHANGELOG.md', 'LICENSE', 'README.md'];
 const SETTINGS = readdirSync(project).filter((name) => /^(package|tsconfig).*\.json$|\.config\.ts$/.test(name));
-
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 it('two builds in two places, and their packages, are the same to the last byte', () => {
   const [first, second] = ['first', 'another'].map((name) => build(join(scratch, name)));

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openQuickDesk } from '../au/commands/support.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { json } from '../support/fault-steps.ts';
-import { INTERFACE_EXAMPLES, interfaceExample } from '../support/interface.ts';
+import { interfaceExample, INTERFACE_EXAMPLES } from '../support/interface.ts';
 import { type HereResult, svcHere } from '../support/run-here.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 const ID = '5f0c4b3a-2918-4706-95e4-d3c2b1a09f8e';
 
@@ -122,8 +122,7 @@ beforeAll(async () => {
 });
 
 async function run(command: string): Promise<HereResult> {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-members-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'request.json'), JSON.stringify(interfaceExample('3ds-authenticate').request));
   writeFileSync(join(cwd, 'same.json'), '{"settings":{"deduplicate_tokens":"true"}}');
   const words = command.split(' ');

@@ -7,7 +7,6 @@ import { buildArchive } from '../logs/archive/build.ts';
 import {
   bundleOf,
   check,
-  folder,
   forgeSums,
   outcomeOf,
   POSIX,
@@ -20,6 +19,7 @@ import { FIRST, NEWEST, reviewedArchive } from '../logs/report/reviewed.ts';
 import { Tampering } from '../logs/archive/tampers.ts';
 import { FakeClock } from '../support/clock.ts';
 import { svcHere } from '../support/run-here.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 
 /** A tamper of a bundle, and what the script says of it with the hash of the newest record, and without a hash. */
 type Tamper = readonly [name: string, withRecord: string, alone: string, harm: (bundle: Tampering) => void];
@@ -111,7 +111,7 @@ describe('the script of an evidence bundle with reviews', () => {
         );
         const outcomes: Record<string, readonly string[]> = {};
         for (const [what, , , harm] of tampers) {
-          const it = new Tampering(path.join(folder(), 'evidence'));
+          const it = new Tampering(path.join(temporaryDirectory(), 'evidence'));
           fs.cpSync(top, it.top, { recursive: true });
           harm(it);
           forgeSums(it);

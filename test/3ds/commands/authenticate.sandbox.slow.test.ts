@@ -5,22 +5,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { startSandbox } from '../../support/sandbox.ts';
+import { Place } from './support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn } from '../../support/run-here.ts';
-import { Place } from './support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const place = new Place();
-const directory = mkdtempSync(join(tmpdir(), 'svc-3ds-sandbox-'));
+const directory = temporaryDirectory();
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ directory, port: 0 });
 });
-afterAll(async () => {
-  await sandbox.close();
-  place.remove();
-  rmSync(directory, { recursive: true, force: true });
-});
+
+afterAll(() => sandbox.close());
 
 function privateKey(): string {
   return sandbox.keys.find(({ kind }) => kind === 'private')?.value ?? '';
@@ -57,6 +55,19 @@ const OUTCOMES: readonly (readonly [words: RegExp, code: number, status: string 
   [/unavailable/i, 0, 'unavailable'],
   [/rejected/i, 0, 'rejected'],
 ];
+
+describe('3DS against the sandbox', () => {
+  it('3DS against the sandbox shows people no authentication value, and programs all of them', async () => {
+    const card = sandboxThreeDsCards().find(({ scenario }) => /frictionless/i.test(scenario));
+    const run = await authenticated(card?.token ?? '', 'customer', 'payment-transaction');
+    const response = JSON.parse(run.stdout) as { authentication_value?: string };
+    expect(response.authentication_value).toMatch(/^[A-Za-z0-9+/]{27}=$/);
+    expect(run.stdout).not.toContain('(hidden)');
+    const again = await authenticated(card?.token ?? '', 'customer', 'payment-transaction', '-o', 'table');
+    expect(again.stdout).toMatch(/authentication.value +\(hidden\)/);
+    expect(again.stderr).toContain('are hidden; use -o json to see them');
+  });
+});
 
 describe('3DS against the sandbox', () => {
   it('R57: every test card leads from a template to its outcome', async () => {

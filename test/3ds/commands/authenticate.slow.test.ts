@@ -10,10 +10,7 @@ import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 const place = new Place();
 let server: Scripted;
 beforeAll(async () => (server = await Scripted.start()));
-afterAll(async () => {
-  await server.close();
-  place.remove();
-});
+afterAll(() => server.close());
 beforeEach(() => place.file('body.json', fullBody()));
 
 const RESULT = {

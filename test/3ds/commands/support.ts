@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/base/system.ts';
 import { FaultServer, type Step } from '../../support/fault-server.ts';
 import { hangUp, json, silence } from '../../support/fault-steps.ts';
 import { bodyOf, type Received } from '../../support/request-reader.ts';
 import { type HereOptions, type HereResult, svcIn } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** A request that reached the server. */
 export interface Call {
@@ -73,7 +73,7 @@ export interface Run extends Pick<HereOptions, 'input' | 'clock' | 'signal' | 'e
 
 /** A home directory for runs of the tool inside the test process. */
 export class Place {
-  readonly path = mkdtempSync(join(tmpdir(), 'svc-3ds-'));
+  readonly path = temporaryDirectory();
 
   /** Writes a file and returns its name. */
   file(name: string, content: unknown): string {
@@ -90,9 +90,5 @@ export class Place {
       SVC_PACING: 'off',
     };
     return svcIn(this.path, argv, { clock: systemClock, ...run, env: { ...account, ...env } });
-  }
-
-  remove(): void {
-    rmSync(this.path, { recursive: true, force: true });
   }
 }

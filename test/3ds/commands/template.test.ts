@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { template } from '../../../src/3ds/commands/template.ts';
-import { BODY } from '../../../src/schema/three-ds/fields.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { Place } from './support.ts';
+import { BODY } from '../../../src/schema/three-ds/fields.ts';
 
 const place = new Place();
-afterAll(() => place.remove());
 
 describe('3ds template', () => {
   it('svc 3ds template prints commented JSON that validate accepts', async () => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -8,11 +7,12 @@ import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../../src/schema/three-ds/values.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { type HereResult, rowsIn, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { type Reply, Scripted } from './support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-suite-'));
+const directory = temporaryDirectory();
 const clock = new FakeClock({ start: Date.now() });
 let sandbox: RunningSandbox;
 let scripted: Scripted;
@@ -24,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await sandbox.close();
   await scripted.close();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 const KEYS = { SVC_API_KEY: '', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
@@ -36,10 +35,7 @@ function svc(line: string, input = '', url = sandbox.url): Promise<HereResult> {
 }
 
 function results({ stdout }: HereResult): ScenarioResult[] {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as ScenarioResult);
+  return rowsIn<ScenarioResult>(stdout);
 }
 
 /** Makes the service end every authentication with this outcome. */

@@ -1,8 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Place } from './support.ts';
 
 const place = new Place();
-afterAll(() => place.remove());
 
 describe('a body made to be slow', () => {
   it.each([

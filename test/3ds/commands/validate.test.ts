@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { changed, fullBody } from '../bodies.ts';
 import { Place } from './support.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 
 const place = new Place();
-afterAll(() => place.remove());
 
 /** Returns the error object that a failed run wrote to stderr. */
 function errorOf(stderr: string): Record<string, unknown> {

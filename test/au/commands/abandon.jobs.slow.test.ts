@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
 import { openDesk } from './support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 import { DAY, forget, hide, sentDesk } from './abandoning.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 it('R79: svc au abandon frees no rows of a job whose results were read, although the service does not find it', async () => {
   const desk = await sentDesk(' --wait');
@@ -19,8 +19,7 @@ it('R79: svc au abandon frees no rows of a job whose results were read, although
 it('svc au abandon frees the rows of a job that the service does not find, although a proxy or the store confirmed its file', async () => {
   const desk = await sentDesk();
   await forget(desk);
-  const freed = await desk.svc(`au abandon ${desk.job} --yes`);
-  expect(freed.code, freed.stderr).toBe(0);
+  const freed = succeeded(await desk.svc(`au abandon ${desk.job} --yes`));
   expect(freed.stderr).toContain('may have been paid for');
   const again = await desk.svc('au submit tokens.csv --cycle 2026-12');
   expect([again.code, desk.uploads()], again.stderr).toEqual([0, 2]);
@@ -61,8 +60,7 @@ it('R79: svc au abandon frees no rows while it can still be proven whether their
 });
 
 it('R79: svc au abandon closes a forgotten job whose results another submission read only for their tokens, and frees no rows', async () => {
-  const place = mkdtempSync(join(tmpdir(), 'svc-ledger-'));
-  onTestFinished(() => rmSync(place, { recursive: true }));
+  const place = temporaryDirectory();
   const ledger = sharedLedger(join(place, 'ledger'));
   const other = { ...ledger, SVC_STATE_DIR: join(place, 'other') };
   const desk = await sentDesk('', ledger);
@@ -75,11 +73,9 @@ it('R79: svc au abandon closes a forgotten job whose results another submission 
   expect(lost.stderr).toContain('The rows are paid for and are not sent again');
   // The ledger proves that the rows were sent, whoever has the results.
   const submit = 'au submit tokens.csv --cycle 2026-12';
-  const sent = await desk.svc(submit, other);
-  expect(sent.code, sent.stderr).toBe(0);
+  succeeded(await desk.svc(submit, other));
   expect(await desk.svc('au resume', other)).toMatchObject({ code: 9 });
-  const closed = await desk.svc(`au abandon ${desk.job} --yes`, other);
-  expect(closed.code, closed.stderr).toBe(0);
+  succeeded(await desk.svc(`au abandon ${desk.job} --yes`, other));
   expect(await desk.svc('au resume', other)).toMatchObject({ code: 0 });
   expect(await desk.svc(submit, other)).toMatchObject({ code: 0 });
   expect(desk.uploads()).toBe(2);
@@ -114,8 +110,7 @@ it('R79: svc au abandon frees no rows of a job to which a living process is send
   expect(refused.stderr).toContain(`job ${job} is locked by process`);
   uploads[0]?.();
   expect(await submitting).toMatchObject({ code: 0 });
-  const again = await desk.svc('au submit tokens.csv --cycle 2026-12');
-  expect(again.code, again.stderr).toBe(0);
+  succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12'));
   expect(desk.uploads()).toBe(1);
 });
 

@@ -6,6 +6,7 @@ import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { forget, sentDesk } from './abandoning.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 /** Opens a desk with a job whose file the store may have. Returns the job. */
 async function unclearDesk(): Promise<{ readonly desk: QuickDesk; readonly job: string }> {
@@ -20,11 +21,9 @@ it('R58: svc au abandon with a job frees its rows only when it is confirmed, and
   const { desk, job } = await unclearDesk();
   expect(await desk.svc(`au abandon ${job}`)).toMatchObject({ code: 2 });
   expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 9 });
-  const freed = await desk.svc(`au abandon ${job} --yes`);
-  expect(freed.code, freed.stderr).toBe(0);
+  const freed = succeeded(await desk.svc(`au abandon ${job} --yes`));
   expect(freed.stderr).toContain('may have been paid for: the service says that it is pending');
-  const again = await desk.svc('au submit tokens.csv');
-  expect(again.code, again.stderr).toBe(0);
+  succeeded(await desk.svc('au submit tokens.csv'));
   expect(desk.uploads()).toBe(1);
 });
 
@@ -57,8 +56,7 @@ it.each([
     else desk.said.statuses = [status];
     if (isElsewhere) rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
     const abandon = async (): Promise<readonly [row: unknown, stderr: string]> => {
-      const { code, stdout, stderr } = await desk.svc(`au abandon ${desk.job} --yes`);
-      expect(code, stderr).toBe(0);
+      const { stdout, stderr } = succeeded(await desk.svc(`au abandon ${desk.job} --yes`));
       return [JSON.parse(stdout), stderr];
     };
     const ofJob = { job: desk.job, cycle: '2026-12', file: expect.stringContaining('tokens.csv') };

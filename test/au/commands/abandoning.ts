@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
+import { changeJson } from '../support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 export const DAY = 86_400_000;
 
@@ -33,13 +34,11 @@ export async function sentDesk(
   const desk = await openQuickDesk({
     intercept: (incoming, outgoing, proceed) => {
       if (said.statuses[0] === 'forgotten' && incoming.method === 'GET' && incoming.url?.includes('/jobs?')) {
-        captureResponse(outgoing, (body) => {
-          const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
+        changeJson(outgoing, (list: { readonly data: readonly { readonly id: string }[] }) => {
           const data = list.data.filter(({ id }) => id !== said.job);
           const shown = said.listed && { status: said.listed };
           const listed = data.map((job) => Object.assign(job, shown));
-          const text = JSON.stringify({ ...list, data: listed });
-          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+          return { ...list, data: listed };
         });
         return proceed();
       }
@@ -50,14 +49,10 @@ export async function sentDesk(
         const problem = { 'content-type': 'application/problem+json' };
         return void outgoing.writeHead(404, problem).end('{"title":"Not Found","status":404}');
       }
-      captureResponse(outgoing, (body) => {
-        const text = JSON.stringify({ ...(JSON.parse(body.toString()) as object), status });
-        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-      });
+      changeJson(outgoing, (job: object) => ({ ...job, status }));
       return proceed();
     },
   });
-  const { code, stdout, stderr } = await desk.svc(`au submit tokens.csv --cycle 2026-12${options}`, env);
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await desk.svc(`au submit tokens.csv --cycle 2026-12${options}`, env));
   return { ...desk, said, job: (JSON.parse(stdout) as { readonly job: string }).job };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 it.each(['', ' --force', ' --accept-unproven', ' --force --accept-unproven'])(
@@ -14,8 +14,7 @@ it.each(['', ' --force', ' --accept-unproven', ' --force --accept-unproven'])(
         outgoing.destroy();
       },
     });
-    const submitted = await desk.svc('au submit tokens.csv');
-    expect(submitted.code, submitted.stderr).toBe(0);
+    const submitted = succeeded(await desk.svc('au submit tokens.csv'));
     const { job } = JSON.parse(submitted.stdout) as { readonly job: string };
     await desk.clock.advance(3_600_000);
     const line = `au download ${job} --out again.csv${options}`;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { openQuickDesk } from './support.ts';
+import { rowsIn } from '../../support/run-here.ts';
 
 const HOUR = 3_600_000;
 
@@ -10,10 +11,7 @@ it('svc au jobs --watch shows each job once for each status, until none is under
   await desk.svc('au submit tokens.csv --cycle other --pay-again');
   const { code, stdout, stderr } = await desk.svc('au jobs --watch -o jsonl');
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-  const rows = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { id: string; status: string; file: string | null });
+  const rows = rowsIn<{ id: string; status: string; file: string | null }>(stdout);
   const ids = [...new Set(rows.map(({ id }) => id))];
   expect(ids).toHaveLength(2);
   for (const id of ids) {

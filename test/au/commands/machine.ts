@@ -1,16 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { JobFiles } from '../../../src/au/job/job-files.ts';
 import type { Clock } from '../../../src/base/system.ts';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { type HereResult, svcHere } from '../../support/run-here.ts';
+import { type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { type Fault, uploadsTaken } from '../support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const PROFILES = { version: 1, profiles: { default: {}, other: {} } };
 
@@ -33,7 +33,7 @@ export interface Machine {
 }
 
 export async function openMachine(): Promise<Machine> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-identity-'));
+  const directory = temporaryDirectory();
   const clock = new FakeClock({ start: Date.UTC(2026, 10, 2, 4) });
   const places: string[] = [];
   const intercept = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void): void =>
@@ -50,7 +50,6 @@ export async function openMachine(): Promise<Machine> {
   // The tool runs inside the test process, so relative file names are made absolute.
   const wordAt = (word: string): string =>
     /^(\w+\.csv|kept|first|second)$/.test(word) ? path(join('work', word)) : word;
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   mkdirSync(path('work'));
   mkdirSync(path('config'), { mode: 0o700 });
   writeFileSync(path('config/config.json'), JSON.stringify(PROFILES), { mode: 0o600 });
@@ -84,7 +83,6 @@ export async function openMachine(): Promise<Machine> {
 /** Opens a machine on which the file was submitted once. Returns it with its only job. */
 export async function submittedOnce(options = ''): Promise<{ machine: Machine; job: string }> {
   const machine = await openMachine();
-  const { code, stderr } = await machine.svc(`au submit tokens.csv ${options}`.trim());
-  expect(code, stderr).toBe(0);
+  succeeded(await machine.svc(`au submit tokens.csv ${options}`.trim()));
   return { machine, job: machine.jobs()[0] ?? '' };
 }

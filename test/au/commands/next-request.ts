@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 export const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 
@@ -20,8 +19,7 @@ e,27,05,,,,WRN_OPT_OUT
 `;
 
 export function place(files: Readonly<Record<string, string>> = {}) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-next-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   const put = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
   for (const [name, text] of Object.entries({ 'q.csv': REQUEST, 'r.csv': RESULTS, ...files })) put(name, text);
   const next = (...words: string[]) => svcHere(['au', 'next', 'q.csv', 'r.csv', ...words], { cwd });

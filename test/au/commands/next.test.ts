@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Draft } from '../../../src/base/files/draft.ts';
-import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { HEADER, REQUEST, RESULTS, RESULT_HEADER, place } from './next-request.ts';
 
 describe('svc au next', () => {
@@ -18,8 +18,7 @@ describe('svc au next', () => {
   it('svc au next reads results and a list of exclusions that a spreadsheet saved with semicolons', async () => {
     const list = 'token;code;cycle;date\r\nd;X;;\r\n';
     const { next, read } = place({ 'r.csv': RESULTS.replaceAll(',', ';'), 'list.csv': list });
-    const { code, stderr } = await next('--out', 'n.csv', '--exclusions', 'list.csv');
-    expect(code, stderr).toBe(0);
+    succeeded(await next('--out', 'n.csv', '--exclusions', 'list.csv'));
     expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\ne,27,05,M1\nf,27,06,M1\n`);
     expect(read('list.csv')).toMatch(/^token;code;cycle;date\r\nd;X;;\r\nc;WRN_CLOSED_ACCOUNT;;20[-0-9]+\r\n$/);
   });
@@ -89,8 +88,7 @@ describe('svc au next', () => {
       'q.csv': `${HEADER}\n${row.repeat(3)}b,27,02,M1\n`,
       'r.csv': `${RESULT_HEADER}\n${result.repeat(2)}`,
     });
-    const { code, stderr } = await next('--out', 'n.csv');
-    expect(code, stderr).toBe(0);
+    succeeded(await next('--out', 'n.csv'));
     expect(read('n.csv')).toBe(`${HEADER}\n${'a2,29,11,M1\n'.repeat(3)}b,27,02,M1\n`);
   });
 
@@ -218,8 +216,7 @@ describe('svc au next --exclusions', () => {
       return seal.call(this);
     });
     onTestFinished(() => sealing.mockRestore());
-    const first = await next('--out', 'one.csv', ...EXTENDING);
-    expect(first.code, first.stderr).toBe(0);
+    succeeded(await next('--out', 'one.csv', ...EXTENDING));
     expect(held?.code).toBe(3);
     expect(held && errorIn(held)).toMatchObject({ code: 'config', held_by: process.pid, retryable: true });
     expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'one.csv', 'q.csv', 'r.csv', 'r2.csv']);

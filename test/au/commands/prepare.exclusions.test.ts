@@ -1,16 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { expect, it } from 'vitest';
+import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const EXPORT = 'token,exp\na,05/31\nb,soon\nc,06/31\n';
 const LIST =
   'token,code,cycle,date\nb,WRN_CLOSED_ACCOUNT,2026-11,2026-11-03\nc,WRN_CLOSED_ACCOUNT,2026-11,2026-11-03\n';
 
 function place(list?: string) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-prepare-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'export.csv'), EXPORT);
   if (list !== undefined) writeFileSync(join(cwd, 'closed.csv'), list);
   const prepare = (...words: string[]) =>
@@ -20,8 +19,7 @@ function place(list?: string) {
 
 it('svc au prepare --exclusions leaves out the tokens on the list, whatever else is wrong with their rows, and counts them', async () => {
   const { prepare, read } = place(LIST);
-  const { code, stdout, stderr } = await prepare();
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(await prepare());
   expect(JSON.parse(stdout)).toMatchObject({ rows: 1, rejected: 0, changes: { excluded_tokens: 2 } });
   expect(stderr).toContain('rows on the list of exclusions left out: 2 rows (lines 3, 4)');
   expect(read('tokens.csv').split('\n').slice(1)).toEqual(['a,31,05,', '']);
@@ -45,8 +43,7 @@ it('svc au prepare --exclusions ends with 3 when the list does not exist, and na
 it('svc au prepare --exclusions none leaves out no row', async () => {
   const { cwd } = place();
   const line = 'au prepare export.csv --exclusions none --out tokens.csv --rejects rejected.csv --max-rejects 1';
-  const { code, stdout, stderr } = await svcHere(line.split(' '), { cwd });
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(await svcHere(line.split(' '), { cwd }));
   expect(JSON.parse(stdout)).toMatchObject({ rows: 2, rejected: 1 });
   expect(stderr).not.toContain('exclusions');
 });

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { expect, it } from 'vitest';
+import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const TOKENS = [
   '0b7e2f5a-6f0d-4c57-9d0a-1f6f0f3c1a01',
@@ -14,8 +14,7 @@ const TOKENS = [
 const [A = '', B = '', C = '', D = ''] = TOKENS;
 
 function place(text: string) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-prepare-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'export.csv'), text);
   const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
   return { prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
@@ -64,8 +63,7 @@ it.each([
   ['a text in the first column that begins like a row', `note,token\n"Ann, ${B},\nwith love",${A}\n`],
   ['a text with blanks beside tokens that are no UUIDs', 'token,note\nt-1,"Dear Ann\nwith love, Bob"\n'],
 ])('svc au prepare reads a quoted cell of several lines without a question: %s', async (_, text) => {
-  const { code, stdout, stderr } = await place(text).prepare();
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await place(text).prepare());
   expect(rowsIn(stdout)).toHaveLength(1);
 });
 
@@ -95,8 +93,7 @@ it.each([
 it('svc au prepare --columns reads an export without a header, its first row too, and keeps columns by their names', async () => {
   const { prepare, read } = place(`${A};05;29;M-1;Ann\n${B};6;2029;M-2;Bob\n`);
   const words = ['--columns', 'token,month,year,merchant,customer', '--keep', 'customer', '--out', 'tokens.csv'];
-  const { code, stderr } = await prepare(...words);
-  expect(code, stderr).toBe(0);
+  succeeded(await prepare(...words));
   expect(rowsIn(read('tokens.csv'))).toEqual([`${A},29,05,M-1`, `${B},29,06,M-2`]);
   expect(rowsIn(read('tokens.keep.csv'))).toEqual([`1,${A},Ann`, `2,${B},Bob`]);
   const short = await prepare('--columns', 'token,month');
@@ -117,8 +114,7 @@ it.each([
   ['a title', `Cards of October\n\ntoken,expiry\n${A},05/29\n`],
   ['a title with empty cells', `Cards of October;;\n;;\ntoken;expiry;name\n${A};05/29;Ann\n`],
 ])('svc au prepare finds the header below %s, and says that lines were left out', async (_, text) => {
-  const { code, stdout, stderr } = await place(text).prepare();
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(await place(text).prepare());
   expect(rowsIn(stdout)).toEqual([`${A},29,05,`]);
   expect(stderr).toContain('lines above the header left out:');
 });
@@ -172,8 +168,7 @@ it.each([
       message: `export.csv: line 1 is a header with ${columns} columns, and each row has ${cells} cells`,
       next: `svc au prepare export.csv --columns${names.startsWith('-') ? '=' : ' '}${names}`,
     });
-    const next = await prepare(`--columns=${names}`);
-    expect(next.code, next.stderr).toBe(0);
+    const next = succeeded(await prepare(`--columns=${names}`));
     expect(rowsIn(next.stdout)).toEqual([`${A},29,05,M-1`, `${B},29,06,M-2`]);
   },
 );

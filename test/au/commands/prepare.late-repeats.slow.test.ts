@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type * as Prepare from '../../../src/au/prepare/prepare.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { succeeded, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const places = vi.hoisted(() => new Set<unknown>());
 
@@ -18,14 +18,12 @@ vi.mock('../../../src/au/prepare/prepare.ts', async (original) => {
 });
 
 it('svc au prepare writes a row once, with its latest expiration, in whichever two lines of a large export it is', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-late-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const rows = Array.from({ length: 20 }, (_, at) => `tok-${at},30,01`);
   const lines = ['token,expiration_year,expiration_month', ...rows, 'tok-3,31,02', 'tok-19,32,03', 'tok-18,,', ''];
   writeFileSync(join(directory, 'export.csv'), lines.join('\n'));
   const words = ['au', 'prepare', 'export.csv', '--out', 'tokens.csv', '-o', 'json'];
-  const { code, stdout, stderr } = await svcHere(words, { cwd: directory });
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await svcHere(words, { cwd: directory }));
   expect(JSON.parse(stdout)).toMatchObject({ rows: 20, changes: { repeated_tokens: 3, later_dates: 2 } });
   const later = new Map([
     [3, 'tok-3,31,02'],

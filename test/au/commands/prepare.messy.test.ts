@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { expect, it } from 'vitest';
+import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 
 function place(...lines: readonly string[]) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-prepare-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'export.csv'), `${lines.join('\n')}\n`);
   const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
   return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
@@ -35,8 +34,7 @@ it('svc au prepare of a messy export refuses text after the closing quote of a c
 
 it('svc au prepare of a messy export leaves out repeated headers and a total, and says where they were', async () => {
   const { prepare } = place('token,exp', 'a,05/31', 'token,exp', 'b,06/31', 'Total,', '', ',');
-  const { code, stdout, stderr } = await prepare();
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(await prepare());
   expect(rowsIn(stdout)).toEqual(['a,31,05,', 'b,31,06,']);
   expect(stderr).toContain('rows that repeat or underline the header left out: 1 row (line 3)');
   expect(stderr).toContain('a last row without a token left out, such as a total: 1 row (line 5)');
@@ -89,8 +87,7 @@ it('R40: svc au prepare of a messy export refuses a card number in a last row wi
 
 it('svc au prepare of a messy export writes rows of one token and merchant once, with the latest expiration', async () => {
   const { prepare } = place('token,exp,mid', 'a,05/31,M', 'b,,M', 'a,04/31,M', 'b,06/31,M', 'a,01/32,M', 'a,02/33,N');
-  const { code, stdout, stderr } = await prepare();
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(await prepare());
   expect(rowsIn(stdout)).toEqual(['a,32,01,M', 'b,31,06,M', 'a,33,02,N']);
   expect(stderr).toContain('rows with a token and merchant from above dropped: 3 rows (lines 4, 5, 6)');
   expect(stderr).toContain('whose expiration was taken, because it is later: 2 rows (lines 5, 6)');
@@ -207,8 +204,7 @@ it.each([
 ])(
   'svc au prepare of a messy export drops rows that repeat a token without a question where a column has %s',
   async (_, name, cellOf) => {
-    const { code, stdout, stderr } = await place(`token,expiry,${name}`, ...sharedCards(cellOf)).prepare();
-    expect(code, stderr).toBe(0);
+    const { stdout } = succeeded(await place(`token,expiry,${name}`, ...sharedCards(cellOf)).prepare());
     expect(rowsIn(stdout)).toHaveLength(20);
   },
 );
@@ -232,13 +228,9 @@ it.each([
   ['a word that contains mid', 'middle_name', ['A', 'B']],
   ['no merchant in any row', 'merchant_no', ['', '']],
 ])('svc au prepare of a messy export asks for no merchant where a column has %s', async (_, name, cells) => {
-  const { code, stdout, stderr } = await place(
-    `token,${name}`,
-    `a,${cells[0]}`,
-    `b,${cells[1]}`,
-    `b,${cells[0]}`,
-  ).prepare();
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(
+    await place(`token,${name}`, `a,${cells[0]}`, `b,${cells[1]}`, `b,${cells[0]}`).prepare(),
+  );
   expect(rowsIn(stdout)).toEqual(['a,,,', 'b,,,']);
   expect(stderr).not.toContain('warning');
 });
@@ -306,8 +298,7 @@ it('svc au prepare of a messy export names a command without a named half of the
 
 it('svc au prepare of a messy export warns of rows with half of an expiration that are sent so', async () => {
   const { prepare } = place('token,exp_year,exp_month', 'a,31,', 'b,,05', 'c,31,05', 'd,,', 'a,31,06');
-  const { code, stdout, stderr } = await prepare('--quiet');
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(await prepare('--quiet'));
   expect(rowsIn(stdout)).toEqual(['a,31,06,', 'b,,05,', 'c,31,05,', 'd,,,']);
   expect(stderr).toBe(
     'warning: 1 row (line 3) has a year without a month, or a month without a year: the service takes the other half from the token\n',
@@ -330,8 +321,7 @@ it('svc au prepare of a messy export says how many rows to leave out, and the ne
   const refused = await prepare(...words);
   expect(errorIn(refused)['hint']).toMatch(/^Only r\.csv was written; /);
   expect(errorIn(refused)['next']).toMatch(/ --rejects r\.csv --out tokens\.csv --max-rejects 2$/);
-  const { code, stderr } = await prepare(...words, '--max-rejects', '2');
-  expect(code, stderr).toBe(0);
+  succeeded(await prepare(...words, '--max-rejects', '2'));
   expect(read('r.csv').split('\n')).toHaveLength(4);
   expect(rowsIn(read('tokens.csv'))).toEqual(['a,31,05,']);
 });

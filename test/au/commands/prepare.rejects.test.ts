@@ -1,20 +1,19 @@
 import * as fc from 'fast-check';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { cardNumber, disguised } from '../../support/card-numbers.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { stream } from '../rows.ts';
 import { cases } from '../../support/cases.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const CARD = '4111 1111 1111 1111';
 const REJECTS = ['--rejects', 'rejected.csv', '--out', 'tokens.csv'];
 
 function place(text: string) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-rejects-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'export.csv'), text);
   const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
   return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };

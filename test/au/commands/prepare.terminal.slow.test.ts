@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 const EXPORT = 'token,name,card_end,created\na,Ann,05/31,2024-01-02\nb,Bob,12/29,2025-03-04\n';
 

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { inspectCell } from '../../../src/base/security/card-number.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 
@@ -25,8 +25,7 @@ const MAP = ['--map', 'token=card_id', '--map', 'expiration=valid_to'];
 
 /** Writes an export to a new directory, and returns a function that prepares it there. */
 function withExport(text: string | Buffer = EXPORT) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-prepare-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'export.csv'), text);
   const prepare = (...options: string[]) => svcHere(['au', 'prepare', 'export.csv', ...options], { cwd, home: cwd });
   return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { rowOf } from '../../support/run-here.ts';
+import { rowOf, succeeded } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
 
 const OLD = new Date('2020-01-01T00:00:00.000Z');
@@ -68,8 +68,7 @@ it('svc au prune names the directory of an old cycle of svc au refresh without r
   const [job = ''] = desk.jobs();
   age(desk, job);
   utimesSync(desk.home.file('refresh/2020-01/refresh.json'), OLD, OLD);
-  const pruned = await desk.svc(`${PRUNE} --yes`);
-  expect(pruned.code, pruned.stderr).toBe(0);
+  const pruned = succeeded(await desk.svc(`${PRUNE} --yes`));
   expect(pruned.stderr).toContain('1 cycle in refresh has not been written to for as long');
   expect(pruned.stderr).toContain('  rm -r refresh/2020-01\n');
   expect(desk.jobs()).toEqual([]);

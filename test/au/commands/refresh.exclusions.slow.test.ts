@@ -4,7 +4,7 @@ import { withLock } from '../../../src/base/files/lock.ts';
 import { FIRST_TENANT } from '../../../src/emulator/keys.ts';
 import { DEFAULT_SEED, seedOf } from '../../../src/emulator/seed/logs.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn, rowOf } from '../../support/run-here.ts';
+import { errorIn, rowOf, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 const LIST = 'refresh/exclusions.csv';
@@ -20,8 +20,7 @@ const MONTH_MS = 31 * 86_400_000;
 async function openSecondCycle(options: Parameters<typeof openQuickDesk>[0] = {}) {
   const desk = await openQuickDesk(options);
   writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-  const first = await desk.svc('au refresh export.csv --cycle 2026-12 --fail-on err=100%');
-  expect(first.code, first.stderr).toBe(0);
+  succeeded(await desk.svc('au refresh export.csv --cycle 2026-12 --fail-on err=100%'));
   const list = desk.home.file(LIST);
   const lines = readFileSync(list, 'utf8').trimEnd().split('\n');
   expect(lines).toHaveLength(1 + CLOSED);

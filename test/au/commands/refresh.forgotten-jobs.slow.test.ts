@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
+import { listOnly } from '../support.ts';
 
 // A low limit splits even small files into several jobs.
 vi.mock('../../../src/schema/account-updater-files.ts', async (original) => ({
@@ -27,12 +27,7 @@ async function openForgetful(rows: readonly string[] = ROWS.slice(0, 20)) {
         return void outgoing
           .writeHead(404, { 'content-type': 'application/json' })
           .end('{"title":"Not Found","status":404}');
-      if (method === 'GET' && /\/jobs(\?|$)/.test(url))
-        captureResponse(outgoing, (body) => {
-          const list = JSON.parse(body.toString()) as { data: { readonly id: string }[] };
-          const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => !forgotten.has(id)) });
-          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-        });
+      if (method === 'GET' && /\/jobs(\?|$)/.test(url)) listOnly(outgoing, (id) => !forgotten.has(id));
       proceed();
     },
   });

@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const REFRESH = 'au refresh export.csv --cycle 2026-12 --fail-on err=100%';
 const BEGIN = `${REFRESH} --no-wait`;
@@ -121,8 +122,7 @@ it.each(CASES)(
     expect(ended.code, ended.stderr).toBe(0);
     expect(cycle.uploads()).toBe(1);
     const [, ...rows] = readFileSync(cycle.home.file('refresh/2026-12/results.csv'), 'utf8').trimEnd().split('\n');
-    const whole = await cycle.on(machine, 'au resume 2026-12 --wait --out whole.csv');
-    expect(whole.code, whole.stderr).toBe(0);
+    succeeded(await cycle.on(machine, 'au resume 2026-12 --wait --out whole.csv'));
     expect(rows).toEqual(readFileSync(cycle.home.file('whole.csv'), 'utf8').trimEnd().split('\n').slice(1));
     const replaced = readFileSync(replace, 'utf8');
     expect(before ?? replaced).toBe(replaced);

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { refuseWith } from '../support.ts';
 import { openQuickDesk } from './support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const MINUTE_MS = 60_000;
 const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
@@ -28,8 +29,7 @@ it.each([
       },
     });
     writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-    const begun = await desk.svc(REFRESH);
-    expect(begun.code, begun.stderr).toBe(0);
+    succeeded(await desk.svc(REFRESH));
     const [job = ''] = desk.jobs();
     rmSync(desk.files(job).results);
     isTroubled = true;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 function writeExport({ home }: QuickDesk, name: string, header: string, last = ''): void {
@@ -23,15 +23,12 @@ const WORDS = '--map token=card_ref --map expiration=card_end --no-merchant --ac
 it('svc au refresh remembers how an export is read, in the next command and the next month, and says so in one line', async () => {
   const desk = await openQuickDesk();
   writeExport(desk, 'october.csv', HEADER);
-  const first = await desk.svc(`au refresh october.csv --cycle 2026-10 ${WORDS}`);
-  expect(first.code, first.stderr).toBe(0);
-  const again = await desk.svc('au refresh october.csv --cycle 2026-10');
-  expect(again.code, again.stderr).toBe(0);
+  succeeded(await desk.svc(`au refresh october.csv --cycle 2026-10 ${WORDS}`));
+  const again = succeeded(await desk.svc('au refresh october.csv --cycle 2026-10'));
   expect(again.stderr).toContain(`read as in cycle 2026-10: ${WORDS.replace(' --keep', ' --keep')}\n`);
   expect(desk.uploads()).toBe(1);
   writeExport(desk, 'november.csv', HEADER, '\n');
-  const next = await desk.svc('au refresh november.csv --cycle 2026-11 --pay-again');
-  expect(next.code, next.stderr).toBe(0);
+  const next = succeeded(await desk.svc('au refresh november.csv --cycle 2026-11 --pay-again'));
   expect(next.stderr).toContain('read as in cycle 2026-10: ');
   expect(optionsIn(desk, '2026-11')).toEqual(optionsIn(desk, '2026-10'));
 });
@@ -40,8 +37,9 @@ it('svc au refresh changes what it remembers by the options typed, and asks agai
   const desk = await openQuickDesk();
   writeExport(desk, 'october.csv', HEADER);
   expect((await desk.svc(`au refresh october.csv --cycle 2026-10 ${WORDS}`)).code).toBe(0);
-  const changed = await desk.svc('au refresh october.csv --cycle 2026-11 --pay-again --map merchant_id=shop --dry-run');
-  expect(changed.code, changed.stderr).toBe(0);
+  const changed = succeeded(
+    await desk.svc('au refresh october.csv --cycle 2026-11 --pay-again --map merchant_id=shop --dry-run'),
+  );
   expect(changed.stderr).toContain(
     'read as in cycle 2026-10: --map token=card_ref --map expiration=card_end --map merchant_id=shop --keep customer\n',
   );

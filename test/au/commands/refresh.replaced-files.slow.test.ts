@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 const CYCLE = 'refresh/2026-12';
@@ -57,8 +57,7 @@ describe('files of a cycle that are not replaced', () => {
     expect(errorIn(refused)['message']).toBe(`${REJECTED} was changed after the refresh wrote it`);
     expect([read(REJECTED), desk.uploads()]).toEqual([corrected, 0]);
     renameSync(desk.home.file(REJECTED), desk.home.file('corrected.csv'));
-    const done = await refresh('--date-order', 'dmy', '--max-rejects', '2');
-    expect(done.code, done.stderr).toBe(0);
+    succeeded(await refresh('--date-order', 'dmy', '--max-rejects', '2'));
     const add = await desk.svc(
       'au refresh corrected.csv --cycle 2026-12 --add --max-rejects 1 --fail-on err=60% --no-expiration',
     );

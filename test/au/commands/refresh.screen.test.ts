@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openQuickDesk } from './support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 /** Before the first of the new tokens expires. */
 const start = Date.parse('2026-12-01T09:00:00Z');
@@ -10,8 +11,7 @@ const LINE = 'au refresh export.csv --cycle 2026-12 --fail-on err=60% -o table';
 it('svc au refresh ends in five lines: the counts, the report, the new tokens, what is to do, and the next cycle', async () => {
   const desk = await openQuickDesk({ start });
   writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-  const { code, stdout, stderr } = await desk.svc(LINE);
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(await desk.svc(LINE));
   expect(stdout.trim().split('\n')).toEqual([
     '40 rows: 14 updated, 11 warnings, 13 errors, 2 unchanged',
     'report  refresh/2026-12/report.html',

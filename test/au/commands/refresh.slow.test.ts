@@ -6,7 +6,7 @@ import { TEST_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { SANDBOX_MERCHANT_ID } from '../../../src/schema/account-updater-files.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
@@ -64,8 +64,7 @@ function tableOf(text: string): Record<string, string>[] {
 describe('the files with what to do after a cycle', () => {
   it('the files with what to do after a cycle have each row with its kept columns, and the last line names the new tokens', async () => {
     const { refresh, read } = await openRefresh();
-    const done = await refresh('--keep', 'Customer');
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await refresh('--keep', 'Customer'));
     const results = tableOf(read('results.csv'));
     const issued = results.filter(({ new_token: token }) => token !== '');
     expect(read('todo/replace.csv').split('\n')[0]).toBe(
@@ -87,8 +86,7 @@ describe('the files with what to do after a cycle', () => {
   it('the files with what to do after a cycle have the groups of au report, also for codes with a chosen action', async () => {
     const { desk, refresh, read } = await openRefresh();
     const chosen = ['--action', 'UPD_PAN=exclude', '--action', 'UPD_EXP_DATE=keep'];
-    const done = await refresh(...ENOUGH, '--next', '--verbose', ...chosen);
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await refresh(...ENOUGH, '--next', '--verbose', ...chosen));
     const { groups } = rowOf(await desk.svc(['au', 'report', `${CYCLE}/results.csv`, ...chosen]));
     const written = filesIn(desk, `${CYCLE}/todo`)
       .filter((name) => name.endsWith('.csv'))
@@ -117,8 +115,7 @@ describe('the files with what to do after a cycle', () => {
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const first = tableOf(read('todo/replace.csv'));
     writeFileSync(desk.home.file('export.csv'), exportOf());
-    const both = await refresh('--add', ...ENOUGH);
-    expect(both.code, both.stderr).toBe(0);
+    succeeded(await refresh('--add', ...ENOUGH));
     const all = tableOf(read('todo/replace.csv'));
     const tokens = all.map(({ token }) => token);
     expect(new Set(tokens).size).toBe(tokens.length);
@@ -203,8 +200,7 @@ describe('the files of a whole cycle', () => {
     const own = readFileSync(desk.files(first).results, 'utf8');
     expect(read('results.csv')).toBe(own);
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(10), MORE));
-    const both = await refresh('--add', ...ENOUGH);
-    expect(both.code, both.stderr).toBe(0);
+    const both = succeeded(await refresh('--add', ...ENOUGH));
     const tokens = tokensIn(read('results.csv'));
     expect(new Set(tokens).size).toBe(tokens.length);
     for (const token of tokensIn(own)) expect(tokens).toContain(token);
@@ -230,8 +226,7 @@ describe('the files of a whole cycle', () => {
     const refreshFor = async (merchant: string): Promise<void> => {
       const row = [token, year, month, merchant, `card of ${merchant}`].join(';');
       writeFileSync(desk.home.file('shop.csv'), `token;expiration_year;expiration_month;merchant_id;card\n${row}\n`);
-      const done = await desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card');
-      expect(done.code, done.stderr).toBe(0);
+      succeeded(await desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card'));
     };
     await refreshFor('');
     await refreshFor(SANDBOX_MERCHANT_ID);
@@ -273,8 +268,7 @@ describe('the files of a whole cycle', () => {
     const rows = [updated, other, contact].map((token) => `${token};28;05;card of ${token}`);
     const header = 'token;expiration_year;expiration_month;card';
     writeFileSync(desk.home.file('shop.csv'), [header, ...rows, ''].join('\n'));
-    const done = await desk.svc('au refresh shop.csv --cycle 2026-12 --keep card --next', machine('laptop'));
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await desk.svc('au refresh shop.csv --cycle 2026-12 --keep card --next', machine('laptop')));
     expect(rowOf(done)).toMatchObject({ rows: 3, warned: 2, new_tokens: 3 });
     const tokensOf = (name: string): unknown[] => tableOf(read(name)).map(({ card, token }) => [card, token]);
     const replaced = tokensOf('todo/replace.csv');
@@ -356,8 +350,7 @@ describe('the new tokens of a cycle that a command behind && applies', () => {
     const { desk, refresh, read } = await openRefresh();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
     const night = async (...options: string[]): Promise<string[]> => {
-      const { code, stderr } = await refresh('--fail-on', 'err=60%', ...options);
-      expect(code, stderr).toBe(0);
+      succeeded(await refresh('--fail-on', 'err=60%', ...options));
       return [read('todo/replace.csv'), read('todo/update.sql')];
     };
     const first = await night();
@@ -449,8 +442,7 @@ describe('the directory of all cycles', () => {
   it('the directory of all cycles is another one in the sandbox', async () => {
     const { desk } = await openRefresh();
     const words = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--dry-run'];
-    const shown = await desk.svc(['--sandbox', ...words], { SVC_BASE_URL: '' });
-    expect(shown.code, shown.stderr).toBe(0);
+    const shown = succeeded(await desk.svc(['--sandbox', ...words], { SVC_BASE_URL: '' }));
     expect(rowOf(shown)).toMatchObject({ file: 'refresh-sandbox/2026-12/request.csv' });
   });
 });
@@ -476,8 +468,7 @@ describe('a refresh without an export', () => {
 describe('svc au refresh', () => {
   it('svc au refresh takes an export to the results, the report and the next request, and names the command of each step', async () => {
     const { desk, refresh, read } = await openRefresh();
-    const done = await refresh('--verbose', '--keep', 'Customer', '--next', ...ENOUGH);
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await refresh('--verbose', '--keep', 'Customer', '--next', ...ENOUGH));
     expect(rowOf(done)).toMatchObject({
       cycle: '2026-12',
       status: 'completed',
@@ -524,8 +515,7 @@ describe('svc au refresh', () => {
     const { desk, refresh, read } = await openRefresh();
     const first = await refresh('--next', ...ENOUGH);
     const before = filesIn(desk).map((name) => read(name));
-    const again = await refresh('--next', '--verbose', ...ENOUGH);
-    expect(again.code, again.stderr).toBe(0);
+    const again = succeeded(await refresh('--next', '--verbose', ...ENOUGH));
     expect(rowOf(again)).toEqual(rowOf(first));
     expect(filesIn(desk).map((name) => read(name))).toEqual(before);
     expect(again.stderr).toContain('step 5 of 5, next: done before');
@@ -579,8 +569,7 @@ describe('svc au refresh', () => {
     const request = read('request.csv');
     rmSync(desk.home.file('export.csv'));
     rmSync(desk.home.file(`${CYCLE}/request.csv`));
-    const done = await refresh('--next', ...ENOUGH);
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await refresh('--next', ...ENOUGH));
     expect(done.stderr).toContain('export.csv is gone: its request was prepared before');
     expect(read('request.csv')).toBe(request);
     expect(rowOf(done)).toMatchObject({ status: 'completed', next: `${CYCLE}/next.csv` });
@@ -592,8 +581,7 @@ describe('svc au refresh', () => {
     expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
     await desk.clock.advance(120_000);
     expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
-    const done = await refresh('--no-wait', ...ENOUGH);
-    expect(done.code, done.stderr).toBe(0);
+    succeeded(await refresh('--no-wait', ...ENOUGH));
     expect(filesIn(desk)).toContain('report.html');
     expect(desk.uploads()).toBe(1);
   });
@@ -642,15 +630,13 @@ describe('svc au refresh', () => {
     const first = read('results.csv');
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
     // A changed export sends nothing without the operator's word.
-    const told = await refresh(...ENOUGH);
-    expect(told.code, told.stderr).toBe(0);
+    const told = succeeded(await refresh(...ENOUGH));
     expect(told.stderr).toContain('1 row of export.csv is new in cycle 2026-12: --add submits it');
     expect(rowOf(told)).toMatchObject({ new_rows: 1, request: `${CYCLE}/request.csv` });
     const planned = await refresh('--dry-run');
     expect([planned.code, planned.stderr.trimEnd().split('\n').at(-1)]).toEqual([0, 'dry run: nothing was sent']);
     expect(desk.uploads()).toBe(1);
-    const second = await refresh('--add', '--fail-on', 'err=100%');
-    expect(second.code, second.stderr).toBe(0);
+    const second = succeeded(await refresh('--add', '--fail-on', 'err=100%'));
     expect(rowOf(second)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request.csv` });
     expect(second.stderr).toContain(`${ROWS.length} of ${ROWS.length + 1} rows of ${CYCLE}/request.csv are in cycle`);
     expect(second.stderr).toContain('rows on the list of exclusions left out: 7 rows');
@@ -685,8 +671,7 @@ describe('svc au refresh', () => {
     const both = await refresh('--no-wait', '--add', '--fail-on', 'err=100%');
     expect(both.code).toBe(11);
     await desk.clock.advance(120_000);
-    const done = await refresh('--no-wait', '--add', '--fail-on', 'err=100%');
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await refresh('--no-wait', '--add', '--fail-on', 'err=100%'));
     expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, results: `${CYCLE}/results.csv` });
     expect(desk.uploads()).toBe(2);
   });
@@ -707,16 +692,13 @@ describe('svc au refresh', () => {
     const added = '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05,31,11,\n';
     expect([both.code, read('request.csv')], both.stderr).toEqual([11, request + added]);
     await desk.clock.advance(120_000);
-    const done = await refreshOn('laptop');
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await refreshOn('laptop'));
     expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, results: `${CYCLE}/results.csv` });
     const results = read('results.csv');
     expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
     // The results that one machine wrote are those of the other one too.
-    const again = await refreshOn('runner');
-    expect(again.code, again.stderr).toBe(0);
-    const third = await refreshOn('desktop');
-    expect(third.code, third.stderr).toBe(0);
+    succeeded(await refreshOn('runner'));
+    succeeded(await refreshOn('desktop'));
     expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
   });
 
@@ -779,8 +761,7 @@ describe('svc au refresh', () => {
     isCut = false;
     const [lost = ''] = desk.jobs();
     expect(await desk.svc(`au abandon ${lost} --yes`)).toMatchObject({ code: 0 });
-    const done = await refresh(...ENOUGH);
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await refresh(...ENOUGH));
     expect([desk.uploads(), rowOf(done)['rows'], rowOf(done)['jobs']]).toEqual([
       1,
       ROWS.length,
@@ -796,8 +777,7 @@ describe('svc au refresh', () => {
     expect(await refresh()).toMatchObject({ code: 4 });
     expect(existsSync(desk.home.file('refresh'))).toBe(false);
     mayCreate = true;
-    const done = await refresh(...ENOUGH);
-    expect(done.code, done.stderr).toBe(0);
+    succeeded(await refresh(...ENOUGH));
     expect(filesIn(desk)).toContain('request.csv');
   });
 
@@ -878,8 +858,7 @@ describe('svc au refresh', () => {
     expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
     const later = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', ...ENOUGH];
     await desk.clock.advance(31 * 86_400_000);
-    const next = await desk.svc(later);
-    expect(next.code, next.stderr).toBe(0);
+    const next = succeeded(await desk.svc(later));
     expect(rowOf(next)).toMatchObject({ rows: ROWS.length - 7 });
     expect(next.stderr).toMatch(/^updated \d+\.\d% \(2026-12: \d+\.\d%\), warned /m);
     const page = readFileSync(desk.home.file('refresh/2027-01/report.html'), 'utf8');
@@ -941,8 +920,7 @@ describe('svc au refresh', () => {
         proceed();
       },
     });
-    const plan = await refresh('--dry-run');
-    expect(plan.code, plan.stderr).toBe(0);
+    const plan = succeeded(await refresh('--dry-run'));
     expect(rowOf(plan)).toMatchObject({ file: `${CYCLE}/request.csv`, rows: ROWS.length, job_count: 1 });
     expect([existsSync(desk.home.file('refresh')), changes]).toEqual([false, 0]);
   });
@@ -996,8 +974,7 @@ describe('svc au refresh', () => {
   it('svc au refresh reads an export from standard input', async () => {
     const { desk } = await openRefresh();
     const words = ['au', 'refresh', '-', '--cycle', '2026-12', '--map', 'token=Card Ref', ...ENOUGH];
-    const done = await desk.svc(words, {}, exportOf());
-    expect(done.code, done.stderr).toBe(0);
+    succeeded(await desk.svc(words, {}, exportOf()));
     expect(await desk.svc(words, {}, exportOf())).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);
   });
@@ -1009,8 +986,7 @@ describe('svc au refresh', () => {
     expect(pending.code, pending.stderr).toBe(11);
     const { next_words: next } = errorIn(pending) as { next_words: string[] };
     expect(next.slice(1, 5)).toEqual(['au', 'refresh', '--cycle', '2026-12']);
-    const done = await desk.svc(next.slice(1).filter((word) => word !== '--no-wait'));
-    expect(done.code, done.stderr).toBe(0);
+    succeeded(await desk.svc(next.slice(1).filter((word) => word !== '--no-wait')));
     expect(desk.uploads()).toBe(1);
   });
 
@@ -1035,8 +1011,9 @@ describe('svc au refresh', () => {
       next: 'svc au refresh shops.csv --cycle 2026-12 --next --map merchant_id=store_no',
       alternatives: ['svc au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats'],
     });
-    const done = await desk.svc('au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats');
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(
+      await desk.svc('au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats'),
+    );
     expect(rowOf(done)).toMatchObject({ rows: 1 });
     expect((await desk.svc('au refresh shops.csv --cycle 2026-12 --accept repeats --no-merchant --next')).code).toBe(0);
     expect(desk.uploads()).toBe(1);

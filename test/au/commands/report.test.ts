@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { errorIn, svcHere, type HereResult } from '../../support/run-here.ts';
+import { describe, expect, it } from 'vitest';
+import { errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const REQUEST = `token,expiration_year,expiration_month,merchant_id
 a,27,01,
@@ -22,8 +22,7 @@ e,27,01,,,,WRN_LATER,x
 `;
 
 async function report(argv: readonly string[], files: Readonly<Record<string, string>> = {}) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-report-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   const all = { 'request.csv': REQUEST, 'results.csv': RESULTS, ...files };
   for (const [name, text] of Object.entries(all)) writeFileSync(join(cwd, name), text);
   const run = (words: readonly string[]) => svcHere(['au', 'report', 'results.csv', ...words], { cwd });
@@ -71,8 +70,9 @@ describe('svc au report', () => {
     const codes = ['UPD_PAN', 'UPD_EXP_DATE', 'UPD_CORRECTED', 'UPD_BRAND_CONV', 'UPD_LATER'];
     const [header = ''] = RESULTS.split('\n');
     const rows = codes.map((code, at) => `${'abcde'[at]},27,01,,,,${code},x`);
-    const found = await report(['--split-into', 'todo'], { 'results.csv': [header, ...rows, ''].join('\n') });
-    expect(found.code, found.stderr).toBe(0);
+    const found = succeeded(
+      await report(['--split-into', 'todo'], { 'results.csv': [header, ...rows, ''].join('\n') }),
+    );
     expect(data(found)['groups']).toMatchObject({ replace: 0, support: 3, keep: 2 });
     expect(found.read('todo/support.csv').split('\n').slice(1, -1)).toEqual(rows.slice(0, 3));
     expect(found.stderr).toContain('warning: 3 rows of results.csv say that a new token was created, and lack it');

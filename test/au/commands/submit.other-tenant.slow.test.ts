@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
+import { errorIn, type HereResult, rowOf, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 /** The keys of the profile count, and none of the environment. */
@@ -28,8 +28,7 @@ async function twoTenants(): Promise<{ desk: QuickDesk; stores: Stores }> {
 
 async function login(desk: QuickDesk, privateKey: string): Promise<void> {
   const words = 'login --management-key-stdin --private-key-stdin';
-  const { code, stderr } = await desk.svc(words, STORED, `sandbox-management-key\n${privateKey}\n`);
-  expect(code, stderr).toBe(0);
+  succeeded(await desk.svc(words, STORED, `sandbox-management-key\n${privateKey}\n`));
 }
 
 async function tenantType(desk: QuickDesk): Promise<unknown> {
@@ -54,8 +53,7 @@ it('nothing is uploaded with a private key of another tenant than the known one 
   const { id } = rowOf(await desk.svc('au create', STORED));
   expectRefusal(await desk.svc(`au upload ${String(id)} tokens.csv`, STORED));
   expect(stores.files).toBe(0);
-  const whoami = await desk.svc('whoami', STORED);
-  expect(whoami.code, whoami.stderr).toBe(0);
+  const whoami = succeeded(await desk.svc('whoami', STORED));
   expect(whoami.stderr).toContain('svc treats the tenant of this profile as unknown');
   expect(await tenantType(desk)).toBe(null);
   const submitted = await desk.svc('au submit tokens.csv', STORED);
@@ -75,8 +73,7 @@ it('a 3DS session is not authenticated with a private key of another tenant than
   expect(session['authentication']).toBeUndefined();
   await login(desk, 'sandbox-private-key');
   await desk.svc('login -p other --private-key-stdin', STORED, 'sandbox-2-private-key');
-  const sent = await desk.svc(`${authenticate} -p other`, STORED, template.stdout);
-  expect(sent.code, sent.stderr).toBe(0);
+  succeeded(await desk.svc(`${authenticate} -p other`, STORED, template.stdout));
 });
 
 it('an upload is not resumed with a private key of another tenant than the known one of the profile', async () => {

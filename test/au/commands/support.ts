@@ -1,6 +1,5 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
@@ -13,8 +12,9 @@ import { FakeClock } from '../../support/clock.ts';
 import { passTime } from '../../support/passing-time.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
-import { type Finished, Home } from '../../support/svc.ts';
+import { type Finished, Home, isAlive } from '../../support/svc.ts';
 import { uploadsTaken } from '../support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** The tool with a new home, a new sandbox and a request file. All are removed when the test ends. */
 export interface Desk extends Workplace {
@@ -89,7 +89,7 @@ export async function openQuickDesk({
     const before = process.cwd();
     process.chdir(home.path);
     try {
-      const here = { clock, home: home.path, env: home.environment({ ...env, ...more }), input };
+      const here = { clock, home: home.path, env: home.environment({ ...env, ...more }), input, isAlive };
       return await passTime(clock, svcHere(words, here), () => exchanges);
     } finally {
       process.chdir(before);
@@ -110,15 +110,11 @@ function fileIn(directory: string, name: string): string {
 }
 
 async function openWorkplace(options: Omit<SandboxOptions, 'directory'>): Promise<Workplace> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-desk-'));
+  const directory = temporaryDirectory();
   const jobIds = process.env['JOB_IDS'] === 'plain' ? 'plain' : undefined;
   const sandbox = await startSandbox({ directory, logCount: 0, processingMs: 0, jobIds, ...options });
   const home = new Home();
-  onTestFinished(async () => {
-    await sandbox.close();
-    home.remove();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  onTestFinished(() => sandbox.close());
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
   const env = { SVC_BASE_URL: sandbox.url, SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_PACING: 'off' };
   return {

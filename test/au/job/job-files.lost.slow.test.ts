@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { answerLost, type Fault, inTurn, refuseWith } from '../support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const HOUR = 3_600_000;
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
@@ -65,8 +66,7 @@ it.each(CASES)(
     mkdirSync(machine.path('fresh'));
     cpSync(machine.path('state/ledger'), machine.path('fresh/ledger'), { recursive: true });
     const fresh = { SVC_STATE_DIR: machine.path('fresh') };
-    const resumed = await machine.svc('au resume 2026-12 --wait --out first.csv', fresh);
-    expect(resumed.code, resumed.stderr).toBe(0);
+    succeeded(await machine.svc('au resume 2026-12 --wait --out first.csv', fresh));
     expect(readFileSync(machine.path('work/first.csv'), 'utf8')).toBe(results);
     expect(machine.uploads()).toBe(1);
   },

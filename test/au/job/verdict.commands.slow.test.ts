@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
-import type { HereResult } from '../../support/run-here.ts';
+import { type HereResult, succeeded } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 const HOUR = 3_600_000;
@@ -29,8 +29,7 @@ async function openJob({ processingMs = HOUR } = {}): Promise<Open> {
     pickupMs: 0,
     intercept: (incoming, outgoing, proceed) => answer(incoming, outgoing, proceed),
   });
-  const submitted = await desk.svc('au submit tokens.csv --cycle 2026-12');
-  expect(submitted.code, submitted.stderr).toBe(0);
+  const submitted = succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12'));
   const [job = ''] = (JSON.parse(submitted.stdout) as { jobs: string[] }).jobs;
   return { desk, job, answer: (next) => (answer = next) };
 }
@@ -206,8 +205,7 @@ function outcomes({ stdout }: Pick<HereResult, 'stdout'>): Record<string, unknow
 /** Submits another file, with one more row, in another cycle. */
 async function anotherCycle(desk: QuickDesk, cycle: string): Promise<string> {
   writeFileSync(desk.home.file('other.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,,,\n`);
-  const submitted = await desk.svc(`au submit other.csv --cycle ${cycle} --pay-again`);
-  expect(submitted.code, submitted.stderr).toBe(0);
+  const submitted = succeeded(await desk.svc(`au submit other.csv --cycle ${cycle} --pay-again`));
   return (JSON.parse(submitted.stdout) as { job: string }).job;
 }
 

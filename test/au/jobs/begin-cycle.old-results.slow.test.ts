@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { DAY } from '../ledger/machines.ts';
@@ -16,8 +16,7 @@ it.each([
     const { SVC_LEDGER } = sharedLedger(machine.path('ledger'));
     const [runner, laptop] = ['runner', 'laptop'].map((name) => ({ SVC_LEDGER, SVC_STATE_DIR: machine.path(name) }));
     const wrong = new FakeClock({ start: machine.clock.now() + off * DAY });
-    const sent = await machine.svc('au submit tokens.csv --wait --out first.csv', runner, wrong);
-    expect(sent.code, sent.stderr).toBe(0);
+    succeeded(await machine.svc('au submit tokens.csv --wait --out first.csv', runner, wrong));
     await machine.clock.advance(later * DAY);
     const again = await machine.svc('au submit tokens.csv --wait --out results.csv', laptop);
     expect([again.code, machine.uploads()], again.stderr).toEqual([code, 1]);
@@ -34,12 +33,10 @@ it('R79: a file without a cycle whose job took a week ends with 0 on another mac
   const shared = sharedLedger(desk.home.file('ledger'));
   const on = (name: string, line: string) => desk.svc(line, { ...shared, SVC_STATE_DIR: desk.home.file(name) });
   for (const line of ['au submit tokens.csv', 'au resume']) {
-    const sent = await on('runner', line);
-    expect(sent.code, sent.stderr).toBe(0);
+    succeeded(await on('runner', line));
     await desk.clock.advance(6.95 * DAY);
   }
-  const soon = await on('laptop', 'au submit tokens.csv --wait --out soon.csv');
-  expect(soon.code, soon.stderr).toBe(0);
+  succeeded(await on('laptop', 'au submit tokens.csv --wait --out soon.csv'));
   await desk.clock.advance(DAY);
   const late = await on('desktop', 'au submit tokens.csv --wait --out late.csv');
   expect([late.code, desk.uploads()], late.stderr).toEqual([6, 1]);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { HEADER } from '../rows.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 /** Returns the entries below a place, by their names. */
 function entriesIn(place: string): string[] {
@@ -24,8 +25,7 @@ async function openRestored(fault?: Machine['fault']) {
   expect(first.code, first.stderr).toBe(fault === undefined ? 0 : 4);
   machine.fault = undefined;
   cpSync(shared, machine.path('older'), { recursive: true });
-  const second = await on('laptop', 'au submit more.csv --cycle 2026-12');
-  expect(second.code, second.stderr).toBe(0);
+  succeeded(await on('laptop', 'au submit more.csv --cycle 2026-12'));
   rmSync(shared, { recursive: true });
   cpSync(machine.path('older'), shared, { recursive: true });
   const [job = ''] = readdirSync(machine.path('laptop/jobs'));
@@ -52,8 +52,7 @@ describe.each([
     const stopped = await on('runner', words);
     expect([stopped.code, entries()], stopped.stderr).toEqual([9, before]);
     // The machine that has the lost claim puts it back, and everything goes on.
-    const cured = await on('laptop', 'au resume 2026-12 --wait --out laptop.csv');
-    expect(cured.code, cured.stderr).toBe(0);
+    succeeded(await on('laptop', 'au resume 2026-12 --wait --out laptop.csv'));
     const again = await on('runner', words);
     expect([again.code, machine.uploads()], again.stderr).toEqual([0, 2]);
   });
@@ -93,8 +92,7 @@ it('R58: a key that may not list jobs gets the results of a shared ledger, with 
     if (incoming.url?.startsWith('/account-updater/jobs?') === true) outgoing.writeHead(403).end();
     else proceed();
   };
-  const { code, stderr } = await on('runner', 'au resume 2026-12 --out results.csv');
-  expect(code, stderr).toBe(0);
+  const { stderr } = succeeded(await on('runner', 'au resume 2026-12 --out results.csv'));
   expect(stderr).toContain('were not compared with the ledger, because this key may not list them');
 });
 
@@ -108,10 +106,9 @@ describe('a machine that begins to share', () => {
     const { machine, on, job, entries } = await openRestored();
     writeRow(machine, 'own');
     // Its own ledger has a claim of the same cycle, which would take the number of the lost one.
-    const own = await machine.svc('au submit own.csv --cycle 2026-12 --new-ledger', {
-      SVC_STATE_DIR: machine.path('runner'),
-    });
-    expect(own.code, own.stderr).toBe(0);
+    succeeded(
+      await machine.svc('au submit own.csv --cycle 2026-12 --new-ledger', { SVC_STATE_DIR: machine.path('runner') }),
+    );
     const before = entries();
     const words = line.replace('JOB', job);
     const stopped = await on('runner', words);
@@ -121,8 +118,7 @@ describe('a machine that begins to share', () => {
     expect(cured.code, cured.stderr).toBe(9);
     const again = await on('runner', words);
     expect([again.code, machine.uploads()], again.stderr).toEqual([0, 3]);
-    const last = await on('laptop', 'au resume 2026-12 --wait --out laptop.csv --force');
-    expect(last.code, last.stderr).toBe(0);
+    succeeded(await on('laptop', 'au resume 2026-12 --wait --out laptop.csv --force'));
   });
 });
 
@@ -133,8 +129,7 @@ it('R58: two machines that begin to share both enter their claims, although neit
   for (const host of ['one', 'two']) {
     writeRow(machine, host);
     const line = `au submit ${host}.csv --cycle 2026-12 --new-ledger`;
-    const own = await machine.svc(line, { SVC_STATE_DIR: machine.path(host) });
-    expect(own.code, own.stderr).toBe(0);
+    succeeded(await machine.svc(line, { SVC_STATE_DIR: machine.path(host) }));
   }
   const stopped = await on('one', 'au resume');
   expect(stopped.code, stopped.stderr).toBe(9);
@@ -208,8 +203,7 @@ it('R83: a machine with other claims of a cycle stops in that cycle, and sends r
   writeRow(machine, 'next');
   const stopped = await on('laptop', 'au submit next.csv --cycle 2026-12');
   expect([stopped.code, stopped.stderr.includes('two histories')], stopped.stderr).toEqual([3, true]);
-  const next = await on('laptop', 'au submit next.csv --cycle 2026-12.2');
-  expect(next.code, next.stderr).toBe(0);
+  succeeded(await on('laptop', 'au submit next.csv --cycle 2026-12.2'));
 });
 
 /** Returns the place of a ledger that machines share, that of an older copy of it, and a function that runs a command on one. */

@@ -2,13 +2,12 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
-import { type Fault, refuseWith } from '../support.ts';
+import { changeJson, type Fault, refuseWith } from '../support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const DAY = 86_400_000;
@@ -30,8 +29,7 @@ async function restoredTo(machine: Machine, moment: Copied): Promise<string> {
     if (moment === 'uploading' && incoming.method === 'PUT') take();
     proceed();
   };
-  const { code, stdout, stderr } = await machine.svc(SUBMIT);
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await machine.svc(SUBMIT));
   machine.fault = undefined;
   rmSync(state, { recursive: true });
   cpSync(copy, state, { recursive: true });
@@ -76,8 +74,7 @@ describe('a state directory that is older than what was submitted', () => {
       expect(machine.uploads()).toBe(1);
       await machine.clock.advance(60_000);
     }
-    const { code, stderr } = await machine.svc(`${SUBMIT} --new-ledger`);
-    expect(code, stderr).toBe(0);
+    const { stderr } = succeeded(await machine.svc(`${SUBMIT} --new-ledger`));
     expect(stderr.split('\n').filter((line) => line.startsWith('warning:'))).toHaveLength(1);
     expect(stderr).toContain(job);
     expect(machine.uploads()).toBe(2);
@@ -93,8 +90,7 @@ describe('a state directory that is older than what was submitted', () => {
     expect(refused.code, refused.stderr).toBe(9);
     expect(await machine.svc(`au ignore ${job} --yes`)).toMatchObject({ code: 0 });
     // The operator names the job once, which is enough for all later files.
-    const named = await machine.svc(ALONE);
-    expect(named.code, named.stderr).toBe(0);
+    succeeded(await machine.svc(ALONE));
     otherFile(machine, 'more.csv', 'one-more');
     expect(await machine.svc('au submit more.csv --only-recorded')).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(3);
@@ -111,8 +107,7 @@ describe('a state directory that is older than what was submitted', () => {
     expect(refused.code, refused.stderr).toBe(9);
     const { alternatives } = errorIn(refused) as { readonly alternatives: readonly string[] };
     expect(alternatives.at(-1)).toMatch(/ --new-ledger$/);
-    const begun = await machine.svc(`${SUBMIT}${only} --new-ledger`, env);
-    expect(begun.code, begun.stderr).toBe(0);
+    const begun = succeeded(await machine.svc(`${SUBMIT}${only} --new-ledger`, env));
     expect(begun.stderr).toContain(job);
     expect(await machine.svc(`${SUBMIT}${only}`, env)).toMatchObject({ code: 0 });
     expect(machine.uploads()).toBe(2);
@@ -121,8 +116,7 @@ describe('a state directory that is older than what was submitted', () => {
   it('R74: a state directory that is older than what was submitted restored to uploading continues with the job that has the file', async () => {
     const machine = await openMachine();
     const job = await restoredTo(machine, 'uploading');
-    const { code, stdout, stderr } = await machine.svc(`${ALONE} --wait --out results.csv`);
-    expect(code, stderr).toBe(0);
+    const { stdout } = succeeded(await machine.svc(`${ALONE} --wait --out results.csv`));
     expect(JSON.parse(stdout)).toMatchObject({ job, status: 'completed' });
     expect(machine.uploads()).toBe(1);
   });
@@ -131,8 +125,7 @@ describe('a state directory that is older than what was submitted', () => {
     const machine = await openMachine();
     await restoredTo(machine, 'before');
     await machine.clock.advance(31 * DAY);
-    const late = await machine.svc(ALONE);
-    expect(late.code, late.stderr).toBe(0);
+    succeeded(await machine.svc(ALONE));
     await machine.clock.advance(DAY);
     otherFile(machine, 'more.csv', 'one-more');
     expect(await machine.svc('au submit more.csv --only-recorded')).toMatchObject({ code: 0 });
@@ -226,8 +219,7 @@ describe('a shared ledger that a machine with a wrong clock began', () => {
     const shared = sharedLedger(machine.path('ledger'));
     otherFile(machine, 'first.csv', 'one');
     const ahead = new FakeClock({ start: machine.clock.now() + 10 * DAY });
-    const first = await machine.svc('au submit first.csv', shared, ahead);
-    expect(first.code, first.stderr).toBe(0);
+    succeeded(await machine.svc('au submit first.csv', shared, ahead));
     await machine.clock.advance(60_000);
     const outside = { SVC_STATE_DIR: machine.path('outside') };
     expect(await machine.svc(`${SUBMIT} --new-ledger`, outside)).toMatchObject({ code: 0 });
@@ -243,10 +235,8 @@ describe('a shared ledger that a machine with a wrong clock began', () => {
     await machine.clock.advance(DAY);
     const shared = { ...sharedLedger(machine.path('ledger')), SVC_STATE_DIR: machine.path('runner') };
     const behind = new FakeClock({ start: machine.clock.now() - 10 * DAY });
-    const first = await machine.svc('au submit first.csv --new-ledger', shared, behind);
-    expect(first.code, first.stderr).toBe(0);
-    const second = await machine.svc('au submit second.csv', shared);
-    expect(second.code, second.stderr).toBe(0);
+    succeeded(await machine.svc('au submit first.csv --new-ledger', shared, behind));
+    succeeded(await machine.svc('au submit second.csv', shared));
   });
 });
 
@@ -254,12 +244,10 @@ describe('a shared ledger that a machine with a wrong clock began', () => {
 function listedWith(make: (job: Record<string, unknown>) => unknown): Fault {
   return (incoming, outgoing, proceed) => {
     if (incoming.method === 'GET' && /\/jobs(\?|$)/.test(incoming.url ?? ''))
-      captureResponse(outgoing, (body) => {
-        const list = JSON.parse(body.toString()) as { data: Record<string, unknown>[] };
+      changeJson(outgoing, (list: { data: Record<string, unknown>[] }) => {
         const [newest] = list.data;
         if (newest) list.data.unshift(make({ ...newest, status: 'completed' }) as Record<string, unknown>);
-        const text = JSON.stringify(list);
-        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+        return list;
       });
     proceed();
   };
@@ -352,11 +340,7 @@ describe('two systems that submit in the same minute of three months', () => {
 /** Changes the job in the service's response to a creation. */
 function createdAs(change: (job: Record<string, unknown>) => Record<string, unknown>): Fault {
   return (incoming, outgoing, proceed) => {
-    if (isCreation(incoming))
-      captureResponse(outgoing, (body) => {
-        const text = JSON.stringify(change(JSON.parse(body.toString()) as Record<string, unknown>));
-        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-      });
+    if (isCreation(incoming)) changeJson(outgoing, change);
     proceed();
   };
 }

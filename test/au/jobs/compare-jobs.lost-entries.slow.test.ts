@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
@@ -17,8 +17,7 @@ async function submittedTwice(): Promise<Machine & { readonly env: Record<string
   write('second.csv', 3, 5);
   write('more.csv', 1, 8);
   for (const name of ['first.csv', 'second.csv']) {
-    const { code, stderr } = await machine.svc(`au submit ${name} --cycle 2026-12`, env);
-    expect(code, stderr).toBe(0);
+    succeeded(await machine.svc(`au submit ${name} --cycle 2026-12`, env));
   }
   return { ...machine, env };
 }

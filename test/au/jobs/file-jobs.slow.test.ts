@@ -5,6 +5,7 @@ import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { CAN_OBEY_MODES } from '../../support/svc.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const RESULTS = 'tokens.results.csv';
 const BAD = '<html><body>Welcome to our network</body></html>\n';
@@ -14,8 +15,7 @@ async function completed(
   options: { intercept?: Interceptor } = {},
 ): Promise<{ desk: QuickDesk; job: string; right: string }> {
   const desk = await openQuickDesk({ pickupMs: 0, ...options });
-  const { code, stderr } = await desk.svc('au submit tokens.csv --wait');
-  expect(code, stderr).toBe(0);
+  succeeded(await desk.svc('au submit tokens.csv --wait'));
   return { desk, job: desk.jobs()[0] ?? '', right: readFileSync(desk.home.file(RESULTS), 'utf8') };
 }
 
@@ -34,8 +34,7 @@ describe('a file whose results were damaged', () => {
       const rest = { 'au submit': 'tokens.csv --wait --force', 'au download': `${job} --force --out ${RESULTS}` }[
         command
       ];
-      const { code, stderr } = await desk.svc(`${command} ${rest}`);
-      expect(code, stderr).toBe(0);
+      succeeded(await desk.svc(`${command} ${rest}`));
       expect(readFileSync(desk.home.file(RESULTS), 'utf8')).toBe(right);
       expect(desk.uploads()).toBe(1);
     },
@@ -76,8 +75,7 @@ describe('results whose checksum alone is another, each time', () => {
     expect(refused.stderr).not.toContain('--pay-again');
     expect(statSync(kept).mode & 0o777).toBe(0o600);
     const bytes = readFileSync(kept);
-    const taken = await desk.svc(`au download ${job} --accept-unproven --out ${RESULTS}`);
-    expect(taken.code, taken.stderr).toBe(0);
+    succeeded(await desk.svc(`au download ${job} --accept-unproven --out ${RESULTS}`));
     expect(readFileSync(desk.home.file(RESULTS))).toEqual(bytes);
     expect(await desk.svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
     expect(desk.uploads()).toBe(1);

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer, type BucketHook } from '../../support/bucket-server.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
@@ -13,7 +14,6 @@ const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 async function bucketDesk(later: BucketHook) {
   const desk = await openQuickDesk();
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   bucket.now = () => desk.clock.now();
   const fixFile = desk.home.file('more.fix.csv');
   let asked = 0;
@@ -24,8 +24,7 @@ async function bucketDesk(later: BucketHook) {
   };
   const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
   const svc = (line: string | readonly string[]) => desk.svc(line, env);
-  const first = await svc('au submit tokens.csv --cycle 2026-12 --wait');
-  expect(first.code, first.stderr).toBe(0);
+  succeeded(await svc('au submit tokens.csv --cycle 2026-12 --wait'));
   writeFileSync(desk.home.file('more.csv'), [HEADER, ...ROWS, 'one-more,27,01,', ''].join('\n'));
   return { ...desk, svc, fixFile, asked: () => asked };
 }
@@ -38,8 +37,7 @@ it.each([
   'R86: a ledger that %s after the results were delivered changes no exit code, and the command names no cycle',
   async (_, later) => {
     const { svc, home, fixFile, asked } = await bucketDesk(later);
-    const done = await svc(['au', 'submit', 'more.csv', '--cycle', '2026-12', '--wait']);
-    expect(done.code, done.stderr).toBe(0);
+    const done = succeeded(await svc(['au', 'submit', 'more.csv', '--cycle', '2026-12', '--wait']));
     expect(asked()).toBeGreaterThan(0);
     expect(JSON.parse(done.stdout)).toMatchObject({ sent: 1, results: { compared: true } });
     expect(done.stderr).toContain('svc au submit more.fix.csv --cycle <name>');

@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { errorIn, rowOf } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 import { DAY_MS, MINUTE_MS, UNKNOWN, hideJobs, submitted, uploaded } from './missing.ts';
+import { listOnly } from '../support.ts';
 
 describe('a job that the service does not find and whose file this machine sent', () => {
   it('svc au resume <job> --wait waits some minutes for it, and ends with 9', async () => {
@@ -95,11 +95,7 @@ describe('a job that the service does not find and that certainly has no file', 
     expect(await machine.svc('au create')).toMatchObject({ code: 0 });
     machine.fault = (incoming, outgoing, proceed) => {
       if (!incoming.url?.includes('/jobs?')) return hideJobs(incoming, outgoing, proceed);
-      captureResponse(outgoing, (body) => {
-        const list = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
-        const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => id !== job) });
-        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-      });
+      listOnly(outgoing, (id) => id !== job);
       proceed();
     };
     expect(await machine.svc(`au abandon ${job} --yes`)).toMatchObject({ code: 0 });

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
-import { rowOf } from '../../support/run-here.ts';
+import { rowOf, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
@@ -31,8 +31,7 @@ async function openTwoTenants() {
 /** Uploads a file of the first tenant to a job of which no run here knows. */
 async function uploadOurs({ svc }: Pick<Awaited<ReturnType<typeof openTwoTenants>>, 'svc'>): Promise<void> {
   const { id } = JSON.parse((await svc('au create')).stdout) as { readonly id: string };
-  const uploaded = await svc(`au upload ${id} tokens.csv`);
-  expect(uploaded.code, uploaded.stderr).toBe(0);
+  succeeded(await svc(`au upload ${id} tokens.csv`));
 }
 
 it.each(['au resume', 'au status'])(
@@ -40,8 +39,7 @@ it.each(['au resume', 'au status'])(
   async (line) => {
     const desk = await openTwoTenants();
     await uploadOurs(desk);
-    const told = await desk.theirs(line, desk.elsewhere);
-    expect(told.code, told.stderr).toBe(0);
+    const told = succeeded(await desk.theirs(line, desk.elsewhere));
     expect(told.stderr).toContain(`the open jobs of tenant ${desk.ours} in `);
     expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
   },
@@ -75,8 +73,7 @@ it('the open jobs of a tenant whose runs are of another address are not those of
   for (const line of ['au resume', 'au status']) {
     // With a run of this profile, and while the service shows no job, the key may be that of the tenant.
     expect(await desk.theirs(line)).toMatchObject({ code: 9 });
-    const other = await desk.theirs(line, desk.elsewhere);
-    expect(other.code, other.stderr).toBe(0);
+    succeeded(await desk.theirs(line, desk.elsewhere));
   }
 });
 
@@ -94,8 +91,7 @@ it('svc au status ends with 0 for a profile whose keys are known to be of a tena
   expect(await desk.svc('au submit one.csv')).toMatchObject({ code: 0 });
   expect(await desk.svc('au status', env)).toMatchObject({ code: 9 });
   expect(await desk.svc('whoami', env)).toMatchObject({ code: 0 });
-  const told = await desk.svc('au status', env);
-  expect(told.code, told.stderr).toBe(0);
+  succeeded(await desk.svc('au status', env));
 });
 
 it('the shared ledger of one tenant stops no command with the key of another tenant', async () => {
@@ -104,14 +100,12 @@ it('the shared ledger of one tenant stops no command with the key of another ten
   expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   expect(await desk.svc('au submit one.csv --cycle 2026-12', ledger)).toMatchObject({ code: 0 });
   for (const line of ['au status', 'au resume']) {
-    const told = await desk.theirs(line, desk.elsewhere);
-    expect(told.code, told.stderr).toBe(0);
+    const told = succeeded(await desk.theirs(line, desk.elsewhere));
     expect(told.stderr).toContain(`tenant ${desk.ours} uses the ledger ${ledger.SVC_LEDGER}, which is not set`);
   }
   expect(await desk.theirs('au status')).toMatchObject({ code: 0 });
   expect(await desk.svc('au status')).toMatchObject({ code: 3 });
-  const sent = await desk.theirs('au submit one.csv --cycle 2026-12', sharedLedger(desk.home.file('other')));
-  expect(sent.code, sent.stderr).toBe(0);
+  succeeded(await desk.theirs('au submit one.csv --cycle 2026-12', sharedLedger(desk.home.file('other'))));
 });
 
 it('svc au resume <cycle> writes the results of its tenant while another tenant has an open job in a cycle of the same name', async () => {

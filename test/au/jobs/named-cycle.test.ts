@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openMachine } from '../commands/machine.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 it.each(['job_01HXYZ', '12345'])(
   'svc au status and resume read the job %s from the service where no cycle has that name',
@@ -13,8 +14,7 @@ it.each(['job_01HXYZ', '12345'])(
     };
     await machine.clock.advance(60_000);
     for (const line of [`au status ${id} -o json`, `au resume ${id} -o json`]) {
-      const { code, stdout, stderr } = await machine.svc(line);
-      expect(code, stderr).toBe(0);
+      const { stdout } = succeeded(await machine.svc(line));
       expect(JSON.parse(stdout), line).toMatchObject({ id: job, status: 'completed' });
     }
     const unknown = await machine.svc('au status job_unknown');
@@ -45,7 +45,6 @@ it('a key that may not list jobs gets the results of those that it sent', async 
   };
   for (const line of ['au submit tokens.csv --cycle c --new-ledger', 'au submit more.csv --cycle c', 'au status'])
     expect(await machine.svc(line)).toMatchObject({ code: 0 });
-  const { code, stdout, stderr } = await machine.svc('au resume c --wait --out results.csv');
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await machine.svc('au resume c --wait --out results.csv'));
   expect(JSON.parse(stdout)).toMatchObject({ rows: 41, status: 'completed' });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { errorIn } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
+import { changeJson } from '../support.ts';
 
 const LINE = 'au submit tokens.csv --wait --accept merchants';
 
@@ -15,11 +15,9 @@ function rowsFor(merchants: number): string[] {
 function saying(change: (job: Readonly<Record<string, unknown>>) => object): Interceptor {
   return (incoming, outgoing, proceed) => {
     if (incoming.method === 'GET' && incoming.url?.startsWith('/account-updater/jobs') === true)
-      captureResponse(outgoing, (body) => {
-        const answer = JSON.parse(body.toString()) as { readonly data?: readonly Record<string, unknown>[] };
-        const text = JSON.stringify(answer.data ? { ...answer, data: answer.data.map(change) } : change(answer));
-        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-      });
+      changeJson(outgoing, (answer: { readonly data?: readonly Record<string, unknown>[] }) =>
+        answer.data ? { ...answer, data: answer.data.map(change) } : change(answer),
+      );
     proceed();
   };
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { refuseWith } from '../support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const MINUTE_MS = 60_000;
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -66,8 +67,7 @@ describe('svc au resume --wait, of everything or of a cycle', () => {
   it.each(LINES)('R43: svc %s waits on after a read that does not find a job', async (line) => {
     const { service, timed, clock, uploads } = await openHidden();
     service.until = clock.now() + 3 * MINUTE_MS;
-    const { code, stderr, tookMs } = await timed(line);
-    expect(code, stderr).toBe(0);
+    const { tookMs } = succeeded(await timed(line));
     expect([tookMs > 50 * MINUTE_MS, uploads()]).toEqual([true, 2]);
   });
 
@@ -86,8 +86,7 @@ describe('svc au resume --wait, of everything or of a cycle', () => {
   )('R42: svc $line outlasts an outage that begins after $fine reads', async ({ line, fine }) => {
     const { service, timed } = await openHidden();
     service.fine = fine;
-    const { code, stderr } = await timed(line);
-    expect(code, stderr).toBe(0);
+    const { stderr } = succeeded(await timed(line));
     expect(stderr).toContain('no response (the service failed (503)');
   });
 
@@ -97,8 +96,7 @@ describe('svc au resume --wait, of everything or of a cycle', () => {
       const { service, timed, home } = await openHidden();
       rmSync(home.file('.local/state/svc/jobs'), { recursive: true });
       service.fine = fine;
-      const { code, stderr } = await timed('au submit a.csv --cycle 2026-12 --wait');
-      expect(code, stderr).toBe(0);
+      const { stderr } = succeeded(await timed('au submit a.csv --cycle 2026-12 --wait'));
       expect(stderr).toContain('no response (the service failed (503)');
     },
   );

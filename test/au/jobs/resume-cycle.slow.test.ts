@@ -6,9 +6,9 @@ import { SvcError } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, rowsIn, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { changeJson } from '../support.ts';
 
 /** The column of the new token in a result file. */
 const NEW_TOKEN = RESULT_COLUMNS.indexOf('new_token');
@@ -46,11 +46,9 @@ async function openHalves() {
         return;
       }
       if (incoming.method === 'GET' && /\/account-updater\/jobs(?:[/?]|$)/.test(incoming.url ?? ''))
-        captureResponse(outgoing, (body) => {
-          const answer = JSON.parse(body.toString()) as { readonly data?: readonly { readonly id: string }[] };
+        changeJson(outgoing, (answer: { readonly data?: readonly { readonly id: string }[] }) => {
           const data = answer.data?.filter(({ id }) => !service.forgotten.includes(id)).map(shown);
-          const text = JSON.stringify(data ? { ...answer, data } : shown(answer as { readonly id?: string }));
-          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
+          return data ? { ...answer, data } : shown(answer as { readonly id?: string });
         });
       proceed();
     },
@@ -60,8 +58,7 @@ async function openHalves() {
     desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
   const submit = async (machine: string, file: string, rows: readonly string[]): Promise<string> => {
     writeFileSync(desk.home.file(file), `${[HEADER, ...rows].join('\n')}\n`);
-    const { code, stdout, stderr } = await on(machine, `au submit ${file} --cycle 2026-12`);
-    expect(code, stderr).toBe(0);
+    const { stdout } = succeeded(await on(machine, `au submit ${file} --cycle 2026-12`));
     return (JSON.parse(stdout) as { readonly job: string }).job;
   };
   const jobs = [
@@ -76,8 +73,7 @@ async function openHalves() {
 describe('a cycle that other machines sent', () => {
   it('R84: a machine that sent nothing gets the results of a cycle, as the machines that sent it do', async () => {
     const { on, jobs, results, uploads } = await openHalves();
-    const waited = await on('fresh', 'au resume 2026-12 --wait');
-    expect(waited.code, waited.stderr).toBe(0);
+    const waited = succeeded(await on('fresh', 'au resume 2026-12 --wait'));
     expect(JSON.parse(waited.stdout)).toMatchObject({ cycle: '2026-12', status: 'completed', rows: 40, jobs });
     expect(waited.stderr).toContain('cycle 2026-12 completed: results in 2026-12.results.csv');
     for (const [machine, file] of [
@@ -106,8 +102,7 @@ describe('a cycle that other machines sent', () => {
     const kept = home.file(`laptop/jobs/${jobs[1]}/results.csv`);
     expect(existsSync(kept)).toBe(true);
     writeFileSync(kept, 'damaged\n');
-    const { code, stderr } = await on('laptop', 'au resume 2026-12 --wait');
-    expect(code, stderr).toBe(0);
+    succeeded(await on('laptop', 'au resume 2026-12 --wait'));
     expect(results('2026-12.results.csv').slice(-results('second.results.csv').length)).toEqual(
       results('second.results.csv'),
     );
@@ -227,16 +222,14 @@ describe('a cycle that other machines sent', () => {
   it('rows of a job that failed are left to the operator who freed them after another job had them, until that sends them again', async () => {
     const { on, jobs, service, uploads } = await openHalves();
     const send = async (machine: string): Promise<string> => {
-      const { code, stdout, stderr } = await on(machine, 'au submit first.csv --cycle 2026-12');
-      expect(code, stderr).toBe(0);
+      const { stdout } = succeeded(await on(machine, 'au submit first.csv --cycle 2026-12'));
       return (JSON.parse(stdout) as { readonly job: string }).job;
     };
     service.failed = jobs.slice(0, 1);
     expect(await on('laptop', 'au resume 2026-12')).toMatchObject({ code: 10 });
     const second = await send('runner-2');
     expect(await on('laptop', `au abandon ${second} --yes`)).toMatchObject({ code: 0 });
-    const freed = await on('laptop', 'au resume 2026-12 --wait');
-    expect(freed.code, freed.stderr).toBe(0);
+    const freed = succeeded(await on('laptop', 'au resume 2026-12 --wait'));
     expect(freed.stderr).toContain('cycle 2026-12 completed');
     service.failed = [await send('runner-3')];
     expect(uploads()).toBe(4);
@@ -273,8 +266,7 @@ describe('a cycle that other machines sent', () => {
 
   it('a service that shows no job, and not whose the key is, hides no cycle of a ledger', async () => {
     const { on, jobs, service, clock } = await openHalves();
-    const single = await on('runner', 'au submit tokens.csv --cycle 2026-10 --pay-again');
-    expect(single.code, single.stderr).toBe(0);
+    const single = succeeded(await on('runner', 'au submit tokens.csv --cycle 2026-10 --pay-again'));
     service.forgotten = [...jobs, (JSON.parse(single.stdout) as { readonly job: string }).job];
     await clock.advance(2 * HOUR_MS);
     // The cycle 2026-10 has one entry only.
@@ -303,8 +295,7 @@ describe('a cycle that other machines sent', () => {
     const doubtful = await on('fresh', line);
     expect(doubtful.code, doubtful.stderr).toBe(9);
     expect(await on('fresh', 'au create')).toMatchObject({ code: 0 });
-    const freed = await on('fresh', line);
-    expect(freed.code, freed.stderr).toBe(0);
+    succeeded(await on('fresh', line));
   });
 
   it('a cycle whose lost job is older than a week names the command that frees its rows, on any machine', async () => {
@@ -392,8 +383,7 @@ describe('a cycle that other machines sent', () => {
     expect(await on('fresh', 'au resume 2026-12 --wait --out all.csv')).toMatchObject({ code: 0 });
     text = readFileSync(home.file('all.csv'), 'utf8');
     rmSync(file);
-    const told = await on('fresh', 'au resume 2026-12 --wait');
-    expect(told.code, told.stderr).toBe(0);
+    succeeded(await on('fresh', 'au resume 2026-12 --wait'));
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
@@ -476,8 +466,7 @@ describe('results that nobody received', () => {
     expect([sent.code, sent.stderr], sent.stderr).toEqual([0, expect.stringContaining('reading the results of job')]);
     expect(await openOn(on, 'fresh')).toEqual(jobs);
     expect(await openOn(on, 'other')).toEqual(jobs);
-    const received = await on('other', 'au resume 2026-12 --wait');
-    expect(received.code, received.stderr).toBe(0);
+    succeeded(await on('other', 'au resume 2026-12 --wait'));
     expect(results('2026-12.results.csv').length).toBeGreaterThan(results('made-up.results.csv').length);
     expect(await openOn(on, 'fresh')).toEqual([]);
   });
@@ -491,8 +480,7 @@ describe('results that nobody received', () => {
     expect(await on('laptop', 'au submit second.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
     await clock.advance(20 * 24 * HOUR_MS);
     service.forgotten = jobs.slice(0, 1);
-    const received = await on('fresh', 'au resume 2026-12 --out all.csv');
-    expect(received.code, received.stderr).toBe(0);
+    const received = succeeded(await on('fresh', 'au resume 2026-12 --out all.csv'));
     // They were compared with the rows of the other file, and not with those of the job.
     expect(JSON.parse(received.stdout)).toMatchObject({ results: { compared: false } });
     expect(results('all.csv')).toEqual([...results('first.results.csv'), ...results('second.results.csv')]);
@@ -502,8 +490,7 @@ describe('results that nobody received', () => {
     const { on, clock, jobs, home } = await openHalves();
     await clock.advance(HOUR_MS);
     writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 5)].join('\n')}\n`);
-    const some = await on('fresh', 'au submit some.csv --cycle 2026-12 --wait');
-    expect(some.code, some.stderr).toBe(0);
+    succeeded(await on('fresh', 'au submit some.csv --cycle 2026-12 --wait'));
     expect(await openOn(on, 'fresh')).toEqual(jobs);
     writeFileSync(home.file('whole.csv'), `${[HEADER, ...ROWS].join('\n')}\n`);
     expect(await on('other', 'au submit whole.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
@@ -542,8 +529,7 @@ describe('results that nobody received', () => {
       await this.append(async () => end);
     });
     onTestFinished(() => ending.mockRestore());
-    const received = await on('fresh', `au download ${jobs[0]} --out job.csv`);
-    expect(received.code, received.stderr).toBe(0);
+    const received = succeeded(await on('fresh', `au download ${jobs[0]} --out job.csv`));
     expect(received.stderr).toContain('the ledger still has their jobs as open: the bucket does not respond');
     expect(existsSync(home.file('job.csv'))).toBe(true);
     expect(await openOn(on, 'other')).toEqual(jobs);
@@ -555,8 +541,7 @@ describe('results that nobody received', () => {
     writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(15, 25)].join('\n')}\n`);
     expect(await on('fresh', 'au submit some.csv --cycle 2026-12 --wait')).toMatchObject({ code: 0 });
     await clock.advance(31 * 24 * HOUR_MS);
-    const next = await on('fresh', 'au submit some.csv --cycle 2027-01');
-    expect(next.code, next.stderr).toBe(0);
+    succeeded(await on('fresh', 'au submit some.csv --cycle 2027-01'));
     const status = await on('fresh', 'au status');
     expect(status.stdout).toContain(`"open_jobs":["${jobs.join('","')}"]`);
   });
@@ -579,8 +564,7 @@ describe('results that nobody received', () => {
     await clock.advance(8 * 24 * HOUR_MS);
     const lost = await on('other', 'au resume 2026-12');
     expect([lost.code, lost.stderr], lost.stderr).toEqual([9, expect.stringContaining(`au abandon ${jobs[0]}`)]);
-    const freed = await on('other', `au abandon ${jobs[0]} --yes`);
-    expect(freed.code, freed.stderr).toBe(0);
+    succeeded(await on('other', `au abandon ${jobs[0]} --yes`));
   });
 });
 
@@ -630,12 +614,8 @@ it('a cycle with a closed job that the service has forgotten ends with 9, says w
 it('svc au status shows the jobs of a cycle, who sent them, and whether somebody read their results', async () => {
   const { on, jobs } = await openHalves();
   const rows = async () => {
-    const { code, stdout, stderr } = await on('fresh', 'au status 2026-12');
-    expect(code, stderr).toBe(0);
-    return stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+    const { stdout } = succeeded(await on('fresh', 'au status 2026-12'));
+    return rowsIn<Readonly<Record<string, unknown>>>(stdout);
   };
   expect(await rows()).toMatchObject([
     { job: jobs[0], status: 'processing', rows: 20, file: 'first.csv', results_read: false, freed: null, proof: null },
@@ -677,12 +657,10 @@ it.each(['run-2026-12'])(
     begins.mockRestore();
     await clock.advance(60_000);
     writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\nanother,,,\n`);
-    const more = await on('laptop', `au submit more.csv --cycle ${name}`);
-    expect(more.code, more.stderr).toBe(0);
+    succeeded(await on('laptop', `au submit more.csv --cycle ${name}`));
     const shown = await on('laptop', `au status ${name}`);
     expect([shown.code, shown.stdout.trimEnd().split('\n').length], shown.stderr).toEqual([0, 2]);
-    const resumed = await on('laptop', `au resume ${name} --wait`);
-    expect(resumed.code, resumed.stderr).toBe(0);
+    const resumed = succeeded(await on('laptop', `au resume ${name} --wait`));
     expect(JSON.parse(resumed.stdout)).toMatchObject({ cycle: name, rows: 2 });
     expect(results(`${name}.results.csv`)).toHaveLength(2);
   },

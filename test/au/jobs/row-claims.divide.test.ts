@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { divideRows, type Division } from '../../../src/au/jobs/row-claims.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
@@ -9,15 +7,15 @@ import { FakeClock } from '../../support/clock.ts';
 import { HEADER, UUID } from '../rows.ts';
 import { claimBody } from '../ledger/entries.ts';
 import { claim, fileOf, type Machine, Machines, oneClaim, settle } from '../ledger/machines.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 let home: string;
 const closing: (() => Promise<void> | void)[] = [];
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'svc-divide-'));
+  home = temporaryDirectory();
 });
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
-  rmSync(home, { recursive: true, force: true });
 });
 
 /** Returns what dividing needs of a command: a place for private files, and the end of the command. */

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 /** A desk whose machines share a ledger, and whose service can forget all jobs. */
 async function openSharing() {
@@ -26,12 +27,10 @@ it('svc au status shows the open cycles of the ledger on a machine that sent not
   const { on, clock } = await openSharing();
   const none = await on('laptop', 'au status');
   expect([none.code, none.stdout]).toEqual([0, '']);
-  const sent = await on('runner', 'au submit tokens.csv --cycle 2026-12');
-  expect(sent.code, sent.stderr).toBe(0);
+  const sent = succeeded(await on('runner', 'au submit tokens.csv --cycle 2026-12'));
   const { job } = JSON.parse(sent.stdout) as { readonly job: string };
   await clock.advance(60_000);
-  const open = await on('laptop', 'au status');
-  expect(open.code, open.stderr).toBe(0);
+  const open = succeeded(await on('laptop', 'au status'));
   const row = { cycle: '2026-12', status: 'processing', file: 'tokens.csv', rows: 40, jobs: 1, open_jobs: [job] };
   expect(JSON.parse(open.stdout)).toMatchObject(row);
   await clock.advance(3_700_000);

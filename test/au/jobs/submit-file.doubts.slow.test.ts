@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { listOnly } from '../support.ts';
 
 const DAY = 86_400_000;
 const NOT_FOUND = '{"title":"Not Found","status":404}';
@@ -23,12 +23,7 @@ async function openHalves() {
       if (url.startsWith('/tenants/self') && service.isNameless) return refuse(403);
       if (method === 'GET' && [...service.forgotten].some((job) => url.endsWith(job))) return refuse(404);
       if (method === 'GET' && /\/account-updater\/jobs(?:\?|$)/.test(url))
-        captureResponse(outgoing, (body) => {
-          const answer = JSON.parse(body.toString()) as { readonly data: readonly { readonly id: string }[] };
-          const data = answer.data.filter(({ id }) => !service.forgotten.has(id));
-          const text = JSON.stringify({ ...answer, data });
-          outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-        });
+        listOnly(outgoing, (id) => !service.forgotten.has(id));
       proceed();
     },
   });
@@ -43,8 +38,7 @@ async function openHalves() {
     ['second.csv', ROWS.slice(20)],
   ] as const) {
     write(file, rows);
-    const { code, stdout, stderr } = await on('other', `au submit ${file} --cycle 2026-12`);
-    expect(code, stderr).toBe(0);
+    const { stdout } = succeeded(await on('other', `au submit ${file} --cycle 2026-12`));
     jobs.push((JSON.parse(stdout) as { readonly job: string }).job);
   }
   write('all.csv', ROWS);
@@ -64,8 +58,7 @@ describe('rows of jobs that another machine sent, and that the service does not 
       expect(told.code, told.stderr).toBe(9);
       const command = `svc au abandon ${job}`;
       expect(errorIn(told)).toMatchObject({ retryable: false, alternatives: [command] });
-      const freed = await svc(`${command.replace('svc ', '')} --yes`);
-      expect(freed.code, freed.stderr).toBe(0);
+      succeeded(await svc(`${command.replace('svc ', '')} --yes`));
     }
     expect(await svc(ALL)).toMatchObject({ code: 0 });
     const sent = received()
@@ -98,8 +91,7 @@ describe('a job to abandon while the service shows no job of the key', () => {
     expect(refused.code, refused.stderr).toBe(9);
     expect(refused.stderr).toContain("the service shows no job of this key's tenant");
     expect(await svc(String(errorIn(refused)['next']).replace('svc ', ''))).toMatchObject({ code: 0 });
-    const freed = await svc(`au abandon ${job} --yes`);
-    expect(freed.code, freed.stderr).toBe(0);
+    const freed = succeeded(await svc(`au abandon ${job} --yes`));
     expect(freed.stderr).toContain(`the rows of job ${job} are free`);
   });
 });

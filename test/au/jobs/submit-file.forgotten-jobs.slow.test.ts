@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
+import { listOnly } from '../support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
 const OUT = '--wait --out results.csv';
@@ -14,12 +15,7 @@ function forget(machine: Machine, job: string): void {
       return void outgoing
         .writeHead(404, { 'content-type': 'application/json' })
         .end('{"title":"Not Found","status":404}');
-    if (method === 'GET' && /\/jobs(\?|$)/.test(url))
-      captureResponse(outgoing, (body) => {
-        const list = JSON.parse(body.toString()) as { data: { readonly id: string }[] };
-        const text = JSON.stringify({ ...list, data: list.data.filter(({ id }) => id !== job) });
-        outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
-      });
+    if (method === 'GET' && /\/jobs(\?|$)/.test(url)) listOnly(outgoing, (id) => id !== job);
     proceed();
   };
 }
@@ -31,12 +27,10 @@ function jobOf({ stdout }: { readonly stdout: string }): { readonly job: string 
 it('a job that the service has forgotten after its results were read is no doubt for machines that want no results', async () => {
   const machine = await openMachine();
   const env = sharedLedger(machine.path('ledger'));
-  const sent = await machine.svc(`${SUBMIT} ${OUT}`, { ...env, SVC_STATE_DIR: machine.path('runner') });
-  expect(sent.code, sent.stderr).toBe(0);
+  const sent = succeeded(await machine.svc(`${SUBMIT} ${OUT}`, { ...env, SVC_STATE_DIR: machine.path('runner') }));
   const { job } = jobOf(sent);
   forget(machine, job);
-  const first = await machine.svc(SUBMIT, env);
-  expect(first.code, first.stderr).toBe(0);
+  const first = succeeded(await machine.svc(SUBMIT, env));
   expect(jobOf(first)).toMatchObject({ job, status: 'already_submitted', sent: 40, left_out: 0 });
   expect(first.stderr).not.toContain('to wait for the results');
   for (const line of [SUBMIT, 'au resume', 'au status 2026-12']) {
@@ -59,11 +53,9 @@ it('a job that the service has forgotten after its results were read ends the do
   const env = sharedLedger(machine.path('ledger'));
   const runner = { ...env, SVC_STATE_DIR: machine.path('runner') };
   writeFileSync(machine.path('work/other.csv'), 'token,expiration_year,expiration_month,merchant_id\none,,,\n');
-  const other = await machine.svc('au submit other.csv --wait --out first.csv', runner);
-  expect(other.code, other.stderr).toBe(0);
+  succeeded(await machine.svc('au submit other.csv --wait --out first.csv', runner));
   const { job } = jobOf(await machine.svc(SUBMIT, runner));
-  const joined = await machine.svc(SUBMIT, env);
-  expect(joined.code, joined.stderr).toBe(0);
+  succeeded(await machine.svc(SUBMIT, env));
   forget(machine, job);
   for (let time = 0; time < 2; time += 1) {
     const doubt = await machine.svc('au resume', env);
@@ -71,11 +63,9 @@ it('a job that the service has forgotten after its results were read ends the do
     await machine.clock.advance(10 * 60_000);
   }
   machine.fault = undefined;
-  const read = await machine.svc(`${SUBMIT} ${OUT}`, runner);
-  expect(read.code, read.stderr).toBe(0);
+  succeeded(await machine.svc(`${SUBMIT} ${OUT}`, runner));
   forget(machine, job);
-  const settled = await machine.svc('au resume', env);
-  expect(settled.code, settled.stderr).toBe(0);
+  succeeded(await machine.svc('au resume', env));
   expect(machine.uploads()).toBe(2);
 });
 
@@ -83,15 +73,12 @@ it('R84: a job that the service has forgotten after its results were read only f
   const machine = await openMachine();
   const env = sharedLedger(machine.path('ledger'));
   writeFileSync(machine.path('work/other.csv'), 'token,expiration_year,expiration_month,merchant_id\none,,,\n');
-  const gone = await machine.svc(SUBMIT, { ...env, SVC_STATE_DIR: machine.path('gone') });
-  expect(gone.code, gone.stderr).toBe(0);
+  const gone = succeeded(await machine.svc(SUBMIT, { ...env, SVC_STATE_DIR: machine.path('gone') }));
   await machine.clock.advance(10 * 60_000);
   // The reader needs none of these results, and has its own, so that only the forgotten job stays open.
-  const reader = await machine.svc('au submit other.csv --cycle 2026-12 --wait', {
-    ...env,
-    SVC_STATE_DIR: machine.path('reader'),
-  });
-  expect(reader.code, reader.stderr).toBe(0);
+  const reader = succeeded(
+    await machine.svc('au submit other.csv --cycle 2026-12 --wait', { ...env, SVC_STATE_DIR: machine.path('reader') }),
+  );
   expect(reader.stderr).toContain('reading the results of job');
   const { job } = jobOf(gone);
   forget(machine, job);

@@ -4,6 +4,7 @@ import { DEFAULT_SEED } from '../../../src/emulator/seed/logs.ts';
 import { inventedCard } from '../../../src/emulator/vault/invented-card.ts';
 import { HEADER } from '../rows.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const ROWS = 300_000;
 const WRONG = 12;
@@ -31,15 +32,12 @@ it('R79: the printed command bills the 12 rows of 300,000 that were corrected, a
   const write = (rowOf: (token: string) => string): void =>
     writeFileSync(desk.home.file('tokens.csv'), `${HEADER}\n${tokens.map(rowOf).join('\n')}\n`);
   write((token) => `${token},27,01,`);
-  const first = await desk.svc('au submit tokens.csv --cycle 2026-12 --wait');
-  expect(first.code, first.stderr).toBe(0);
+  succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait'));
   write((token) => `${token},${wrong.has(token) ? '31,07' : '27,01'},`);
-  const again = await desk.svc('au submit tokens.csv --cycle 2026-12 --wait --force');
-  expect(again.code, again.stderr).toBe(0);
+  const again = succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait --force'));
   expect(JSON.parse(again.stdout)).toMatchObject({ sent: 0, left_out: ROWS, left_out_errors: WRONG });
   const [, command = ''] = /^.*svc (au submit tokens\.fix\.csv .*)$/m.exec(again.stderr) ?? [];
-  const fixed = await desk.svc(command);
-  expect(fixed.code, fixed.stderr).toBe(0);
+  succeeded(await desk.svc(command));
   const corrected = tokens.filter((token) => wrong.has(token)).map((token) => `${token},31,07,`);
   expect(desk.received().map((text) => text.trimEnd().split('\n').length - 1)).toEqual([ROWS, WRONG]);
   expect(desk.received()[1]).toBe(`${HEADER}\n${corrected.join('\n')}\n`);

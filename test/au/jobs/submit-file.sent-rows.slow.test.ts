@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BUCKET } from '../../support/bucket-signature.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
@@ -18,7 +18,6 @@ vi.mock('../../../src/schema/account-updater-files.ts', async (original) => ({
 it('a file whose last job may not be claimed says how many rows were sent before, and not that nothing was sent', async () => {
   const desk = await openQuickDesk({ tenants: ['production'], merchants: ['M1'] });
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   let isDenied = true;
   bucket.hook = (incoming, outgoing, proceed) => {
     if (!isDenied || incoming.method !== 'PUT' || !incoming.url?.endsWith('/00000002.json')) return proceed();

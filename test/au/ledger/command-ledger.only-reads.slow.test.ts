@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from './shared-ledger.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
@@ -15,8 +16,7 @@ async function openLaptop(): Promise<{ machine: Machine; jobs: string[]; shared:
   const machine = await openMachine();
   const submit = async (name: string, rows: readonly string[], env: Record<string, string>): Promise<string> => {
     writeFileSync(machine.path(`work/${name}.csv`), `${[HEADER, ...rows].join('\n')}\n`);
-    const sent = await machine.svc(`au submit ${name}.csv --cycle 2026-12 --new-ledger`, env);
-    expect(sent.code, sent.stderr).toBe(0);
+    const sent = succeeded(await machine.svc(`au submit ${name}.csv --cycle 2026-12 --new-ledger`, env));
     return (JSON.parse(sent.stdout) as { readonly job: string }).job;
   };
   const shared = sharedLedger(machine.path('shared'));
@@ -49,8 +49,7 @@ it.each(READING)('svc $line reads a shared ledger and does not bind this machine
   const read = await machine.svc(line.replace('{theirs}', jobs[1] ?? '').replace('{foreign}', foreign), shared);
   expect(read.stdout + read.stderr).toContain(says);
   expect([filesIn(machine.path('state')), filesIn(machine.path('shared'))]).toEqual(before);
-  const alone = await machine.svc('au submit ours.csv --cycle 2026-12');
-  expect(alone.code, alone.stderr).toBe(0);
+  succeeded(await machine.svc('au submit ours.csv --cycle 2026-12'));
 });
 
 async function createdJob(machine: Machine): Promise<string> {
@@ -67,8 +66,7 @@ it('svc au status shows the jobs of this machine that a shared ledger does not h
   expect(seen.filter((path) => /\/seen\/.*\/\d{8}\.json$/.test(path)).map((path) => path.slice(-13))).toEqual([
     '00000001.json',
   ]);
-  const bound = await machine.svc('au resume', shared);
-  expect(bound.code, bound.stderr).toBe(0);
+  succeeded(await machine.svc('au resume', shared));
   const alone = await machine.svc('au submit ours.csv --cycle 2026-12');
   expect(alone.code, alone.stderr).toBe(3);
 });

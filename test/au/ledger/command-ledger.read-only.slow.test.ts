@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BUCKET } from '../../support/bucket-signature.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
@@ -21,7 +21,6 @@ interface Pair extends Machine {
 async function bucketPair(): Promise<Pair> {
   const machine = await openMachine();
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   let mayWrite = true;
   bucket.now = () => machine.clock.now();
   bucket.hook = (incoming, outgoing, proceed) => {
@@ -67,10 +66,8 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
   it('a machine that may only read the ledger shows what is open, and sends nothing', async () => {
     const pair = await openPair();
     const { on } = pair;
-    const begun = await on('writer', SUBMIT);
-    expect(begun.code, begun.stderr).toBe(0);
-    const shown = await on('reader', 'au status -o json');
-    expect(shown.code, shown.stderr).toBe(0);
+    succeeded(await on('writer', SUBMIT));
+    const shown = succeeded(await on('reader', 'au status -o json'));
     expect(JSON.parse(shown.stdout)).toMatchObject([{ cycle: '2026-12', status: 'completed' }]);
     writeFileSync(pair.path('work/more.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,27,01,\n`);
     const refused = await on('reader', 'au submit more.csv --cycle 2026-12');
@@ -98,10 +95,8 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
         next: `svc au download ${job}`,
       });
       expect(existsSync(results)).toBe(false);
-      const read = await on('writer', `au download ${job} --out ${pair.path('work/read.csv')}`);
-      expect(read.code, read.stderr).toBe(0);
-      const done = await on('reader', typed);
-      expect(done.code, done.stderr).toBe(0);
+      succeeded(await on('writer', `au download ${job} --out ${pair.path('work/read.csv')}`));
+      succeeded(await on('reader', typed));
       expect(readFileSync(results, 'utf8').split('\n').length).toBeGreaterThan(10);
       expect(pair.uploads()).toBe(1);
     },
@@ -110,17 +105,13 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
   it('a machine that may only read the ledger enters what it sent before once it may write', async () => {
     const pair = await openPair();
     const { on } = pair;
-    const own = await pair.svc(SUBMIT, { SVC_STATE_DIR: pair.path('reader') });
-    expect(own.code, own.stderr).toBe(0);
+    succeeded(await pair.svc(SUBMIT, { SVC_STATE_DIR: pair.path('reader') }));
     writeFileSync(pair.path('work/others.csv'), `${exampleRequestFile().split('\n')[0]}\none-more,27,01,\n`);
-    const unbegun = await on('reader', 'au resume');
-    expect(unbegun.code, unbegun.stderr).toBe(0);
-    const others = await on('writer', 'au submit others.csv --cycle 2026-11 --new-ledger --wait');
-    expect(others.code, others.stderr).toBe(0);
+    succeeded(await on('reader', 'au resume'));
+    succeeded(await on('writer', 'au submit others.csv --cycle 2026-11 --new-ledger --wait'));
     expect((await on('reader', 'au resume')).code).toBe(0);
     // The same state directory, on a machine that may write now.
-    const entered = await on('writer', 'au resume', { SVC_STATE_DIR: pair.path('reader') });
-    expect(entered.code, entered.stderr).toBe(0);
+    succeeded(await on('writer', 'au resume', { SVC_STATE_DIR: pair.path('reader') }));
     rmSync(pair.path('work/tokens.results.csv'), { force: true });
     const joined = await on('writer', SUBMIT);
     expect([joined.code, pair.uploads()], joined.stderr).toEqual([0, 2]);

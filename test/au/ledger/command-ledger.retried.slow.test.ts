@@ -1,10 +1,11 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BUCKET } from '../../support/bucket-signature.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 
@@ -14,7 +15,6 @@ type Refuse = (machine: Machine) => Promise<Readonly<Record<string, string>>>;
 /** A bucket that this machine may only read. */
 const readOnlyBucket: Refuse = async (machine) => {
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   bucket.now = () => machine.clock.now();
   const env = { SVC_LEDGER: `s3://${BUCKET.name}/shared`, ...bucket.environment };
   await sendFirst(machine, env);
@@ -38,11 +38,7 @@ const damaged: Refuse = async (machine) => {
 
 async function sendFirst(machine: Machine, env: Readonly<Record<string, string>>): Promise<void> {
   writeFileSync(machine.path('work/first.csv'), `${[HEADER, ...ROWS.slice(0, 4)].join('\n')}\n`);
-  const sent = await machine.svc('au submit first.csv --cycle 2026-12', {
-    SVC_STATE_DIR: machine.path('first'),
-    ...env,
-  });
-  expect(sent.code, sent.stderr).toBe(0);
+  succeeded(await machine.svc('au submit first.csv --cycle 2026-12', { SVC_STATE_DIR: machine.path('first'), ...env }));
 }
 
 it.each([

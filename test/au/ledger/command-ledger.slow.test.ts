@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { errorIn, rowOf } from '../../support/run-here.ts';
+import { errorIn, rowOf, succeeded } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { DAY, MINUTE } from './machines.ts';
@@ -10,7 +10,6 @@ import { DAY, MINUTE } from './machines.ts';
 it('R84: the wait for results outlasts a time in which the ledger cannot be reached', async () => {
   const desk = await openQuickDesk({ processingMs: 60_000 });
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   bucket.now = () => desk.clock.now();
   const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
   const [begin, end] = [desk.clock.now() + 30_000, desk.clock.now() + 5 * 60_000];
@@ -20,19 +19,16 @@ it('R84: the wait for results outlasts a time in which the ledger cannot be reac
     refused += 1;
     outgoing.writeHead(503).end();
   };
-  const waited = await desk.svc('au submit tokens.csv --wait', env);
-  expect(waited.code, waited.stderr).toBe(0);
+  succeeded(await desk.svc('au submit tokens.csv --wait', env));
   expect(refused).toBeGreaterThan(0);
 });
 
 it('R84: a machine that is killed while it enters what it sent lets no other machine pay again', async () => {
   const desk = await openQuickDesk();
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   bucket.now = () => desk.clock.now();
   const [state, job] = [desk.home.file('state'), desk.home.file('job')];
-  const submitted = await desk.svc('au submit tokens.csv', { SVC_STATE_DIR: state });
-  expect(submitted.code, submitted.stderr).toBe(0);
+  succeeded(await desk.svc('au submit tokens.csv', { SVC_STATE_DIR: state }));
   await desk.clock.advance(60_000);
   const ends: number[] = [];
   for (let writes = 0; writes < 8; writes += 1) {
@@ -61,19 +57,16 @@ async function openSharing(options: Parameters<typeof openQuickDesk>[0] = {}) {
 
 it('R79: a file without a cycle that another machine sent ends with 0 for a week after its results were read, and with 6 later', async () => {
   const desk = await openSharing();
-  const sent = await desk.svc('au submit tokens.csv --wait', desk.machine('runner'));
-  expect(sent.code, sent.stderr).toBe(0);
+  succeeded(await desk.svc('au submit tokens.csv --wait', desk.machine('runner')));
   await desk.clock.advance(6 * DAY);
-  const soon = await desk.svc('au submit tokens.csv --wait --out soon.csv', desk.machine('laptop'));
-  expect(soon.code, soon.stderr).toBe(0);
+  succeeded(await desk.svc('au submit tokens.csv --wait --out soon.csv', desk.machine('laptop')));
   await desk.clock.advance(2 * DAY);
   const late = await desk.svc('au submit tokens.csv', desk.machine('desktop'));
   expect(late.code, late.stderr).toBe(6);
   const { next } = errorIn(late) as { readonly next: string };
   expect(next).toMatch(/^svc au submit tokens\.csv --cycle file-[0-9a-f]{16} --wait$/);
   // The command that is shown gets the results again, and bills nothing.
-  const again = await desk.svc(`${next.slice('svc '.length)} --out again.csv`, desk.machine('desktop'));
-  expect(again.code, again.stderr).toBe(0);
+  succeeded(await desk.svc(`${next.slice('svc '.length)} --out again.csv`, desk.machine('desktop')));
   expect(readFileSync(desk.home.file('again.csv'), 'utf8')).toBe(readFileSync(desk.home.file('soon.csv'), 'utf8'));
   expect(desk.uploads()).toBe(1);
 });
@@ -106,8 +99,7 @@ it('R58: a file without a cycle that a machine uploaded before it shared a ledge
   const { SVC_STATE_DIR: state } = desk.machine('runner');
   const created = await desk.svc('au create -o json', { SVC_STATE_DIR: state });
   const { id } = JSON.parse(created.stdout) as { id: string };
-  const uploaded = await desk.svc(`au upload ${id} tokens.csv`, { SVC_STATE_DIR: state });
-  expect(uploaded.code, uploaded.stderr).toBe(0);
+  succeeded(await desk.svc(`au upload ${id} tokens.csv`, { SVC_STATE_DIR: state }));
   const [header = '', ...rows] = readFileSync(desk.home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
   writeFileSync(desk.home.file('turned.csv'), [header, ...rows.toReversed(), ''].join('\n'));
   const laptop = await desk.svc('au submit turned.csv', desk.machine('laptop'));
@@ -118,8 +110,7 @@ it('R58: a file without a cycle that a machine uploaded before it shared a ledge
     ['au submit turned.csv', 'runner'],
     ['au submit turned.csv', 'laptop'],
   ] as const) {
-    const again = await desk.svc(line, desk.machine(name));
-    expect(again.code, again.stderr).toBe(0);
+    const again = succeeded(await desk.svc(line, desk.machine(name)));
     expect(JSON.parse(again.stdout)).toMatchObject({ rows: 40, jobs: [id] });
   }
   const month = await desk.svc('au submit tokens.csv --cycle 2026-12', desk.machine('laptop'));
@@ -169,13 +160,10 @@ it.each(['au resume', 'au submit other.csv'])(
     const [header = '', first = ''] = readFileSync(desk.home.file('tokens.csv'), 'utf8').split('\n');
     writeFileSync(desk.home.file('other.csv'), `${header}\n${first.replace(/^.{8}/, '00000000')}\n`);
     const { SVC_STATE_DIR: state } = desk.machine('runner');
-    const sent = await desk.svc('au submit tokens.csv --wait', { SVC_STATE_DIR: state });
-    expect(sent.code, sent.stderr).toBe(0);
-    const next = await desk.svc(line, desk.machine('runner'));
-    expect(next.code, next.stderr).toBe(0);
+    succeeded(await desk.svc('au submit tokens.csv --wait', { SVC_STATE_DIR: state }));
+    succeeded(await desk.svc(line, desk.machine('runner')));
     const before = desk.uploads();
-    const other = await desk.svc('au submit tokens.csv', desk.machine('laptop'));
-    expect(other.code, other.stderr).toBe(0);
+    succeeded(await desk.svc('au submit tokens.csv', desk.machine('laptop')));
     expect(desk.uploads()).toBe(before);
   },
 );

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { errorIn, type HereResult } from '../../support/run-here.ts';
+import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from './shared-ledger.ts';
 
@@ -51,7 +51,6 @@ function directory(machine: Machine): Place {
 
 async function bucket(): Promise<Place> {
   const server = await BucketServer.start();
-  onTestFinished(() => server.close());
   const prefix = 'ledger/';
   return {
     env: { ...server.environment, SVC_LEDGER: 's3://logs/ledger' },
@@ -82,8 +81,7 @@ async function sharing(open: (machine: Machine) => Place | Promise<Place> = dire
   write('second.csv', 3, 6);
   write('more.csv', 2, 8);
   for (const name of ['first.csv', 'second.csv']) {
-    const { code, stderr } = await on('first', `au submit ${name} --cycle 2026-12`);
-    expect(code, stderr).toBe(0);
+    succeeded(await on('first', `au submit ${name} --cycle 2026-12`));
   }
   const object = (end: string): string => {
     const [name = '', ...others] = place.names().filter((each) => each.endsWith(end));
@@ -297,8 +295,7 @@ it('R83: svc au status and a dry run say what a ledger lacks, and leave it', asy
   place.remove(name);
   const before = place.names();
   for (const line of ['au status 2026-12', `${SUBMIT} --dry-run`]) {
-    const { code, stderr } = await on('first', line);
-    expect(code, stderr).toBe(0);
+    const { stderr } = succeeded(await on('first', line));
     expect(stderr, line).toContain(`lacks 1 object, ${name}: this machine has a copy`);
   }
   expect(place.names()).toEqual(before);

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
@@ -8,6 +7,7 @@ import { passTime } from '../../support/passing-time.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { uploadsTaken } from '../support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** Where the files were made. */
 const PLACE = '/home/ops';
@@ -36,8 +36,7 @@ export interface EarlierLedger {
 
 /** Writes the files that the earlier build made, and starts the service with the jobs that it sent. */
 export async function openEarlierLedger(): Promise<EarlierLedger> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-earlier-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const clock = new FakeClock({ start: LATER, auto: false });
   const files = JSON.parse(readFileSync(new URL('earlier-keys.json', import.meta.url), 'utf8')) as Record<
     string,

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import type { ObjectStore } from '../../../src/client/store/store.ts';
@@ -7,13 +7,12 @@ import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { FakeService } from '../fake-service.ts';
-import { WHO } from './entries.ts';
 import { claimOf } from './machines.ts';
+import { WHO } from './entries.ts';
 
 /** Machines that have used a ledger in a bucket before its versioning was switched on. */
 async function openMachines() {
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   const clock = new FakeClock({ start: Date.now() });
   const { accountUpdater } = new FakeService(clock).client(new AbortController().signal, () => undefined);
   const host = { env: bucket.environment, cwd: '/', pid: 1, isAlive: () => true, clock };

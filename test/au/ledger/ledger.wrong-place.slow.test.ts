@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Clock } from '../../../src/base/system.ts';
 import { openStore } from '../../../src/client/store/open-store.ts';
 import type { ObjectStore } from '../../../src/client/store/store.ts';
@@ -46,7 +46,6 @@ function directories({ path, clock }: Host): Places {
 
 async function prefixes({ clock }: Host): Promise<Places> {
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   bucket.now = () => clock.now();
   return { right: `s3://${BUCKET.name}/right`, wrong: `s3://${BUCKET.name}/wrong`, env: bucket.environment, clock };
 }

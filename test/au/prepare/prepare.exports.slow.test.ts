@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { inChunks, stream } from '../rows.ts';
 
@@ -206,6 +205,7 @@ table.execute('create table cards (' + ', '.join('"' + name + '" text' for name 
 table.executemany('insert into cards values (' + ', '.join('?' * len(names)) + ')', rows)
 table.commit()
 `;
+import { temporaryDirectory } from '../../support/directory.ts';
 
 function starts(program: string): boolean {
   try {
@@ -223,15 +223,9 @@ function byPython(dialect: string, quoting: string): Program['write'] {
   return (rows) => execFileSync('python3', ['-c', CSV_SCRIPT], { input: JSON.stringify([dialect, quoting, rows]) });
 }
 
-function directory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'svc-exports-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 function bySqlite(...options: readonly string[]): Program['write'] {
   return (rows) => {
-    const file = join(directory(), 'cards.db');
+    const file = join(temporaryDirectory(), 'cards.db');
     execFileSync('python3', ['-c', TABLE_SCRIPT, file], { input: JSON.stringify(rows) });
     return execFileSync('sqlite3', ['-header', ...options, file, 'select * from cards']);
   };
@@ -244,7 +238,7 @@ function sqlText(cell: string): string {
 function byDuckDb(options: string): Program['write'] {
   return async ([names = [], ...rows]) => {
     const { DuckDBInstance } = await import('@duckdb/node-api');
-    const file = join(directory(), 'cards.csv');
+    const file = join(temporaryDirectory(), 'cards.csv');
     const values = rows.map((row) => `(${row.map(sqlText).join(', ')})`).join(', ');
     const columns = names.map((name) => `"${name}"`).join(', ');
     const instance = await DuckDBInstance.create(':memory:');

@@ -1,13 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { HAS_MARIADB, MariaDb } from '../../support/mariadb.ts';
 import { Postgres, POSTGRES_PROGRAMS } from '../../support/postgres.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 
 const NOW = Date.parse('2026-11-28T12:00:00Z');
 
@@ -274,8 +273,7 @@ async function postgres(directory: string): Promise<Record<string, Expected>> {
       `CREATE TABLE cards (token uuid, expiration text, merchant_id text, day date, start timestamptz); INSERT INTO cards VALUES ${values.join(', ')}`,
     );
     const write = async (name: string, input: string, ...argv: readonly string[]) => {
-      const { code, stdout, stderr } = await server.run(input, '--pset=tuples_only=off', ...argv);
-      expect(code, stderr).toBe(0);
+      const { stdout } = succeeded(await server.run(input, '--pset=tuples_only=off', ...argv));
       writeFileSync(join(directory, name), stdout);
     };
     const select = 'SELECT token, expiration, merchant_id FROM cards';
@@ -368,6 +366,7 @@ for name in ['card', 'gaps', 'date', 'two', 'point', 'numbers', 'number_gaps', '
     p.read_csv(source, dtype=str, keep_default_na=False).to_csv('text-' + name + '.csv', index=False)
     p.read_csv(source, dtype=str).astype(str).to_csv('nan-' + name + '.csv', index=False)
 `;
+import { temporaryDirectory } from '../../support/directory.ts';
 
 function named(prefix: string, of: Readonly<Record<string, Expected>>): Record<string, Expected> {
   return Object.fromEntries(Object.entries(of).map(([name, expected]) => [`${prefix}-${name}.csv`, expected]));
@@ -546,8 +545,7 @@ describe('exports of real tools', () => {
     it.skipIf(!isThere)(
       `${name} are prepared with the right rows, or refused${isThere ? '' : ' (skipped: it is not installed)'}`,
       async () => {
-        const directory = mkdtempSync(join(tmpdir(), 'svc-real-'));
-        onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+        const directory = temporaryDirectory();
         for (const each of ['source', 'home']) mkdirSync(join(directory, each));
         for (const [source, text] of Object.entries(SOURCES))
           writeFileSync(join(directory, 'source', `${source}.csv`), text);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
 import {
   COUNT,
   HEADER,
@@ -251,8 +251,7 @@ it('R93: a merchant with and without zeros at its beginning is said, and names o
 
 it('R93: svc au submit says what the file looks like before it is sent, and never judges what was sent', async () => {
   const { run, path } = placeText(`${HEADER}\nTK100001,27,06,M-1\nTK100002,28,07,M-1\nTK100003,28,08,M-1\n`);
-  const first = await run('--sandbox', 'au', 'submit', path);
-  expect(first.code, first.stderr).toBe(0);
+  const first = succeeded(await run('--sandbox', 'au', 'submit', path));
   expect(first.stderr).toContain('tokens: none of 3 is a UUID: A{2}9{6}');
   expect(first.stderr).toContain('merchants: 1 (M-1)');
   expect(first.stderr).toContain('expirations: 2027-06 to 2028-08');

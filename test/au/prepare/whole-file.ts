@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
-import { svcHere } from '../../support/run-here.ts';
+import { succeeded, svcHere } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 export const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 
@@ -32,8 +31,7 @@ export function place(cells: (row: Row) => readonly string[], header = 'token,ex
 }
 
 export function placeText(text: string) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-whole-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'export.csv'), text);
   const run = (...argv: string[]) =>
     svcHere(argv, { cwd, home: cwd, clock: new FakeClock({ start: Date.parse(NOW) }) });
@@ -48,8 +46,7 @@ export function placeText(text: string) {
 export type Placed = ReturnType<typeof place>;
 
 export async function rowsOf({ prepare }: Placed, ...options: string[]): Promise<string[]> {
-  const { code, stdout, stderr } = await prepare(...options);
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await prepare(...options));
   return stdout.trimEnd().split('\n').slice(1);
 }
 

@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { rowOf, svcIn } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 // A build before the first release made this cycle of two exports in its sandbox. Its runs and its report are not kept.
 const KEPT = fileURLToPath(new URL('../../fixtures/kept-refresh', import.meta.url));
@@ -12,8 +12,7 @@ const TOMORROW = Date.UTC(2026, 10, 30, 12);
 const REPLACE = 'refresh-sandbox/2026-12/todo/replace.csv';
 
 function openKept() {
-  const home = mkdtempSync(join(tmpdir(), 'svc-kept-refresh-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryDirectory();
   cpSync(KEPT, home, { recursive: true });
   const env = { XDG_STATE_HOME: join(home, 'state') };
   const clock = new FakeClock({ start: TOMORROW });

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SqlDialect, updateScript } from '../../../src/au/refresh/update-sql.ts';
 import { HAS_MARIADB, MariaDb } from '../../support/mariadb.ts';
 import { Postgres, POSTGRES_PROGRAMS } from '../../support/postgres.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const UUIDS = [1, 2, 3, 4, 5].map((at) => `0b7e2f5a-6f0d-4c57-9d0a-1f6f0f3c1a0${at}`);
 const [A = '', B = '', C = '', D = '', GONE = ''] = UUIDS;
@@ -93,8 +92,7 @@ it.skipIf(!hasSqlite).each([
 ])(
   'todo/update.sql for SQLite updates a table with %s columns once, and nothing where a token matches twice',
   (type, year, month) => {
-    const directory = mkdtempSync(join(tmpdir(), 'svc-update-'));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = temporaryDirectory();
     const run = (input: string) => spawnSync('sqlite3', [join(directory, 'cards.db')], { input, encoding: 'utf8' });
     run(
       `CREATE TABLE cards (token text, expiration_year ${type}, expiration_month ${type}); INSERT INTO cards VALUES ${CARDS};`,

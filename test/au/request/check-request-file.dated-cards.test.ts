@@ -1,19 +1,18 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 const DATED = '41111111111111111229';
 const LIKE_A_CARD = '411111111111111199999';
 
 function place(text: string) {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-dated-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   const file = join(cwd, 'tokens.csv');
   writeFileSync(file, text);
   const out = join(cwd, 'p.csv');

@@ -1,19 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { Exclusions } from '../../../src/au/request/exclusions.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 
-function place(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-exclusions-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
 it('a list of exclusions says on which line a token stands, and in which cycle another was added', async () => {
-  const file = join(place(), 'closed.csv');
+  const file = join(temporaryDirectory(), 'closed.csv');
   writeFileSync(file, 'token,code,cycle,date,note\na,X,,,"two\nlines"\n\nb\n');
   const list = await Exclusions.open(file);
   expect(['a', 'b', 'c'].map((token) => list.lineOf(token))).toEqual([3, 5, 0]);
@@ -28,7 +22,7 @@ it.each([
   ['CR', '\r'],
   ['LF', '\n'],
 ])('a list of exclusions with %s line ends gets its new lines with the same ends', async (_, end) => {
-  const file = join(place(), 'closed.csv');
+  const file = join(temporaryDirectory(), 'closed.csv');
   const before = ['token,code,cycle,date', 'a,X,,', '"b",X,,"Q"', 'c,X,,'].join(end);
   writeFileSync(file, before);
   const list = await Exclusions.open(file);
@@ -40,7 +34,7 @@ it.each([
 });
 
 it('a list of exclusions that another process changed meanwhile is not replaced', async () => {
-  const file = join(place(), 'closed.csv');
+  const file = join(temporaryDirectory(), 'closed.csv');
   const list = await Exclusions.open(file);
   await list.requireUnchanged();
   writeFileSync(file, 'token,code,cycle,date\n');
@@ -48,7 +42,7 @@ it('a list of exclusions that another process changed meanwhile is not replaced'
 });
 
 it('a list of exclusions that could not be written leaves nothing beside it', async () => {
-  const directory = place();
+  const directory = temporaryDirectory();
   const file = join(directory, 'closed.csv');
   writeFileSync(file, 'token,code,cycle,date\n');
   const list = await Exclusions.open(file);
@@ -61,7 +55,7 @@ it.each([
   ['semicolons', ';'],
   ['tabs', '\t'],
 ])('a list of exclusions that a spreadsheet saved with %s is read, and gets its new lines so too', async (_, sign) => {
-  const file = join(place(), 'closed.csv');
+  const file = join(temporaryDirectory(), 'closed.csv');
   const before = `\uFEFF${['token,code,cycle,date', 'a,X,2026-01,', 'b,X,,'].join('\r\n').replaceAll(',', sign)}`;
   writeFileSync(file, before);
   const list = await Exclusions.open(file);
@@ -73,4 +67,13 @@ it.each([
   expect(readFileSync(file, 'utf8')).toBe(`${before}\r\n${added}\r\n`);
   const again = await Exclusions.open(file);
   expect(['a', 'b', 'c', `d${sign}e`].map((token) => again.lineOf(token))).toEqual([2, 3, 4, 5]);
+});
+
+it('a list of exclusions that was saved with CRLF and then got lines with LF has all its tokens', async () => {
+  const file = join(temporaryDirectory(), 'closed.csv');
+  const saved = 'token,code,cycle,date\r\na,X,,\r\n';
+  const added = Array.from({ length: 40_000 }, (_, at) => `t${at},Y,,2026-01-05\n`);
+  writeFileSync(file, saved + added.join(''));
+  const list = await Exclusions.open(file);
+  expect([list.tokens, list.lineOf('t0'), list.lineOf('t39999')]).toEqual([40_001, 3, 40_002]);
 });

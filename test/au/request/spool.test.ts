@@ -3,7 +3,8 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { createSpool } from '../../../src/au/request/spool.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
-import { testSystem, temporaryDirectory } from '../../cli/config/support/system.ts';
+import { testSystem } from '../../cli/config/support/system.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 it('R41: the private files of killed processes are removed, and also the drafts of them', async () => {
   const env = { SVC_STATE_DIR: temporaryDirectory() };

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { openDesk } from '../commands/support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
 const REQUEST = `${HEADER}\na,27,01,M1\nb,27,02,M1\n`;
@@ -33,8 +33,7 @@ const FILES = {
 const RESULT_FILES = ['r.csv', 'excel.csv', 'quoted.csv', 'titled.csv', 'more.csv', 'few.csv', 'keep.csv'] as const;
 
 function place() {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-wrong-file-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(cwd, name), text);
   return {
     at: (name: string) => join(cwd, name),
@@ -145,8 +144,7 @@ describe('a file of another kind', () => {
 
   it('an export with a column of its own for the code of a token is prepared once that has another name', async () => {
     const { run } = place();
-    const cwd = mkdtempSync(join(tmpdir(), 'svc-export-'));
-    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    const cwd = temporaryDirectory();
     writeFileSync(join(cwd, 'own.csv'), 'token,expiry,last_code\na,01/27,x\n');
     expect((await run(`au prepare ${join(cwd, 'own.csv')}`)).stdout).toBe(`${HEADER}\na,27,01,\n`);
   });

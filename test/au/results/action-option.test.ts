@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type HereResult, svcIn } from '../../support/run-here.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { type HereResult, succeeded, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 const REQUEST = 'token,expiration_year,expiration_month,merchant_id\na,,,\nb,,,\nc,,,\n';
@@ -12,7 +12,6 @@ beforeEach(() => {
   writeFileSync(home.file('q.csv'), REQUEST);
   writeFileSync(home.file('r.csv'), RESULTS);
 });
-afterEach(() => home.remove());
 
 function svc(line: string): Promise<HereResult> {
   return svcIn(home.path, line.split(' '));
@@ -20,8 +19,7 @@ function svc(line: string): Promise<HereResult> {
 
 /** Returns the group of each code in the report. */
 async function steps(options = ''): Promise<Record<string, string>> {
-  const { code, stdout, stderr } = await svc(`au report r.csv -o json${options}`);
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await svc(`au report r.csv -o json${options}`));
   const { codes } = JSON.parse(stdout) as { codes: { code: string; group: string }[] };
   return Object.fromEntries(codes.map(({ code: name, group }) => [name, group]));
 }
@@ -43,8 +41,7 @@ it('the step of a result code comes from the option, else the profile, code by c
 it('the step of a result code is one for the next request and for the files of a split, and is told with its reason', async () => {
   await svc('profile set action.WRN_OPT_OUT exclude');
   await svc('profile set action.ERR_INVALID_PAN keep');
-  const next = await svc('au next q.csv r.csv --out next.csv --excluded excluded.csv');
-  expect(next.code, next.stderr).toBe(0);
+  succeeded(await svc('au next q.csv r.csv --out next.csv --excluded excluded.csv'));
   expect(readFileSync(home.file('next.csv'), 'utf8').split('\n').slice(1, 3)).toEqual(['b,,,', 'c,,,']);
   expect(readFileSync(home.file('excluded.csv'), 'utf8')).toContain('(excluded by your choice)');
   const { stdout } = await svc('au report r.csv -o table --split-into todo');

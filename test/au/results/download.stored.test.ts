@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { openMachine } from '../commands/machine.ts';
 import { refuseWith } from '../support.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-11 --wait';
 const MISSING = '<Error><Code>NoSuchKey</Code><Message>The object does not exist.</Message></Error>';
@@ -16,8 +17,7 @@ describe('results as stores send them', () => {
       if (isLook && (looks += 1) <= 4) refuseWith(404, MISSING)(incoming, outgoing, proceed);
       else proceed();
     };
-    const { code, stderr } = await machine.svc(SUBMIT);
-    expect(code, stderr).toBe(0);
+    succeeded(await machine.svc(SUBMIT));
     expect(looks).toBe(5);
   });
 
@@ -42,8 +42,7 @@ describe('results as stores send them', () => {
       else proceed();
     };
     const { id } = JSON.parse((await machine.svc('au jobs -o jsonl')).stdout.split('\n')[0]!) as { id: string };
-    const { code, stderr } = await machine.svc(`au download ${id} --out again.csv`);
-    expect(code, stderr).toBe(0);
+    const { stderr } = succeeded(await machine.svc(`au download ${id} --out again.csv`));
     expect(looks).toBe(3);
     expect(stderr).toContain('its results are not in the store yet');
   });
@@ -59,8 +58,7 @@ describe('results as stores send them', () => {
         });
       proceed();
     };
-    const { code, stdout, stderr } = await machine.svc(SUBMIT);
-    expect(code, stderr).toBe(0);
+    const { stdout } = succeeded(await machine.svc(SUBMIT));
     expect(JSON.parse(stdout)).toMatchObject({ results: { compared: true } });
   });
 });

@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { countResults, flawsOf } from '../../../src/au/results/download.ts';
 import { hashIfReadable } from '../../../src/client/transfer/source.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HEADER = 'token,result_code';
 const RIGHT = `${HEADER}\nt,UPD_PAN\n`;
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'svc-results-'));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function file(text: string): string {
   const path = join(directory, 'results.csv');

@@ -1,15 +1,14 @@
 import * as fc from 'fast-check';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { KeptColumns } from '../../../src/au/results/kept-columns.ts';
 import { csvRows } from '../../../src/cli/output/csv.ts';
 import { cases } from '../../support/cases.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 function write(text: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-kept-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const file = join(directory, 'tokens.keep.csv');
   writeFileSync(file, text);
   return file;

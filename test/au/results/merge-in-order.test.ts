@@ -1,17 +1,16 @@
 import * as fc from 'fast-check';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mergedInOrder } from '../../../src/au/results/merge-in-order.ts';
 import { onlyResults, PartRows, rowNumbersOf } from '../../../src/au/results/rows-of-request.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { HEADER, UUID } from '../rows.ts';
 import { cases } from '../../support/cases.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-merge-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryDirectory();
 
 const RESULT_HEADER = RESULT_COLUMNS.join(',');
 let number = 0;

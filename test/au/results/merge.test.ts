@@ -1,15 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { countResults } from '../../../src/au/results/download.ts';
 import { mergeResults } from '../../../src/au/results/merge.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { cases } from '../../support/cases.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-merge-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryDirectory();
 const target = join(directory, 'out.csv');
 beforeEach(() => rmSync(target, { force: true }));
 

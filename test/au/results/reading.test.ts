@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { doneOf, readingOf } from '../../../src/au/results/reading.ts';
 import { keyOfClosedAccount } from '../../../src/au/ledger/row-set.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
@@ -9,8 +8,9 @@ import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const CYCLE = '--cycle 2026-12';
 
@@ -60,8 +60,7 @@ async function openGrowing() {
   const on = (name: string) => ({ SVC_LEDGER: machine.path('shared'), SVC_STATE_DIR: machine.path(name) });
   const svc = (name: string, line: string) => machine.svc(line, on(name));
   firstResults(machine, 4);
-  const sent = await svc('runner', `au submit tokens.csv ${CYCLE} --wait --out first.csv`);
-  expect(sent.code, sent.stderr).toBe(0);
+  const sent = succeeded(await svc('runner', `au submit tokens.csv ${CYCLE} --wait --out first.csv`));
   machine.fault = undefined;
   const { job } = JSON.parse(sent.stdout) as { readonly job: string };
   const read = (name: string): string[] =>
@@ -90,14 +89,12 @@ describe('results that another machine read before', () => {
     const { machine, svc, read, job, rowsRead } = await openGrowing();
     expect(read('first.csv')).toHaveLength(5);
     const before = newTokens(read('first.csv'));
-    const got = await svc('laptop', `au download ${job} --out whole.csv`);
-    expect(got.code, got.stderr).toBe(0);
+    const got = succeeded(await svc('laptop', `au download ${job} --out whole.csv`));
     expect(got.stderr).toContain(`the results of job ${job} are others than when`);
     const made = newTokens(read('whole.csv')).filter((token) => !before.includes(token));
     expect(made.length).toBeGreaterThan(3);
     writeMade(machine, made);
-    const again = await svc('runner', `au submit made.csv ${CYCLE}`);
-    expect(again.code, again.stderr).toBe(0);
+    const again = succeeded(await svc('runner', `au submit made.csv ${CYCLE}`));
     expect(JSON.parse(again.stdout)).toMatchObject({ status: 'nothing_new' });
     expect(machine.uploads()).toBe(1);
     expect(rowsRead()).toEqual([4, undefined, read('whole.csv').length - 1]);
@@ -106,11 +103,9 @@ describe('results that another machine read before', () => {
   it('a machine whose kept results are older than those that another machine read downloads them again', async () => {
     const { svc, read, job } = await openGrowing();
     expect(await svc('laptop', `au download ${job} --out whole.csv`)).toMatchObject({ code: 0 });
-    const again = await svc('runner', `au submit tokens.csv ${CYCLE} --wait --out second.csv`);
-    expect(again.code, again.stderr).toBe(0);
+    succeeded(await svc('runner', `au submit tokens.csv ${CYCLE} --wait --out second.csv`));
     expect(read('second.csv')).toEqual(read('whole.csv'));
-    const whole = await svc('runner', 'au resume 2026-12 --out cycle.csv');
-    expect(whole.code, whole.stderr).toBe(0);
+    succeeded(await svc('runner', 'au resume 2026-12 --out cycle.csv'));
     expect(read('cycle.csv')).toEqual(read('whole.csv'));
   });
 
@@ -125,8 +120,7 @@ describe('results that another machine read before', () => {
       previous = sha256Of(text);
     }
     expect(rowsRead()).toEqual([undefined, undefined]);
-    const got = await svc('laptop', `au download ${job} --out whole.csv`);
-    expect(got.code, got.stderr).toBe(0);
+    const got = succeeded(await svc('laptop', `au download ${job} --out whole.csv`));
     expect(got.stderr).not.toContain('others than');
     expect(rowsRead()).toEqual([undefined, undefined, read('whole.csv').length - 1]);
   });
@@ -138,8 +132,7 @@ describe('results that another machine read before', () => {
     const refused = await svc('laptop', `au download ${job} --out fewer.csv`);
     expect(refused.code, refused.stderr).toBe(12);
     expect(errorIn(refused)['message']).toMatch(/has \d+ rows? with \w+, and had \d+ when /);
-    const accepted = await svc('laptop', `au download ${job} --out fewer.csv --accept-unproven`);
-    expect(accepted.code, accepted.stderr).toBe(0);
+    succeeded(await svc('laptop', `au download ${job} --out fewer.csv --accept-unproven`));
     expect(rowsRead()).toEqual([4, undefined, read('whole.csv').length - 1, 6]);
     expect(await svc('laptop', `au download ${job} --out again.csv`)).toMatchObject({ code: 0 });
   });
@@ -147,8 +140,7 @@ describe('results that another machine read before', () => {
 
 describe('what the ledger has of results', () => {
   it('what the ledger has of results names closed accounts and counts rows by code, without any token or card number', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'svc-reading-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryDirectory();
     const file = join(directory, 'results.csv');
     const [card, token] = [PUBLISHED_TEST_CARDS[0] ?? '', '00000000-0000-4000-8000-00000000000'];
     const codes = ['WRN_CLOSED_ACCOUNT', 'ERR_INVALID_PAN', 'UPD_PAN', `UPD_${card}`, card];

@@ -1,15 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ShownReading } from '../../../src/au/results/show-reading.ts';
 import type { Progress, WaitProgress } from '../../../src/cli/output/progress.ts';
 import { main } from '../../../src/main.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { succeeded, svcHere } from '../../support/run-here.ts';
 import { Screen } from '../../support/screen.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** A standard error that is a terminal with a movable cursor. */
 class LiveScreen extends Screen {
@@ -30,8 +30,7 @@ const ROWS = 100_000;
 
 /** A directory with a large request, and results in which each tenth row of it has a new token. */
 function place(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-reading-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const tokens = Array.from({ length: ROWS }, (_, at) => `token-of-the-card-in-row-${at}`);
   const request = tokens.map((token) => `${token},30,01,\n`).join('');
   const results = tokens.flatMap((token, at) => (at % 10 === 0 ? [`${token},30,01,${token}-new,31,02,UPD_PAN\n`] : []));
@@ -84,8 +83,7 @@ describe('the progress of reading', () => {
     // The first run loads what paints the line.
     await onTerminal(argv, cwd);
     expect(await onTerminal(argv, cwd)).toContain(` ${name}`);
-    const { code, stderr } = await svcHere(argv, { cwd });
-    expect(code, stderr).toBe(0);
+    const { stderr } = succeeded(await svcHere(argv, { cwd }));
     expect(stderr).not.toContain(`${name}:`);
   });
 });

@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   explainResultCode,
   groupOf,
@@ -11,8 +10,9 @@ import {
 } from '../../../src/au/result-codes.ts';
 import { parseThreshold } from '../../../src/au/results/fail-on.ts';
 import { checkThreshold, type Results } from '../../../src/au/results/submission.ts';
-import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { RESULT_CODES } from '../../../src/schema/account-updater-files.ts';
 
 /** Results with every code of the interface, with unknown codes, and with an update that lacks a new token. */
 const ROWS: readonly (readonly [code: string, newToken?: string])[] = [
@@ -31,8 +31,7 @@ const ROWS: readonly (readonly [code: string, newToken?: string])[] = [
 const UNCHANGED = 7;
 
 it('counts the same groups with the same names in the report, its page, the files of a split and the next request', async () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'svc-groups-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   const asked = Array.from({ length: ROWS.length + UNCHANGED }, (_, at) => `t${at},,,\n`).join('');
   writeFileSync(join(cwd, 'q.csv'), `token,expiration_year,expiration_month,merchant_id\n${asked}`);
   const rows = ROWS.map(([code, token = ''], at) => `t${at},${token},${code}\n`).join('');

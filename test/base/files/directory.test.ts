@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { makeDirectory } from '../../../src/base/files/directory.ts';
-import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 it('R58: the names of new directories are flushed: with them a machine without power would lose the records in them', () => {
   const home = temporaryDirectory();

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Draft } from '../../../src/base/files/draft.ts';
-import { startSandboxHere, svcIn, temporaryHome } from '../../support/run-here.ts';
+import { startSandboxHere, svcIn } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** A process that was killed, and one that another user runs. */
 const [KILLED, ALIVE] = [4_000_000, 4_000_001];
@@ -30,7 +31,7 @@ it.each([
   },
 ])('R44: svc $command removes the draft that a killed process left of $target', async (each) => {
   const { before, command, target, exit = 0 } = each;
-  const home = temporaryHome();
+  const home = temporaryDirectory();
   const here = {
     ...(await startSandboxHere({ processingMs: 0, logCount: 20 })),
     isAlive: (pid: number) => pid !== KILLED,

@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Draft, removeOrphanedTemporaries, writeFileAtomicSync } from '../../../src/base/files/draft.ts';
-import { modeOf, temporaryDirectory } from '../../cli/config/support/system.ts';
+import { modeOf } from '../../cli/config/support/system.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 function existing(): string {
   const file = path.join(temporaryDirectory(), 'a.json');

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { LinesAt } from '../../../src/base/files/lines-at.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 it('lines are read by their offset, in any order, the last one without its line end too', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-lines-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const lines = Array.from({ length: 500 }, (_, number) => `${number} ü`.padEnd((number * 37) % 12_000, 'x'));
   const file = join(directory, 'lines.txt');
   writeFileSync(file, lines.join('\n'));

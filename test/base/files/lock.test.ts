@@ -7,7 +7,8 @@ import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { thisHost, withLock } from '../../../src/base/files/lock.ts';
-import { fakeClock, temporaryDirectory, testSystem } from '../../cli/config/support/system.ts';
+import { fakeClock, testSystem } from '../../cli/config/support/system.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const ON_LINUX = process.platform === 'linux';
 const DEAD_PID = 2 ** 30;

@@ -9,7 +9,8 @@ import { withLock } from '../../../src/base/files/lock.ts';
 import { isSamePath, refuseWindowsName } from '../../../src/base/files/names.ts';
 import { inspectTarget, linkUnlessTaken } from '../../../src/base/files/target.ts';
 import { resolvePath } from '../../../src/cli/app/files/typed-path.ts';
-import { temporaryDirectory, testSystem } from '../../cli/config/support/system.ts';
+import { testSystem } from '../../cli/config/support/system.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

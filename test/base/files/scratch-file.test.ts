@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { ScratchFile } from '../../../src/base/files/scratch-file.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 let directory: string;
 let path: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'svc-scratch-'));
+  directory = temporaryDirectory();
   path = join(directory, 'scratch');
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 it('a scratch file is private, and gives back what was appended to it, from any place', async () => {
   const file = await ScratchFile.create(path);

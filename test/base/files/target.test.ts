@@ -1,21 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { readFileOrPipe } from '../../../src/base/files/read.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 let directory: string;
 let pipe: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'svc-pipe-'));
+  directory = temporaryDirectory();
   pipe = join(directory, 'pipe');
   execFileSync('mkfifo', [pipe]);
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 it('a file or pipe that is read is a file of any size, as far as it is wanted', async () => {
   const file = join(directory, 'file');

@@ -21,7 +21,6 @@ describe('a command whose reader has gone', () => {
     [0, 'tenant show'],
   ])('R51: a command whose reader has gone ends with %i for its work: svc %s', async (code, line) => {
     const home = new Home();
-    onTestFinished(() => home.remove());
     const words = ['--sandbox', ...line.split(' ').map((word) => word.replace('_', ' '))];
     const read = await svcHere(words, { home: home.path });
     expect(read.code, read.stderr).toBe(code);
@@ -36,10 +35,7 @@ describe('a command whose reader has gone', () => {
   it('R70: a replay whose reader has gone sends every event', async () => {
     const home = new Home();
     const target = await FaultServer.start([answer(200)]);
-    onTestFinished(async () => {
-      await target.close();
-      home.remove();
-    });
+    onTestFinished(() => target.close());
     const events = Array.from({ length: 6 }, (_, at) => ({
       received_at: '2026-01-05T12:00:00Z',
       id: `e${at}`,

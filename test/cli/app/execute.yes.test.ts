@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { errorIn, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 it('R54: a command that nobody can confirm names the command with --yes, or its help', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'svc-yes-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryDirectory();
   expect(await svcHere(['profile', 'set', 'output', 'json', '-p', 'prod2'], { home })).toMatchObject({ code: 0 });
   const next = async (...argv: string[]): Promise<unknown> => errorIn(await svcHere(argv, { home }))['next'];
   expect(await next('sandbox', 'reset')).toBe('svc sandbox reset --yes');

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { isInstalled } from '../../../src/base/files/names.ts';
 import { topicPage, type TopicName, TOPICS } from '../../../src/cli/app/topics.ts';
-import { PROGRAM } from '../../../src/tree.ts';
 import { allCommands } from '../../support/tree.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
+import { PROGRAM } from '../../../src/tree.ts';
 
 /** The command lines of all examples in help. */
 async function exampleLines(): Promise<string[]> {
@@ -29,8 +29,7 @@ for (const [shell, options] of Object.entries(SHELLS))
   it.skipIf(!isInstalled(shell, process.env))(
     `each example of help is understood by ${shell} without settings, which calls svc`,
     async () => {
-      const directory = mkdtempSync(join(tmpdir(), 'svc-examples-'));
-      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+      const directory = temporaryDirectory();
       mkdirSync(join(directory, 'requests'));
       for (const name of ['key.txt', 'requests/1.csv']) writeFileSync(join(directory, name), '');
       const program = spawnSync('sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' }).stdout.trim();

@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { svcIn } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-wrong-input-'));
+const directory = temporaryDirectory();
 mkdirSync(join(directory, 'exports'));
 writeFileSync(join(directory, 'report.html'), '<!DOCTYPE html>\n<html><body>A report</body></html>\n');
-afterAll(() => rmSync(directory, { recursive: true }));
 
 it.each([
   ['au check exports', 1, 'exports is a directory'],

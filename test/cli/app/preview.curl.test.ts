@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { shellFor } from '../../../src/cli/app/hint.ts';
 import { curlCommand, type CurlRequest } from '../../../src/cli/app/preview.ts';
+import { assert, constantFrom, property, string } from 'fast-check';
 
 const curl = (request: CurlRequest): string => curlCommand(request, shellFor({ platform: 'linux', env: {} }));
 
@@ -11,6 +12,8 @@ function wordsOf(command: string, env: Record<string, string> = {}): string[] {
   const told = execFileSync('/bin/sh', ['-c', script], { env: { ...env }, encoding: 'utf8' });
   return told.split('\0').slice(0, -1);
 }
+
+const LINE = string({ unit: constantFrom(...Array.from(`aZ09 '"$\`\\!*?#&;|<>()[]{}~=-\n@é漢`)) });
 
 it('a curl command takes the key from its variable when it runs', () => {
   const command = curl({ method: 'GET', url: 'https://a.example/logs', headers: {}, keyVariable: 'SVC_API_KEY' });
@@ -33,4 +36,23 @@ it('a curl command is written for PowerShell on Windows', () => {
 
 it('a curl command lets curl take brackets as they are', () => {
   expect(wordsOf(curl({ method: 'GET', url: 'http://[::1]:8/a?b={c}', headers: {} }))).toContain('--globoff');
+});
+
+it('a curl command says to curl exactly what the request holds, whatever a shell makes of its characters', () => {
+  assert(
+    property(LINE, LINE, (body, path) => {
+      const url = new URL(`https://api.example/${path}`).href;
+      const words = wordsOf(curl({ method: 'POST', url, headers: { 'x-a': 'it\'s "x"' }, body }));
+      expect(words.filter((word) => word !== '--globoff')).toEqual([
+        '--request',
+        'POST',
+        '--header',
+        'x-a: it\'s "x"',
+        '--data-raw',
+        body,
+        url,
+      ]);
+    }),
+    { numRuns: Number(process.env['SOAK'] ?? 0) > 0 ? 1000 : 12 },
+  );
 });

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer, json } from '../../support/fault-steps.ts';
-import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { errorIn, type HereResult, rowsIn, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const KEYS = { a: 'key_canary_of_a_4471', b: 'key_canary_of_b_9902' } as const;
 
@@ -24,8 +24,7 @@ type ProfileSpec = Readonly<{ url: URL; keys: readonly [management: string, priv
 function profilesOf(
   specs: Readonly<Record<string, ProfileSpec>>,
 ): (line: string, env?: Readonly<Record<string, string>>) => Promise<HereResult> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-profiles-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const profiles = Object.fromEntries(
     Object.entries(specs).map(
       ([
@@ -50,13 +49,6 @@ function usage(count: number): Script {
   return [json({ token_report: { monthly_active_tokens: count, included_monthly_active_tokens: 10 } })];
 }
 
-function rowsOf({ stdout }: HereResult): Record<string, unknown>[] {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-}
-
 it('R02: --profiles shows profiles side by side, and sends each key to its own base URL only', async () => {
   const { servers, svc } = await twoServices({ a: usage(3), b: usage(7) });
   const { code, stdout, stderr } = await svc('tenant usage --profiles a,b -o table');
@@ -65,7 +57,7 @@ it('R02: --profiles shows profiles side by side, and sends each key to its own b
   for (const name of ['a', 'b'] as const) {
     expect(servers[name].ledger.map(({ headers }) => headers['svc-api-key'])).toEqual([KEYS[name]]);
   }
-  expect(rowsOf(await svc('tenant usage --profiles b,a')).map(({ profile }) => profile)).toEqual(['b', 'a']);
+  expect(rowsIn((await svc('tenant usage --profiles b,a')).stdout).map(({ profile }) => profile)).toEqual(['b', 'a']);
   const chosen = await svc('tenant usage --profiles a,b -o csv --fields type');
   expect(chosen.stdout).toBe('profile,type\n');
 });
@@ -79,7 +71,7 @@ it('R06: --profiles reports one profile that fails beside the rows of the others
   const { svc } = await twoServices({ a: [json({ detail: `${KEYS.a} and ${KEYS.b}` }, 401)], b: usage(7) });
   const result = await svc('tenant usage --profiles a,b --debug');
   expect(result.code).toBe(4);
-  expect(rowsOf(result)).toMatchObject([{ profile: 'b', token_report: { monthly_active_tokens: 7 } }]);
+  expect(rowsIn(result.stdout)).toMatchObject([{ profile: 'b', token_report: { monthly_active_tokens: 7 } }]);
   expect(result.stderr).toContain('"profile":"a"');
   expect(result.stdout + result.stderr).not.toMatch(/key_canary/);
   const shown = await svc('tenant usage --profiles b,a -o table');

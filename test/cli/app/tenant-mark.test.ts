@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Environment } from '../../../src/base/system.ts';
 import { confirmCost, reportTenant, tenantMark } from '../../../src/cli/app/tenant-mark.ts';
 import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
@@ -10,15 +8,15 @@ import { Messages } from '../../../src/cli/output/messages.ts';
 import { createPalette } from '../../../src/cli/output/terminal.ts';
 import { plainPalette } from '../../../src/cli/output/view.ts';
 import { outputOver, Sink } from '../output/streams.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
-const home = mkdtempSync(`${tmpdir()}/svc-tenants-`);
+const home = temporaryDirectory();
 const host = { platform: 'linux', home, cwd: home } as const;
 const URL_TEXT = 'https://service.example';
 const cached = { ...host, env: { SVC_CACHE_DIR: home } };
 const keys = { private: { value: 'key_of_the_profile', base_url: URL_TEXT } };
 rememberTenant(cached, { profile: 'prod', baseUrl: URL_TEXT, keys }, { id: '1', name: 'Acme', type: 'production' });
 rememberTenant(cached, { profile: 'test', baseUrl: URL_TEXT, keys }, { id: '2', name: 'Acme QA', type: 'test' });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 /** Returns the system and the settings of a command line with this profile and address. */
 function place(profile: string, url: string, env: Environment, key = 'key_of_the_profile') {

@@ -1,13 +1,12 @@
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { logAgo, type LogServer, startLogServer } from '../../logs/commands/log-server.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { KEY, svcHere } from '../../support/run-here.ts';
+import { KEY, succeeded, svcHere } from '../../support/run-here.ts';
 
 let server: LogServer;
 
 beforeEach(async () => {
   server = await startLogServer();
-  onTestFinished(() => server.close());
   server.logs.push(logAgo(60_000, 'made'));
 });
 
@@ -34,10 +33,9 @@ it('SVC_DEBUG=json writes requests, responses and notices as one JSON object a l
 });
 
 it('SVC_DEBUG=json writes what other commands draw for people as an object too', async () => {
-  const { code, stderr } = await svcHere(['--sandbox', 'tenant', 'update', '--name', 'X', '--yes'], {
-    env: { SVC_DEBUG: 'json' },
-  });
-  expect(code, stderr).toBe(0);
+  const { stderr } = succeeded(
+    await svcHere(['--sandbox', 'tenant', 'update', '--name', 'X', '--yes'], { env: { SVC_DEBUG: 'json' } }),
+  );
   const lines = stderr.trimEnd().split('\n');
   const records = lines.map((line) => JSON.parse(line) as { readonly message?: string });
   expect(records.some(({ message }) => message?.includes('name') && message.includes('"X"'))).toBe(true);

@@ -1,13 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cursor, textToSend } from '../../../src/cli/app/value-parsers.ts';
 import { serve } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
 import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { allCommands } from '../../support/tree.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const CARD = '4111111111111111';
 
@@ -48,8 +48,7 @@ describe('a card number typed as an id', () => {
     ['au', 'submit', 'tokens.csv', '--cycle', CARD],
   ])('R06, R40: svc %s %s %s %s ends with 13 before anything is sent or written', async (...argv) => {
     const server = await serve([answer(403)]);
-    const home = mkdtempSync(join(tmpdir(), 'svc-typed-'));
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const home = temporaryDirectory();
     writeFileSync(join(home, 'tokens.csv'), 'token,expiration_year,expiration_month,merchant_id\n');
     const typed = argv.filter((word) => word !== undefined);
     const ended = await svcHere([...typed, '-o', 'json'], { baseUrl: server.url, home });

@@ -1,5 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import tls, { type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +9,7 @@ import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { type Script, serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const JOB = { id: 'j1', tenant_id: '0f5c4a9e-4d0e-4f5b-8a52-6b0f6f0c2a11', status: 'completed' };
 
@@ -17,7 +17,7 @@ const authority = makeCertificate('Example Authority', 20);
 const certificate = makeCertificate('operator.test', 20, authority);
 const other = makeCertificate('other.test', 20, authority);
 const shown = makeCertificate('localhost', 20, authority);
-const home = mkdtempSync(join(tmpdir(), 'svc-mtls-'));
+const home = temporaryDirectory();
 const files = { cert: join(home, 'client.pem'), key: join(home, 'client.key') };
 let untrust: () => void;
 
@@ -26,7 +26,6 @@ beforeAll(() => {
 });
 afterAll(() => {
   untrust();
-  rmSync(home, { recursive: true, force: true });
 });
 beforeEach(() => store(certificate));
 

@@ -6,7 +6,8 @@ import { isSvcError, SvcError } from '../../../src/base/errors.ts';
 import type { System } from '../../../src/base/system.ts';
 import { ConfStore } from '../../../src/cli/config/conf-store.ts';
 import { readConfig, updateConfig } from '../../../src/cli/config/config-file.ts';
-import { modeOf, temporaryDirectory, testSystem } from './support/system.ts';
+import { modeOf, testSystem } from './support/system.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const CANARY = 'key_canary_7f3a';
 

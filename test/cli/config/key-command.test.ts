@@ -5,7 +5,7 @@ import { isSvcError, SvcError } from '../../../src/base/errors.ts';
 import { keyFromCommand } from '../../../src/cli/config/key-command.ts';
 import { commandName } from '../../../src/cli/config/command-name.ts';
 import type { KeyCommandHost } from '../../../src/cli/config/key-command.ts';
-import { temporaryDirectory } from './support/system.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const CANARY = 'canary-key-77aa';
 const env = { PATH: process.env['PATH'] ?? '', SVC_PRIVATE_API_KEY: CANARY, SVC_API_KEY_FILE: '/x', HOME: '/h' };

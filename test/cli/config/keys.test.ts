@@ -7,7 +7,8 @@ import { resolveSettings, type SettingFlags } from '../../../src/cli/config/sett
 import type { Setting } from '../../../src/cli/config/values.ts';
 import { MANAGEMENT_KEY, PRIVATE_KEY } from '../../../src/emulator/keys.ts';
 import type { KeyType } from '../../../src/schema/tenant.ts';
-import { temporaryDirectory, testSystem } from './support/system.ts';
+import { testSystem } from './support/system.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HOME_URL = 'https://a.example/v1';
 const CANARY = 'canary_9c41';

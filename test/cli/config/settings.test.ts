@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { System } from '../../../src/base/system.ts';
 import type { Config } from '../../../src/cli/config/config-format.ts';
 import { resolveSettings, type SettingFlags } from '../../../src/cli/config/settings.ts';
-import { temporaryDirectory, testSystem } from './support/system.ts';
+import { testSystem } from './support/system.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 function system(config: Omit<Config, 'version'> | undefined, env: Record<string, string> = {}): System {
   const directory = temporaryDirectory();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { FaultServer } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
@@ -8,8 +8,6 @@ import { TerminalSession } from '../../support/terminal.ts';
 import { until } from '../../support/until.ts';
 
 const home = new Home();
-
-afterAll(() => home.remove());
 
 /** Runs a command line at a sandbox. */
 async function svc(...argv: string[]): Promise<HereResult> {

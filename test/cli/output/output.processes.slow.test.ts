@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finished, LAUNCHER } from '../../support/svc.ts';
 import { type Bundle, bundleProgram } from '../../support/terminal.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
-const temporary = mkdtempSync(join(tmpdir(), 'svc-output-'));
+const temporary = temporaryDirectory();
 let list: Bundle;
 
 beforeAll(async () => {
@@ -17,7 +17,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   list.remove();
-  rmSync(temporary, { recursive: true, force: true });
 });
 
 describe('a real process', () => {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../src/base/errors.ts';
@@ -8,7 +5,6 @@ import { Output, ReaderGone } from '../../../src/cli/output/output.ts';
 import { type Bundle, bundleProgram } from '../../support/terminal.ts';
 import { brokenStream, outputOver, Sink } from './streams.ts';
 
-const temporary = mkdtempSync(join(tmpdir(), 'svc-output-'));
 let list: Bundle;
 
 beforeAll(async () => {
@@ -17,7 +13,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   list.remove();
-  rmSync(temporary, { recursive: true, force: true });
 });
 
 async function failure(promise: Promise<unknown>): Promise<unknown> {

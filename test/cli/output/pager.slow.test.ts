@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pagerFor } from '../../../src/cli/output/terminal.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
@@ -9,8 +9,6 @@ import { startSandbox } from '../../support/sandbox.ts';
 
 const home = new Home();
 const hasLess = spawnSync('less', ['--version']).status === 0;
-
-afterAll(() => home.remove());
 
 /** Opens a terminal that runs svc with the pager in `env`. */
 function session(argv: readonly string[], env: Readonly<Record<string, string>> = {}): TerminalSession {

@@ -21,7 +21,7 @@ export class Sink extends Writable {
 }
 
 /** Returns an output stream whose writes all fail with this code. */
-export function brokenStream(code: string): OutputStream {
+export function brokenStream(code: string): Writable {
   return new Writable({
     write: (_chunk, _encoding, taken) => taken(Object.assign(new Error(`write ${code}`), { code })),
   });

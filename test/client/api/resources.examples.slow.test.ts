@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
-import { INTERFACE_EXAMPLES, interfaceExample, shapeOf } from '../../support/interface.ts';
+import { interfaceExample, INTERFACE_EXAMPLES, shapeOf } from '../../support/interface.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const BY_REQUEST = [...INTERFACE_EXAMPLES.values()];
 
@@ -22,8 +22,7 @@ describe('the examples of the interface', () => {
       const found = BY_REQUEST.find((other) => other.method === method && other.path === path);
       return json(found?.body ?? {}, found?.status ?? 404);
     });
-    const cwd = mkdtempSync(join(tmpdir(), 'svc-interface-'));
-    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
+    const cwd = temporaryDirectory();
     const example = interfaceExample(name);
     writeFileSync(join(cwd, 'request.json'), JSON.stringify(example.request ?? {}));
     const argv = [...command.replace('{id}', ID).split(' '), '-o', 'json'];

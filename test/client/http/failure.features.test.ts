@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-features-'));
+const directory = temporaryDirectory();
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ directory, without: ['3ds', 'account-updater'] });
 });
-afterAll(async () => {
-  await sandbox.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => sandbox.close());
 
 it.each([
   ['3DS', ['3ds', 'show', '5f0c']],

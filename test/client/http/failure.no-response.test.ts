@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { startLogServer } from '../../logs/commands/log-server.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -15,7 +15,6 @@ it('a refused connection is no response of the service, and retries name the add
 
 it('a list that is not found is about the address, and an id that is not found about the id', async () => {
   const server = await startLogServer();
-  onTestFinished(() => server.close());
   server.refusal = 404;
   const baseUrl = new URL(server.url);
   const list = await svcHere(['logs', 'list'], { baseUrl });

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const host = { pid: process.pid, isAlive: () => true, clock: systemClock, signal: new AbortController().signal };
 
@@ -12,14 +12,13 @@ let top: string;
 let objects: DirectoryStore;
 
 beforeEach(() => {
-  top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-objects-'));
+  top = temporaryDirectory();
   fs.mkdirSync(path.join(top, 'shared'), { mode: 0o700 });
   objects = new DirectoryStore(path.join(top, 'shared'), host, { noun: 'ledger', writers: 'machines' });
 });
 
 afterEach(() => {
   vi.restoreAllMocks();
-  fs.rmSync(top, { recursive: true, force: true });
 });
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { openStore } from '../../../src/client/store/open-store.ts';
 import { type LocalFile, readText } from '../../../src/client/store/store.ts';
 import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const host = {
   env: {},
@@ -23,12 +24,8 @@ let top: string;
 let store: DirectoryStore;
 
 beforeEach(() => {
-  top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-archive-'));
+  top = temporaryDirectory();
   store = new DirectoryStore(path.join(top, 'archive'), host, ARCHIVE);
-});
-
-afterEach(() => {
-  fs.rmSync(top, { recursive: true, force: true });
 });
 
 function localFile(text: string): LocalFile {

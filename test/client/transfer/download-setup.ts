@@ -3,7 +3,8 @@ import path from 'node:path';
 import { type DownloadOptions, type DownloadResult, downloadFile } from '../../../src/client/transfer/download.ts';
 import type { FaultServer } from '../../support/fault-server.ts';
 import { signedAddress, type StoreScript } from '../../support/fault-store.ts';
-import { content, directory, host, SHORT, store, transport } from './support.ts';
+import { content, host, SHORT, store, transport } from './support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** The object in the store of these tests. */
 export const OBJECT = content(3_000_000);
@@ -19,7 +20,7 @@ export interface Setup {
 }
 
 export async function setup(script: StoreScript): Promise<Setup> {
-  const dir = directory();
+  const dir = temporaryDirectory();
   const target = path.join(dir, 'results.csv');
   const from = await store(script);
   const self = host();

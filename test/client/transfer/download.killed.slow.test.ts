@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { etagOf, serveObject, signedAddress, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const TIMES = process.env['SOAK'] === '1' ? 50 : 8;
 const PIECE = 64 * 1024;
-const built = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-child-'));
+const built = temporaryDirectory();
 const child = path.join(built, 'child.mjs');
 
 beforeAll(async () => {
@@ -23,8 +23,6 @@ beforeAll(async () => {
   await bundle.write({ file: child, format: 'esm', codeSplitting: false });
   await bundle.close();
 });
-
-afterAll(() => fs.rmSync(built, { recursive: true, force: true }));
 
 /** Serves the rest of the object piece by piece, and reports how much it has sent. */
 async function serveSlowly(call: StoreCall, onSent: (end: number) => void): Promise<void> {

@@ -7,7 +7,8 @@ import { UnprovenDownload } from '../../../src/client/transfer/download.ts';
 import type { Flaw } from '../../../src/client/transfer/receive.ts';
 import { etagOf, serveObject, signedAddress, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
-import { content, directory, failure, sha256 } from './support.ts';
+import { content, failure, sha256 } from './support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const SHORT_OBJECT = OBJECT.subarray(0, 1_000_000);
 const OF_WHOLE = { etag: etagOf(OBJECT) };
@@ -84,7 +85,7 @@ describe('a download that came to its end', () => {
   });
 
   it('R94: a file is decompressed up to a limit', async () => {
-    const file = path.join(directory(), 'bomb');
+    const file = path.join(temporaryDirectory(), 'bomb');
     fs.writeFileSync(file, gzipSync(Buffer.alloc(1_000_001)));
     await expect(decodeFile(file, 'gzip', 1_000_000)).rejects.toThrow('is far too long');
     expect(fs.existsSync(`${file}.plain`)).toBe(false);

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { etagOf, serveObject, signedAddress, type StoreCall } from '../../support/fault-store.ts';
 import { OBJECT, setup } from './download-setup.ts';
-import { directory, failure, sha256, store, TINY } from './support.ts';
+import { failure, sha256, store, TINY } from './support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 describe('a download', () => {
   it('R47 and R44: a download leaves exactly the bytes of the store, private, and nothing else', async () => {
@@ -154,7 +155,7 @@ describe('the target of a download', () => {
 
   it('R44: the target of a download keeps a link to it, and refuses a dangling one', async () => {
     const { get, target } = await setup((call) => serveObject(call, OBJECT));
-    const real = path.join(directory(), 'real.csv');
+    const real = path.join(temporaryDirectory(), 'real.csv');
     fs.writeFileSync(real, 'old');
     fs.symlinkSync(real, target);
     await get({ overwrite: true });
@@ -185,8 +186,10 @@ describe('the target of a download', () => {
         if (isRoot) process.seteuid?.(0);
         fs.chmodSync(path.dirname(target), 0o755);
       }
-      expect(await failure(get({ target: path.join(directory(), 'none', 'x') }))).toMatchObject({ code: 'local' });
-      expect(await failure(get({ target: directory() }))).toMatchObject({ code: 'usage' });
+      expect(await failure(get({ target: path.join(temporaryDirectory(), 'none', 'x') }))).toMatchObject({
+        code: 'local',
+      });
+      expect(await failure(get({ target: temporaryDirectory() }))).toMatchObject({ code: 'usage' });
       expect(from.ledger).toHaveLength(0);
     },
   );

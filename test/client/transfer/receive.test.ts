@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { HttpResponse } from '../../../src/client/http/exchange.ts';
 import { PartFile } from '../../../src/client/transfer/part-file.ts';
 import { codingOf, continues, receive, versionOf } from '../../../src/client/transfer/receive.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const URL_OF_STORE = new URL('https://store.example/results?signature=secret');
 const BODY = Buffer.from('token,result_code\nt,UPD_PAN\n');
@@ -17,9 +17,8 @@ type Headers = Readonly<Record<string, string>>;
 
 let directory: string;
 beforeEach(() => {
-  directory = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-receive-'));
+  directory = temporaryDirectory();
 });
-afterEach(() => fs.rmSync(directory, { recursive: true, force: true }));
 
 function headersOf(headers: Headers): Pick<HttpResponse, 'header'> {
   return { header: (name) => headers[name] };

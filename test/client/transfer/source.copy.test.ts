@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { copyInto } from '../../../src/client/transfer/source.ts';
-import { content, directory, failure, instantClock, sha256 } from './support.ts';
+import { content, failure, instantClock, sha256 } from './support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const CONTENT = content(1_000_000);
 
@@ -11,7 +12,7 @@ let source: string;
 let pipe: string;
 
 beforeEach(() => {
-  source = path.join(directory(), 'results.csv');
+  source = path.join(temporaryDirectory(), 'results.csv');
   pipe = `${source}.pipe`;
   fs.writeFileSync(source, CONTENT);
   execFileSync('mkfifo', [pipe]);

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { inspect } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
@@ -11,6 +8,7 @@ import { createTransport, type Transport } from '../../../src/client/http/transp
 import { FakeClock } from '../../support/clock.ts';
 import type { FaultServer } from '../../support/fault-server.ts';
 import { SIGNATURE, startFaultStore, type StoreScript } from '../../support/fault-store.ts';
+import { isAlive } from '../../support/svc.ts';
 
 /** Starts a store that is closed after the test. */
 export async function store(script: StoreScript): Promise<FaultServer> {
@@ -23,13 +21,6 @@ export async function store(script: StoreScript): Promise<FaultServer> {
 export function transport(): Transport {
   const made = createTransport();
   onTestFinished(() => made.close());
-  return made;
-}
-
-/** Creates a directory that is removed after the test. */
-export function directory(): string {
-  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-transfer-'));
-  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
   return made;
 }
 
@@ -76,13 +67,4 @@ export async function failure(promise: Promise<unknown>): Promise<SvcError> {
 export function host(signal: AbortSignal = new AbortController().signal): LockHost & { readonly slept: number[] } {
   const clock = instantClock();
   return { pid: process.pid, isAlive, clock, signal, slept: clock.slept };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -5,8 +5,9 @@ import { fileSource } from '../../../src/client/transfer/source.ts';
 import type { TimeLimits } from '../../../src/client/http/retry.ts';
 import { AddressRefused, requireKnownHeaders, UploadUnclear } from '../../../src/client/transfer/store.ts';
 import { SIGNATURE, signedAddress, type StoreScript, takeObject } from '../../support/fault-store.ts';
-import { content, directory, failure, sha256, SHORT, store, TINY } from './support.ts';
+import { content, failure, sha256, SHORT, store, TINY } from './support.ts';
 import { LARGE, SMALL, setup } from './uploading.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 describe('an upload', () => {
   it('R34: an upload sends the exact length, never chunked, and arrives byte for byte', async () => {
@@ -370,7 +371,7 @@ describe('a file that changes', () => {
   });
 
   it('a file that changes is not taken from a pipe, a directory or nowhere', async () => {
-    expect(await failure(fileSource(directory()))).toMatchObject({ code: 'local' });
-    expect(await failure(fileSource(path.join(directory(), 'none')))).toMatchObject({ code: 'local' });
+    expect(await failure(fileSource(temporaryDirectory()))).toMatchObject({ code: 'local' });
+    expect(await failure(fileSource(path.join(temporaryDirectory(), 'none')))).toMatchObject({ code: 'local' });
   });
 });

@@ -4,7 +4,8 @@ import { fileSource } from '../../../src/client/transfer/source.ts';
 import { uploadFile, type UploadOptions, type UploadResult } from '../../../src/client/transfer/upload.ts';
 import type { FaultServer } from '../../support/fault-server.ts';
 import { signedAddress, type StoreScript } from '../../support/fault-store.ts';
-import { content, directory, instantClock, sha256, SHORT, store, transport } from './support.ts';
+import { content, instantClock, sha256, SHORT, store, transport } from './support.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 export const SMALL = content(100_000);
 
@@ -18,7 +19,7 @@ export interface Setup {
 }
 
 export async function setup(script: StoreScript, bytes = SMALL): Promise<Setup> {
-  const file = path.join(directory(), 'request.csv');
+  const file = path.join(temporaryDirectory(), 'request.csv');
   fs.writeFileSync(file, bytes);
   const target = await store(script);
   const clock = instantClock();

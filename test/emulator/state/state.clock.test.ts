@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { moveClock } from '../../../src/emulator/state/state.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import type { LogPage } from '../../../src/schema/log.ts';
-import { MANAGEMENT, PRIVATE, sandbox, START, stateDirectory } from '../harness.ts';
+import { MANAGEMENT, PRIVATE, sandbox, START } from '../harness.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HOUR = 3_600_000;
 const real = () => START;
@@ -28,7 +29,7 @@ it('the clock of a directory moves running sandboxes: uploads expire, jobs finis
 });
 
 it('the clock of a directory can be set, read, and set back', () => {
-  const directory = stateDirectory();
+  const directory = temporaryDirectory();
   const to = Date.parse('2027-01-01T00:00:00Z');
   expect(moveClock(directory, real)).toEqual({ before: START, after: START, ahead: 0 });
   expect(moveClock(directory, real, { to })).toMatchObject({ before: START, after: to });

@@ -7,7 +7,8 @@ import { resetSandbox, statePaths } from '../../../src/emulator/state/journal.ts
 import { SandboxState } from '../../../src/emulator/state/state.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import type { LogPage } from '../../../src/schema/log.ts';
-import { type JobPage, MANAGEMENT, PRIVATE, sandbox, START, stateDirectory, testClock } from '../harness.ts';
+import { type JobPage, MANAGEMENT, PRIVATE, sandbox, START, testClock } from '../harness.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const mode = (path: string) => statSync(path).mode & 0o777;
 const open = (directory: string) => new SandboxState(statePaths(directory), {}, () => START);
@@ -16,7 +17,7 @@ const nonces = (state: SandboxState) => state.refresh().jobs.all.map(({ created 
 
 describe('the journal', () => {
   it('the journal lets several processes see each other, in one order', () => {
-    const directory = stateDirectory();
+    const directory = temporaryDirectory();
     const states = [open(directory), open(directory), open(directory)];
     for (let count = 0; count < 30; count += 1) states[count % 3]!.record(job(String(count)));
     const expected = Array.from({ length: 30 }, (_, index) => String(index));
@@ -29,14 +30,14 @@ describe('the journal', () => {
   });
 
   it('the journal begins once, whoever comes first', () => {
-    const directory = stateDirectory();
+    const directory = temporaryDirectory();
     const secrets = [1, 2, 3].map(() => open(directory).world.start.secret);
     expect(new Set(secrets).size).toBe(1);
     expect(readdirSync(directory).toSorted()).toEqual(['files', 'journal.jsonl']);
   });
 
   it('the journal holds every whole line when a process was killed in the middle of one', () => {
-    const directory = stateDirectory();
+    const directory = temporaryDirectory();
     const { journal } = statePaths(directory);
     const state = open(directory);
     for (const nonce of ['a', 'b', 'c']) state.record(job(nonce));
@@ -60,7 +61,7 @@ describe('the journal', () => {
   });
 
   it('the journal passes over events of a later version', () => {
-    const directory = stateDirectory();
+    const directory = temporaryDirectory();
     const state = open(directory);
     appendFileSync(statePaths(directory).journal, '{"type":"later","at":1}\n[]\nnull\n{"type":"job"}\n');
     state.record(job('a'));
@@ -141,7 +142,7 @@ describe('the state directory', () => {
   it('R08: the state directory is for its owner alone, whatever the umask', async () => {
     const before = process.umask(0);
     try {
-      const directory = join(stateDirectory(), 'state');
+      const directory = join(temporaryDirectory(), 'state');
       const on = await sandbox({ directory });
       await on.process(exampleRequestFile());
 
@@ -155,7 +156,7 @@ describe('the state directory', () => {
   });
 
   it('the state directory is refused when it holds other things, and left as it is', async () => {
-    const directory = stateDirectory();
+    const directory = temporaryDirectory();
     writeFileSync(join(directory, 'letter.txt'), 'dear');
     await expect(sandbox({ directory })).rejects.toThrow('contains other files');
     expect(readdirSync(directory)).toEqual(['letter.txt']);

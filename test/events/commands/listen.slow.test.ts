@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer, silence } from '../../support/fault-steps.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { delivery, post } from '../support.ts';
-import { rowsIn, type RunningListener, startListener } from './support.ts';
+import { rowsIn } from '../../support/run-here.ts';
+import { type RunningListener, startListener } from './support.ts';
 import { until } from '../../support/until.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 const listeners: RunningListener[] = [];
 const targets: FaultServer[] = [];

@@ -1,16 +1,14 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { JournalEntry } from '../../../src/events/journal.ts';
 import { FaultServer, type Script } from '../../support/fault-server.ts';
 import { answer, silence } from '../../support/fault-steps.ts';
-import { errorIn, type HereResult, svcIn } from '../../support/run-here.ts';
+import { errorIn, type HereResult, rowsIn, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 import { delivery } from '../support.ts';
-import { rowsIn } from './support.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 let target: FaultServer;
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { finished, type Finished, type Home } from '../../support/svc.ts';
+import { rowsIn } from '../../support/run-here.ts';
 
 /** A listener that runs in a separate process. */
 export interface RunningListener {
@@ -44,12 +45,4 @@ export async function startListener(
     stderr: () => stderr,
     rows: () => rowsIn(stdout),
   };
-}
-
-/** Parses lines of JSON. */
-export function rowsIn(text: string): Record<string, unknown>[] {
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TRIGGER_TYPES } from '../../../src/events/trigger-types.ts';
 import { webhookDeliverySchema } from '../../../src/schema/account-updater.ts';
 import { FaultServer } from '../../support/fault-server.ts';
@@ -10,7 +10,6 @@ import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 import { until } from '../../support/until.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 let target: FaultServer;
 beforeEach(async () => {

@@ -1,12 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { CommandRow } from '../../../src/general/commands/commands.ts';
 import { TREE } from '../../../src/tree.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 async function rows(): Promise<CommandRow[]> {
   const { code, stdout } = await home.svc(['commands', '-o', 'json']);

@@ -1,5 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
@@ -11,6 +10,7 @@ import { serve } from '../../support/fault-server.ts';
 import { answer, json, silence } from '../../support/fault-steps.ts';
 import { type HereOptions, KEY, startSandboxHere, svcHere } from '../../support/run-here.ts';
 import { finished, Home } from '../../support/svc.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 interface Seen {
   readonly code: number;
@@ -34,10 +34,9 @@ async function seen(options: HereOptions, argv: readonly string[] = []): Promise
 }
 
 function directory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'svc-doctor-'));
+  const path = temporaryDirectory();
   onTestFinished(() => {
     chmodSync(path, 0o700);
-    rmSync(path, { recursive: true, force: true });
   });
   return path;
 }
@@ -177,7 +176,6 @@ it('svc doctor reports an invalid proxy address', async () => {
 it('R19: svc doctor ends at once when it is interrupted', async () => {
   const { proxy } = await proxied('silent');
   const home = new Home();
-  onTestFinished(() => home.remove());
   const env = { https_proxy: `http://127.0.0.1:${proxy.port}`, SVC_BASE_URL: 'https://api.test' };
   const child = home.start(['doctor'], { env });
   const ending = finished(child);

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
-import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere, temporaryHome } from '../../support/run-here.ts';
+import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** Returns the options of a run with a private key that is no longer valid. */
 async function withExpiredKey(): Promise<HereOptions> {
@@ -58,7 +59,7 @@ describe('the error of svc doctor', () => {
 
   it('R87: svc doctor does not call stored keys missing where a variable is wrong', async () => {
     const { baseUrl } = await startSandboxHere();
-    const home = temporaryHome();
+    const home = temporaryDirectory();
     const input = 'sandbox-management-key\nsandbox-private-key';
     const login = ['login', '--management-key-stdin', '--private-key-stdin', '--base-url', baseUrl.href];
     expect((await svcHere(login, { home, input })).code).toBe(0);
@@ -74,7 +75,7 @@ describe('the error of svc doctor', () => {
 
   it('R87: svc doctor names the key that is stored for another base URL where a server answers without asking for one', async () => {
     const { baseUrl } = await startSandboxHere();
-    const home = temporaryHome();
+    const home = temporaryDirectory();
     const login = ['login', '--private-key-stdin', '--base-url', baseUrl.href];
     await svcHere(login, { home, input: 'sandbox-private-key' });
     const other = await serve([json({})]);

@@ -1,8 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** Creates an empty directory for settings, and starts a sandbox as the service. */
 export async function place(
@@ -13,8 +12,7 @@ export async function place(
   url: string;
   env: Record<string, string>;
 }> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-login-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const { baseUrl } = await startSandboxHere(options);
   const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), PATH: process.env['PATH'] ?? '' };
   const url = baseUrl.href.replace(/\/$/, '');

@@ -1,15 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const KEY = 'sandbox-management-key';
 
 /** Stores the sandbox's management key in the profile `default` of an empty config directory. */
 async function loggedIn(): Promise<{ svc: (...argv: string[]) => Promise<HereResult>; config: () => string }> {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-login-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const { baseUrl } = await startSandboxHere();
   const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), PATH: process.env['PATH'] ?? '' };
   const login = ['login', '--base-url', baseUrl.href, '--management-key-stdin'];

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isInstalled } from '../../../src/base/files/names.ts';
 import { SECRET_MANAGERS } from '../../../src/general/commands/login.ts';
 import { type Block, commandsOf, readBlocks } from '../../support/readme-blocks.ts';
@@ -51,7 +51,6 @@ function canRun(program: string): boolean {
 /** A home in which the recipes run, with `svc` and the stand-ins on the PATH, and a sandbox as the service. */
 async function openHome() {
   const home = new Home();
-  onTestFinished(() => home.remove());
   const bin = home.file('bin');
   mkdirSync(bin);
   for (const [name, script] of Object.entries({ ...STAND_INS, svc: `exec '${process.execPath}' '${LAUNCHER}' "$@"` })) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { place } from './logging-in.ts';
@@ -32,8 +32,7 @@ describe('svc login', () => {
     await svc('login -p other --private-key-stdin', 'sandbox-2-private-key');
     await svc('au create -p other');
     const both = 'login -p both --management-key-stdin --private-key-stdin';
-    const mixed = await svc(both, 'sandbox-management-key\nsandbox-2-private-key');
-    expect(mixed.code, mixed.stderr).toBe(0);
+    const mixed = succeeded(await svc(both, 'sandbox-management-key\nsandbox-2-private-key'));
     expect(mixed.stderr).toMatch(/^warning: the private key belongs to tenant \S+, not to the TEST tenant "Sandbox"/m);
     expect(mixed.stderr).toContain('svc login --profile <name>');
     expect(await typeOf('both')).toBe(null);

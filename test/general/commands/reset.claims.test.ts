@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openQuickDesk } from '../../au/commands/support.ts';
-import { errorIn, rowOf } from '../../support/run-here.ts';
+import { errorIn, rowOf, succeeded } from '../../support/run-here.ts';
 
 it('R58: svc reset loses no job of the ledger that may be paid for unless it is named', async () => {
   const desk = await openQuickDesk({ processingMs: 3_600_000 });
@@ -30,10 +30,8 @@ it('R58: svc reset loses no job until its results were received', async () => {
   const { job } = rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12'));
   rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
   expect(errorIn(await desk.svc('reset --yes'))['message']).toContain(`nobody has the results: ${String(job)}`);
-  const received = await desk.svc('au resume 2026-12 --wait');
-  expect(received.code, received.stderr).toBe(0);
-  const done = await desk.svc('reset --yes');
-  expect(done.code, done.stderr).toBe(0);
+  succeeded(await desk.svc('au resume 2026-12 --wait'));
+  succeeded(await desk.svc('reset --yes'));
   // The request and the results of the job are removed too.
   expect(existsSync(desk.home.file('.local/state/svc'))).toBe(false);
 });

@@ -2,8 +2,9 @@ import fs, { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { errorIn, type HereResult, svcHere, temporaryHome } from '../../support/run-here.ts';
+import { errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { World } from '../../support/world.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 let world: World;
 
@@ -66,8 +67,7 @@ describe('svc reset', () => {
       mkdirSync(join(state, 'archives/0123456789abcdef'));
       writeFileSync(join(state, 'archives/0123456789abcdef/pending'), '');
       const env = { SVC_STATE_DIR: state };
-      const { code, stderr } = await run('', [], { argv: ['reset', '--yes'], env });
-      expect(code, stderr).toBe(0);
+      succeeded(await run('', [], { argv: ['reset', '--yes'], env }));
       expect(filesIn(state).toSorted()).toEqual(mine.map((file) => join(state, file)));
     });
   });
@@ -76,14 +76,13 @@ describe('svc reset', () => {
     await world.copy(async (_run, own) => {
       const env = { HOME: '', SVC_CONFIG_DIR: join(own, 'c'), SVC_STATE_DIR: join(own, 's'), SVC_CACHE_DIR: own };
       mkdirSync(join(own, 's/tails'), { recursive: true });
-      const { code, stderr } = await svcHere(['reset', '--yes'], { home: '', cwd: own, env });
-      expect(code, stderr).toBe(0);
+      succeeded(await svcHere(['reset', '--yes'], { home: '', cwd: own, env }));
       expect(readdirSync(own)).not.toContain('s');
     });
   });
 
   it('svc reset removes nothing unless the answer to its question is reset', async () => {
-    const home = temporaryHome();
+    const home = temporaryDirectory();
     await svcHere(['profile', 'set', 'output', 'json'], { home });
     const before = filesIn(home);
     for (const [answer, code, left] of [
@@ -97,7 +96,7 @@ describe('svc reset', () => {
   });
 
   it('svc reset removes state last, so that a failure before keeps the record of paid work', async () => {
-    const home = temporaryHome();
+    const home = temporaryDirectory();
     await svcHere(['profile', 'set', 'output', 'json'], { home });
     const state = join(home, '.local/state/svc/spool/1-0123456789ab.csv');
     mkdirSync(dirname(state), { recursive: true });
@@ -114,8 +113,7 @@ describe('svc reset', () => {
     await world.copy(async (run, home) => {
       writeFileSync(join(home, '.config/svc/config.json'), '{{{');
       const argv = [...world.argv('reset'), '-o', 'json'];
-      const { code, stdout, stderr } = await run('', [], { argv });
-      expect(code, stderr).toBe(0);
+      const { stdout } = succeeded(await run('', [], { argv }));
       expect(JSON.parse(stdout)).toContainEqual({
         kind: 'config',
         path: join(home, '.config/svc/config.json'),

@@ -1,16 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 export const DAY_MS = 86_400_000;
 
 /** An operator with an empty config directory, a sandbox as the service, and a clock that the test moves. */
 export async function operator() {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-keys-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const { baseUrl } = await startSandboxHere();
   const clock = new FakeClock();
   const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), SVC_BASE_URL: baseUrl.href };

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Profile } from '../../../src/cli/config/config-format.ts';
 import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
 import type { TenantFacts } from '../../../src/schema/tenant.ts';
@@ -10,7 +10,6 @@ import { TerminalSession } from '../../support/terminal.ts';
 
 let home: Home;
 beforeEach(() => (home = new Home()));
-afterEach(() => home.remove());
 
 function profile(keys: object): void {
   mkdirSync(home.file('config'), { mode: 0o700, recursive: true });

@@ -1,22 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readFault } from '../../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../../src/emulator/faults/intercept.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** An operator at a sandbox, or with faults at a service that does not list the permissions of a key. */
 async function operator(...faults: string[]) {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-permissions-'));
+  const directory = temporaryDirectory();
   const cache = join(directory, 'cache');
   const intercept = faultInterceptor(faults.map(readFault));
   const sandbox = await startSandbox({ directory: join(directory, 'sandbox'), intercept });
-  onTestFinished(async () => {
-    await sandbox.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  onTestFinished(() => sandbox.close());
   const run = (argv: readonly string[], key = 'sandbox-private-key') =>
     svcHere(argv, {
       baseUrl: new URL(sandbox.url),

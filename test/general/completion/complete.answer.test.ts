@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   type Command,
   type CommandSpec,
@@ -11,11 +10,12 @@ import {
   type GroupSpec,
 } from '../../../src/cli/app/command.ts';
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
-import { argument, choice, flag, type Parameters, repeated, rest, value } from '../../../src/cli/app/parameter.ts';
+import { argument, choice, flag, type Parameters, rest, value, repeated } from '../../../src/cli/app/parameter.ts';
 import { text } from '../../../src/cli/app/value-parsers.ts';
 import { rememberActors, rememberApplications, rememberEntityTypes } from '../../../src/cli/config/cache.ts';
 import type { PathsHost } from '../../../src/cli/config/paths.ts';
 import { candidatesFor } from '../../../src/general/completion/complete.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const list = command('list', {
   entityType: { ...value('--entity-type <type>', 'only this type', text), suggest: 'entity type' },
@@ -50,10 +50,8 @@ let home = '';
 
 beforeEach(() => {
   loaded = [];
-  home = mkdtempSync(join(tmpdir(), 'svc-completion-'));
+  home = temporaryDirectory();
 });
-
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 describe('completion of commands', () => {
   it('completion of commands offers the commands of the root, and loads none of them', async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { candidatesFor } from '../../../src/general/completion/complete.ts';
 import { complete } from '../../../src/general/completion/shells.ts';
@@ -8,7 +8,6 @@ import { TREE } from '../../../src/tree.ts';
 import { Home } from '../../support/svc.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 const program = { tree: TREE, globals: GLOBAL_PARAMETERS, topics: [] };
 const system = { env: {}, platform: 'linux', home: home.path, cwd: home.path } as const;
@@ -55,7 +54,6 @@ describe('completion of values of the real commands', () => {
 
   it('svc au prepare --map token= and TAB offer the columns of the export, and no cell of a file without a header', async () => {
     const other = new Home();
-    onTestFinished(() => other.remove());
     const after = async (text: string): Promise<string[]> => {
       writeFileSync(other.file('export.csv'), text);
       const words = ['au', 'prepare', other.file('export.csv'), '--map'];
@@ -68,7 +66,6 @@ describe('completion of values of the real commands', () => {
 
   it('svc au submit --cycle and TAB offer this month and the cycles of the ledgers', async () => {
     const other = new Home();
-    onTestFinished(() => other.remove());
     const state = other.file('state');
     for (const name of ['2020-01', '2020-02', 'file-0123456789abcdef'])
       mkdirSync(join(state, 'ledger', 'tenant-1', 'cycles', name), { recursive: true });

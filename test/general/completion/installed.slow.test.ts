@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { Home } from '../../support/svc.ts';
 
 let home: Home;
@@ -8,7 +8,6 @@ let home: Home;
 beforeEach(() => {
   home = new Home();
 });
-afterEach(() => home.remove());
 
 const PLACES = [
   ['bash', '.local/share/bash-completion/completions/svc'],

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
@@ -9,7 +9,6 @@ let home: Home;
 beforeEach(() => {
   home = new Home();
 });
-afterEach(() => home.remove());
 
 const PLACES = [
   ['bash', '.local/share/bash-completion/completions/svc'],

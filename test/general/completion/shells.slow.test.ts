@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 /** How a shell starts without the user's settings, and what makes it find the files of `svc completion install`. */
 interface Start {
@@ -107,8 +108,7 @@ function completesIn(shell: string, { args, setUp }: Start): void {
 
   beforeAll(async () => {
     home = await furnishedHome();
-    const { code, stderr } = await home.svc(['completion', 'install', '--shell', shell]);
-    expect(code, stderr).toBe(0);
+    succeeded(await home.svc(['completion', 'install', '--shell', shell]));
     const path = [home.file('bin'), dirname(process.execPath), process.env['PATH']].join(':');
     const env = { HOME: home.path, PATH: path, TERM: 'xterm-256color' };
     terminal = new TerminalSession(shell, args, { columns: 120, rows: 40, cwd: home.file('work'), env });
@@ -119,7 +119,6 @@ function completesIn(shell: string, { args, setUp }: Start): void {
     // A shell that is killed could still write its history.
     terminal.type('\u0015exit\r');
     await terminal.exited;
-    home.remove();
   });
 
   it.each(CASES[shell] ?? [])('finishes `%s`', async (typed, shown) => {

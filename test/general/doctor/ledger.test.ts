@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
@@ -10,6 +9,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { refuseLinks } from '../../support/refuse-links.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { until } from '../../support/until.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const NOT_IMPLEMENTED = { status: 501, code: 'NotImplemented' };
 
@@ -24,8 +24,7 @@ it('svc doctor says nothing of a ledger where none is set', async () => {
 });
 
 it('svc doctor checks a ledger in a directory, before and after its first use', async () => {
-  const place = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-doctor-ledger-'));
-  onTestFinished(() => fs.rmSync(place, { recursive: true }));
+  const place = temporaryDirectory();
   expect(await ledgerFinding({ SVC_LEDGER: place })).toMatchObject({
     result: 'warning',
     found: `${place} (SVC_LEDGER) creates no object twice and has no ledger: the first upload begins one`,
@@ -43,7 +42,6 @@ it('svc doctor checks a ledger in a directory, before and after its first use', 
 
 it('svc doctor fails for a bucket that replaces objects that exist', async () => {
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
   const signal = new AbortController().signal;
   const host = { env, cwd: '/', pid: 1, isAlive: () => true, clock: systemClock, signal };
@@ -60,7 +58,6 @@ it.each([
   ['ignores them since it keeps versions', (bucket: BucketServer) => void (bucket.isVersioned = true)],
 ])('svc doctor fails for a place without a ledger in a bucket that %s, each time', async (_how, change) => {
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
   for (const _ of [1, 2]) expect(await ledgerFinding(env)).toMatchObject({ result: 'warning' });
   change(bucket);
@@ -70,8 +67,7 @@ it.each([
 it.each(['EIO', 'EPERM', 'ENOSYS', 'ENOTSUP'])(
   'svc doctor fails for a directory of a ledger whose hard links are refused with %s',
   async (code) => {
-    const place = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-doctor-ledger-'));
-    onTestFinished(() => fs.rmSync(place, { recursive: true }));
+    const place = temporaryDirectory();
     refuseLinks(place, code);
     const found = expect.stringContaining('has no hard links');
     expect(await ledgerFinding({ SVC_LEDGER: place })).toMatchObject({ result: 'failed', code: 'config', found });
@@ -83,7 +79,6 @@ it.each([
   ['only fails', 'failing', /^s3:\/\/logs\/failing: not checked within 8 s; .*503/],
 ])('svc doctor shows all findings where the bucket of the ledger %s', async (_what, name, found) => {
   const bucket = await BucketServer.start();
-  onTestFinished(() => bucket.close());
   const asked = vi.fn<() => void>();
   bucket.hook = (_, outgoing) => {
     asked();

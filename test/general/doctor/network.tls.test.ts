@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +9,7 @@ import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const authority = makeCertificate('Example Corp Inspection');
 const shown = makeCertificate('api.test', 20, authority);
@@ -19,8 +19,7 @@ async function inspectingProxy() {
   const server = await serve([json({}, 401)], tlsServer({ ...shown, cert: shown.cert + authority.cert }));
   const proxy = await ConnectProxy.start('open', server.port);
   onTestFinished(() => proxy.close());
-  const home = mkdtempSync(join(tmpdir(), 'svc-tls-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryDirectory();
   return { server, proxy, env: { https_proxy: `http://127.0.0.1:${proxy.port}`, SVC_CONFIG_DIR: home } };
 }
 

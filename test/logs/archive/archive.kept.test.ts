@@ -1,16 +1,16 @@
-import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** An archive with a signed review of a day and one of access, and with an index that its records name, as they were first written. */
 const KEPT = fileURLToPath(new URL('../../fixtures/kept-archive', import.meta.url));
 
 function copyArchive() {
-  const home = mkdtempSync(join(tmpdir(), 'svc-kept-'));
+  const home = temporaryDirectory();
   cpSync(KEPT, join(home, 'audit'), { recursive: true });
   const clock = new FakeClock({ start: Date.parse('2026-11-28T18:00:00Z') });
   const svc = async (line: string) => {

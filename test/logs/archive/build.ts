@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { beginArchive } from '../../../src/logs/archive/manifest.ts';
@@ -12,6 +10,7 @@ import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, entryOf, NO_TIME } from '../../../src/logs/entry.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** The tenant of the built archives. */
 export const TENANT = '0f2a9c4e-1111-4222-8333-444455556666';
@@ -30,8 +29,7 @@ export interface Commit {
 
 /** Builds an archive in a new directory with the real writer. It is removed when the test ends. */
 export async function buildArchive(from: number, commits: readonly Commit[], service = SERVICE) {
-  const work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-built-'));
-  onTestFinished(() => fs.rmSync(work, { recursive: true, force: true }));
+  const work = temporaryDirectory();
   const top = path.join(work, 'archive');
   fs.mkdirSync(top);
   const store = openStore(top);

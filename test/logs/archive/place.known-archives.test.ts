@@ -1,19 +1,18 @@
-import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, type HereResult, rowOf, svcHere } from '../../support/run-here.ts';
 import { logAgo, startLogServer } from '../commands/log-server.ts';
 import { TENANT } from './build.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** A machine with a log service that has one entry. */
 async function openMachine() {
   const server = await startLogServer();
-  onTestFinished(() => server.close());
   server.tenant = TENANT;
   server.logs.push(logAgo(60_000, 'made', { tenant_id: TENANT }));
-  const home = mkdtempSync(join(tmpdir(), 'svc-known-'));
+  const home = temporaryDirectory();
   const clock = new FakeClock({ start: Date.now() });
   const archive = (line = '', env: Readonly<Record<string, string>> = {}): Promise<HereResult> =>
     svcHere(`logs archive audit -o json ${line}`.trim().split(' '), { baseUrl: new URL(server.url), home, env, clock });

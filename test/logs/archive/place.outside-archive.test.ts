@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
-import { folder } from '../prove/bundles.ts';
 import { buildArchive, filesIn, TENANT } from './build.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2026, 2, 1);
 const DAY = 86_400_000;
@@ -17,7 +17,7 @@ it.each([
   const { top } = await buildArchive(START, [
     { to: START + DAY, entries: [{ tenant_id: TENANT, created_at: new Date(START).toISOString() }] },
   ]);
-  const cwd = folder();
+  const cwd = temporaryDirectory();
   fs.symlinkSync(top, path.join(cwd, 'link'));
   const before = filesIn(top);
   for (const [archive, typed] of [

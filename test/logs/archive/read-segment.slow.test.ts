@@ -9,9 +9,9 @@ import { readSegment } from '../../../src/logs/archive/read-segment.ts';
 import { SegmentIndex } from '../../../src/logs/archive/segment-index.ts';
 import { SegmentFile } from '../../../src/logs/archive/segment.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { MemoryStore } from './memory-store.ts';
 import { anyCharacter } from '../../support/any-character.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /** Writes a segment with these lines, raw or not, and returns the entries read from it. */
 async function read(lines: readonly string[], { among, isRaw = false }: { among?: string[]; isRaw?: boolean } = {}) {

@@ -1,8 +1,7 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/client/store/store.ts';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import { keptFrom, Retention } from '../../../src/logs/archive/retention.ts';
@@ -14,6 +13,7 @@ import { IS_SOAK } from '../../support/cases.ts';
 import { Killed } from '../model.ts';
 import { buildArchive, filesIn, openStore, TENANT } from './build.ts';
 import { type Death, MemoryStore } from './memory-store.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2025, 7, 20);
@@ -49,8 +49,7 @@ const built = new Map<string, Buffer>();
 
 /** Returns a new copy of the same archive. It is built only once, because that takes longer than the tests. */
 async function newMemoryArchive(): Promise<MemoryStore> {
-  const work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-retention-'));
-  onTestFinished(() => fs.rmSync(work, { recursive: true, force: true }));
+  const work = temporaryDirectory();
   const store = new MemoryStore(work);
   for (const [file, bytes] of built) store.files.set(file, bytes);
   if (built.size === 0) await fill(store);

@@ -1,7 +1,4 @@
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { beginArchive, isDropped } from '../../../src/logs/archive/manifest.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
@@ -9,6 +6,7 @@ import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
 import { TENANT } from './build.ts';
 import { MemoryStore } from './memory-store.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2025, 7, 20);
 const NEWEST = Date.UTC(2025, 10, 30, 23);
@@ -32,8 +30,7 @@ class HeldStore extends MemoryStore {
 
 /** Returns the writer of an archive that ends at the given time and whose newest entry is of November. */
 async function writerTo(readTo: number, Store = MemoryStore): Promise<ArchiveWriter> {
-  const work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-retention-'));
-  onTestFinished(() => fs.rmSync(work, { recursive: true, force: true }));
+  const work = temporaryDirectory();
   const store = new Store(work);
   stores.push(store);
   const subject = { service: 'https://vault.example', tenantId: TENANT };

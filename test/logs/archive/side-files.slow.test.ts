@@ -1,7 +1,4 @@
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Finding } from '../../../src/logs/archive/records/chain.ts';
@@ -18,6 +15,7 @@ import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt, type TailPosition } from '../../../src/logs/entry.ts';
 import { Killed } from '../model.ts';
 import { MemoryStore } from './memory-store.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2026, 0, 5);
 const MINUTE = 60_000;
@@ -36,12 +34,8 @@ let work: string;
 let store: WatchedStore;
 
 beforeEach(() => {
-  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-side-'));
+  work = temporaryDirectory();
   store = new WatchedStore(work);
-});
-
-afterEach(() => {
-  fs.rmSync(work, { recursive: true, force: true });
 });
 
 async function writer(): Promise<ArchiveWriter> {

@@ -1,8 +1,5 @@
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../src/base/errors.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
@@ -12,6 +9,7 @@ import { Chance } from '../../support/chance.ts';
 import { CALM, type Happening, Killed, lostAndDoubled, type Manner, ModelClock, ModelService } from '../model.ts';
 import { readArchive } from './archived.ts';
 import { type Death, MemoryStore } from './memory-store.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HISTORIES = process.env['SOAK'] === '1' ? 2_000 : 40;
 const SECOND = 1000;
@@ -26,11 +24,7 @@ const TENANT = 't-1';
 let work: string;
 
 beforeAll(() => {
-  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-archive-model-'));
-});
-
-afterAll(() => {
-  fs.rmSync(work, { recursive: true, force: true });
+  work = temporaryDirectory();
 });
 
 interface History {

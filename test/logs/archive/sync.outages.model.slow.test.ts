@@ -1,8 +1,7 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import { ArchiveSync } from '../../../src/logs/archive/sync.ts';
@@ -13,6 +12,7 @@ import { Chance } from '../../support/chance.ts';
 import { CALM, lostAndDoubled, ModelClock, ModelService } from '../model.ts';
 import { readArchive } from './archived.ts';
 import { MemoryStore } from './memory-store.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const HISTORIES = process.env['SOAK'] === '1' ? 1_000 : 25;
 const SECOND = 1000;
@@ -25,11 +25,7 @@ const OVERLAP_MS = 60 * SECOND;
 let work: string;
 
 beforeAll(() => {
-  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-steady-model-'));
-});
-
-afterAll(() => {
-  fs.rmSync(work, { recursive: true, force: true });
+  work = temporaryDirectory();
 });
 
 interface Sleeper {

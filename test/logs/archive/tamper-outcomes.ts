@@ -1,9 +1,9 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { svcHere } from '../../support/run-here.ts';
 import { Tampering } from './tampers.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 /**
  * The result of `svc logs verify` for a tampered archive, without a hash from before the tamper. With that hash, it
@@ -32,8 +32,7 @@ export async function outcomes(
 ) {
   const honest = await verify(top);
   expect([honest.code, honest.newest]).toEqual([0, hash]);
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-tampers-'));
-  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryDirectory();
   const found: Record<string, readonly [alone: string, withHash: string]> = {};
   for (const [index, [name, , harm]] of tampers.entries()) {
     const copy = path.join(folder, String(index));

@@ -1,7 +1,5 @@
 import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { beginArchive, findArchive } from '../../../src/logs/archive/manifest.ts';
 import type { ArchiveRecord } from '../../../src/logs/archive/records/record.ts';
@@ -16,6 +14,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { Killed } from '../model.ts';
 import { readArchive } from './archived.ts';
 import { MemoryStore } from './memory-store.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const HOUR = 3_600_000;
@@ -25,12 +24,8 @@ let work: string;
 let store: MemoryStore;
 
 beforeEach(() => {
-  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-writer-'));
+  work = temporaryDirectory();
   store = new MemoryStore(work);
-});
-
-afterEach(() => {
-  fs.rmSync(work, { recursive: true, force: true });
 });
 
 async function writerOn(at = store): Promise<ArchiveWriter> {

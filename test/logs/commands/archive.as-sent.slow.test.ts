@@ -1,13 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import * as fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { objectText } from '../../support/json-text.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { serveTexts } from './log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const AT = '"created_at":"2026-01-02T00:0';
 const DEEP = '['.repeat(3_000) + ']'.repeat(3_000);
@@ -23,9 +23,7 @@ const RAW_TIMELESS = ['{"x":1,"x":1}', '"a text"'];
 const ALL = [...NORMAL, ...RAW, ...TIMELESS, ...RAW_TIMELESS];
 
 function place(): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'svc-as-sent-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return path.join(directory, 'audit');
+  return path.join(temporaryDirectory(), 'audit');
 }
 
 /** Returns the lines of the segments whose path has this ending. */

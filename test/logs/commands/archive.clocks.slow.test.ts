@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { marginMs } from '../../../src/logs/archive/records/coverage.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
@@ -17,8 +17,6 @@ beforeEach(async () => {
   place = home.file(`clocks-${(number += 1)}`);
   for (const days of [2, 40, 80]) server.logs.push(logAgo(days * DAY, `${days} days`, { tenant_id: 't-1' }));
 });
-afterEach(() => server.close());
-afterAll(() => home.remove());
 
 function archive(...argv: string[]): Promise<HereResult> {
   return svcHere(['logs', 'archive', place, ...argv], { baseUrl: new URL(server.url), clock: systemClock });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { openStore } from '../../../src/client/store/open-store.ts';
 import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
@@ -27,10 +27,6 @@ beforeEach(async () => {
   server = await startLogServer();
   bucket = await BucketServer.start();
 });
-afterEach(async () => {
-  await Promise.all([server.close(), bucket.close()]);
-});
-afterAll(() => homes.forEach((home) => home.remove()));
 
 function env(): Record<string, string> {
   return {
@@ -288,7 +284,6 @@ describe('svc logs archive in a bucket', () => {
     'R30: svc logs archive --follow goes on after a bucket %s, and archives each entry once',
     async (_, outage) => {
       const home = new Home();
-      onTestFinished(() => home.remove());
       produce(50, 60_000);
       const child = home.start(['logs', 'archive', PLACE, '--follow', '--every', '2s'], { env: env() });
       const ended = finished(child);

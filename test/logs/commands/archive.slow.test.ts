@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/system.ts';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
@@ -9,7 +9,7 @@ import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 import type { ArchiveSummary } from '../../../src/logs/commands/archive.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { errorIn, type HereResult, rowsIn, svcHere } from '../../support/run-here.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Archived, readArchive } from '../archive/archived.ts';
@@ -26,8 +26,6 @@ beforeEach(async () => {
   server = await startLogServer();
   place = home.file(`archive-${(number += 1)}`);
 });
-afterEach(() => server.close());
-afterAll(() => home.remove());
 
 function env(): Record<string, string> {
   return { SVC_MANAGEMENT_API_KEY: 'a-management-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' };
@@ -83,10 +81,7 @@ describe('svc logs archive --keep', () => {
     expect(await messages()).toHaveLength(4);
     const before = bytes();
     const dry = await archive('--keep', '2M', '--dry-run');
-    const months = dry.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const months = rowsIn(dry.stdout);
     expect(months.map(({ entries }) => entries)).toEqual([1]);
     expect(dry.stderr).toContain('nothing was dropped');
     expect(bytes()).toEqual(before);

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ServerResponse } from 'node:http';
 import { type BucketHook, BucketServer } from '../../support/bucket-server.ts';
-import { errorIn, type HereResult, svcHere, temporaryHome } from '../../support/run-here.ts';
+import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { systemClock } from '../../../src/base/system.ts';
 import type { Clock } from '../../../src/base/system.ts';
 import { logAgo, type LogServer, startLogServer } from './log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const PLACE = 's3://logs/audit';
 /** A clock of this machine on which pauses take no time. */
@@ -18,11 +19,8 @@ let home: string;
 beforeEach(async () => {
   server = await startLogServer();
   bucket = await BucketServer.start();
-  home = temporaryHome();
+  home = temporaryDirectory();
   for (let age = 1; age <= 5; age += 1) server.logs.push(logAgo(age * 60_000, `entry ${age}`, { tenant_id: 't-1' }));
-});
-afterEach(async () => {
-  await Promise.all([server.close(), bucket.close()]);
 });
 
 function svc(...argv: string[]): Promise<HereResult> {

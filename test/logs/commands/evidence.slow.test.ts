@@ -10,9 +10,9 @@ import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, openStore, TENANT } from '../archive/build.ts';
-import { folder } from '../prove/bundles.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 30);
@@ -46,7 +46,7 @@ interface Made {
 const NOTHING: Made = { sha256: '', sums_sha256: '', file_sha256: '', segments: 0 };
 
 async function bundled(top: string, ...argv: string[]) {
-  const cwd = folder();
+  const cwd = temporaryDirectory();
   const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', ...argv], { cwd });
   const made = run.code === 0 ? (JSON.parse(run.stdout) as Made) : NOTHING;
   return { cwd, file: path.join(cwd, 'e.tar.gz'), made, ...run };
@@ -54,7 +54,7 @@ async function bundled(top: string, ...argv: string[]) {
 
 /** The folder of an unpacked bundle. */
 function unpacked(file: string): string {
-  const into = folder();
+  const into = temporaryDirectory();
   execFileSync('tar', ['-xzf', file, '-C', into]);
   return path.join(into, 'evidence');
 }
@@ -145,7 +145,7 @@ it('R77: the script of an evidence bundle names the program that is not installe
   const bundle = unpacked((await bundled((await archive()).top)).file);
   const programs = ['awk', 'dirname', 'find', 'gzip', 'sed', 'sha256sum', 'tr', 'wc'];
   for (const missing of programs) {
-    const at = folder();
+    const at = temporaryDirectory();
     for (const name of programs.filter((each) => each !== missing))
       fs.symlinkSync(
         execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim(),
@@ -161,7 +161,7 @@ it('R77: the script of an evidence bundle names the program that is not installe
 
 it('svc logs evidence --month takes the days of a month, and names the bundle after it', async () => {
   const { top } = await archive();
-  const cwd = folder();
+  const cwd = temporaryDirectory();
   const run = await svcHere(['logs', 'evidence', top, '--month', '2026-01'], { cwd });
   expect(JSON.parse(run.stdout)).toMatchObject({
     file: 'evidence-2026-01.tar.gz',
@@ -196,12 +196,11 @@ it('svc logs evidence names applications as a review does, in its page and in ac
   const application = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
   const acting = { actor_type: 'application', actor_id: application };
   const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1, acting)] }]);
-  const cache = folder();
+  const cache = temporaryDirectory();
   const tenants = { [`https://vault.example ${TENANT}`]: { at: 1, names: [[application, 'Nightly refresh']] } };
   fs.writeFileSync(path.join(cache, 'applications.json'), JSON.stringify({ version: 1, tenants }));
-  const cwd = folder();
-  const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd, env: { SVC_CACHE_DIR: cache } });
-  expect(run.code, run.stderr).toBe(0);
+  const cwd = temporaryDirectory();
+  succeeded(await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd, env: { SVC_CACHE_DIR: cache } }));
   const bundle = unpacked(path.join(cwd, 'e.tar.gz'));
   const [page, rows] = ['report.html', 'access.csv'].map((name) => fs.readFileSync(path.join(bundle, name), 'utf8'));
   expect(page).toContain(`>Nightly refresh ${application}<`);
@@ -213,9 +212,8 @@ it('R90: the page of a bundle is all good only when the requested time is covere
   const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1)] }]);
   const clock = new FakeClock({ start: START + DAY + 1000 });
   const verdicts = async (...argv: string[]) => {
-    const cwd = folder();
-    const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', ...argv], { cwd, clock });
-    expect(run.code, run.stderr).toBe(0);
+    const cwd = temporaryDirectory();
+    succeeded(await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', ...argv], { cwd, clock }));
     const html = fs.readFileSync(path.join(unpacked(path.join(cwd, 'e.tar.gz')), 'report.html'), 'utf8');
     return [...html.matchAll(/<p class="(?:odd|fine)">(?:<strong>)?([^<]*)/g)].map(([, words]) => words);
   };
@@ -268,7 +266,7 @@ it('svc logs evidence gives each file the time at which the last segment was wri
 
 it('svc logs evidence shows a command for the auditor that a shell takes, whatever the name of the bundle', async () => {
   const { top } = await archive();
-  const cwd = folder();
+  const cwd = temporaryDirectory();
   const run = await svcHere(['logs', 'evidence', top, '--out', "Ana's ev.tar.gz", '-o', 'table'], { cwd });
   const command = /with: (tar .*?) && sh/.exec(run.stdout)?.[1] ?? 'no command';
   expect(spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });

@@ -1,4 +1,4 @@
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -15,7 +15,6 @@ let server: LogServer;
 
 beforeEach(async () => {
   server = await startLogServer();
-  onTestFinished(() => server.close());
   server.aheadMs = NOW - Date.now();
   server.tenant = TENANT;
   server.logs.push(

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { systemClock } from '../../../src/base/system.ts';
 import { objectText } from '../../support/json-text.ts';
-import { startSandboxHere, svcHere, temporaryHome } from '../../support/run-here.ts';
+import { startSandboxHere, svcHere } from '../../support/run-here.ts';
 import { serveTexts } from './log-server.ts';
 import { cases } from '../../support/cases.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const DEEP = '['.repeat(3_000) + ']'.repeat(3_000);
 const ENTRIES = [
@@ -105,7 +106,7 @@ describe('svc api', () => {
 });
 
 it('a table in a pipe names actors as a terminal does, beside their ids, and leaves out no read', async () => {
-  const on = { ...(await startSandboxHere({ logCount: 40 })), home: temporaryHome(), clock: systemClock };
+  const on = { ...(await startSandboxHere({ logCount: 40 })), home: temporaryDirectory(), clock: systemClock };
   const argv = ['logs', '--limit', '20', '-o', 'table'];
   // The names may come too late for the first table.
   await svcHere(argv, on);

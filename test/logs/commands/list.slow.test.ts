@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { passTime } from '../../support/passing-time.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
@@ -9,7 +9,6 @@ let server: LogServer;
 beforeEach(async () => {
   server = await startLogServer();
 });
-afterEach(() => server.close());
 
 function svc(argv: readonly string[]): Promise<HereResult> {
   const clock = new FakeClock({ start: Date.now(), auto: false });

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, TestRunner } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
+import { rowsIn } from '../../support/run-here.ts';
 
 /**
  * A log service over a real socket, newest first, whose cursors count entries, so that pages shift. A cursor belongs to the
@@ -44,7 +45,7 @@ export interface LogServer {
   close(): Promise<void>;
 }
 
-/** Starts a log service on a free port of this machine. */
+/** Starts a log service on a free port of this machine. The test that starts it need not close it. */
 export async function startLogServer(): Promise<LogServer> {
   let cursorAge = 0;
   const issued = new Set<string>();
@@ -139,6 +140,7 @@ export async function startLogServer(): Promise<LogServer> {
         server.close(() => resolve());
       }),
   };
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => served.close());
   return served;
 }
 
@@ -161,14 +163,13 @@ function timeIn(text: string): string {
   return /"created_at"\s*:\s*"([^"]*)"/.exec(text)?.[1] ?? '';
 }
 
-/** Starts a log service that sends these texts as is. It is closed when the test ends. */
+/** Starts a log service that sends these texts as is. */
 export async function serveTexts(
   texts: NonNullable<LogServer['texts']>,
   now = '2026-01-02T00:10:00Z',
   encoding: LogServer['encoding'] = 'utf8',
 ): Promise<{ readonly url: URL }> {
   const server = await startLogServer();
-  onTestFinished(() => server.close());
   Object.assign(server, { texts, now, encoding });
   return { url: new URL(server.url) };
 }
@@ -177,4 +178,9 @@ export async function serveTexts(
 export function logAgo(agoMs: number, message: string, more: Partial<Log> = {}): Log {
   const created_at = new Date(Date.now() - agoMs).toISOString().replace(/\.\d+/, '');
   return { entity_type: 'token', operation: 'create', message, created_at, ...more };
+}
+
+/** Returns the messages of the entries that a command printed, one a line. */
+export function messagesIn(stdout: string): string[] {
+  return rowsIn<{ readonly message: string }>(stdout).map(({ message }) => message);
 }

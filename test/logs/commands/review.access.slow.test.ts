@@ -5,7 +5,7 @@ import { sha256Of } from '../../../src/base/files/draft.ts';
 import { parseRecord, recordPath } from '../../../src/logs/archive/records/record.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, rowsIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
 
 const HOUR = 3_600_000;
@@ -54,13 +54,6 @@ async function signedHash(later?: number): Promise<string> {
   return (JSON.parse(record) as { review: { sha256: string } }).review.sha256;
 }
 
-function rowsIn(stdout: string) {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as object);
-}
-
 it('svc logs review --access has one row an actor, who changed and deleted most first', async () => {
   const { code, stdout, stderr } = await access(await archive(), '--since', '2026-03-01', '--dormant', '7d');
   expect([code, rowsIn(stdout)]).toEqual([
@@ -101,8 +94,7 @@ it('R61: svc logs review --access counts entries without a readable time, and wa
     entity_id: 'c-1',
   });
   const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, timeless] }]);
-  const { code, stdout, stderr } = await access(top, '--since', '2026-03-01', '--html', 'access.html');
-  expect(code, stderr).toBe(0);
+  const { stdout, stderr } = succeeded(await access(top, '--since', '2026-03-01', '--html', 'access.html'));
   expect(rowsIn(stdout)).toContainEqual(
     expect.objectContaining({ actor_id: 'eve', deletes: 1, first_at: null, last_at: null, is_dormant: false }),
   );

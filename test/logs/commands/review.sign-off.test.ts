@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { recordPath } from '../../../src/logs/archive/records/record.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, rowsIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive } from '../archive/build.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 import { DAY, HOUR, NOW, SIGN, START, archive, recordOf, review, reviewAt } from './signing.ts';
@@ -175,10 +175,7 @@ describe('svc logs review --status', () => {
     await review(top, ...SIGN, '--note', 'SEC-41');
     const { code, stdout, stderr } = await review(top, '--status');
     expect(code).toBe(0);
-    const rows = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as object);
+    const rows = rowsIn<object>(stdout);
     expect(rows).toMatchObject([
       { day: '2026-03-01', state: 'open', entries: 1, reviews: 0, by: null },
       {

@@ -7,7 +7,7 @@ import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, KEY, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
-import { folder } from '../prove/bundles.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const NOW = Date.UTC(2026, 2, 2, 6);
 const HOUR = 3_600_000;
@@ -60,7 +60,7 @@ describe('svc logs review', () => {
     const words =
       "may be of this day: 1 entry without a readable time (created_at), which 'svc logs search' shows last; deleted among them: application app-1";
     expect(stderr).toContain(`warning: ${words}\n`);
-    const html = path.join(folder(), 'review.html');
+    const html = path.join(temporaryDirectory(), 'review.html');
     const drawn = (await review(top, '-o', 'table', '--html', html)).stdout;
     expect(drawn).toContain('Deletions: 1\n');
     expect(drawn).toMatch(/Deleted entities\n.*\n +no time +application +app-1 +user known\n/);
@@ -87,7 +87,7 @@ describe('svc logs review', () => {
       });
     // Without its record, a commit is what a run leaves that was killed before it committed.
     const records = path.join(top, '_manifest');
-    const before = path.join(folder(), 'records');
+    const before = path.join(temporaryDirectory(), 'records');
     fs.cpSync(records, before, { recursive: true });
     await commitTo(YESTERDAY + HOUR, timeless);
     fs.rmSync(records, { recursive: true });
@@ -105,7 +105,7 @@ describe('svc logs review', () => {
   it('R06: a review shows no key and no card number, on a terminal and as a page', async () => {
     const ids = [KEY, '4111111111111111'];
     const top = await archive(ids.map((id) => entry(YESTERDAY + HOUR, { operation: 'delete', entity_id: id })));
-    const html = path.join(folder(), 'review.html');
+    const html = path.join(temporaryDirectory(), 'review.html');
     const { stdout } = await svcHere(['logs', 'review', top, '--html', html, '-o', 'table'], {
       clock: new FakeClock({ start: NOW }),
       env: { SVC_API_KEY: KEY },
@@ -132,7 +132,7 @@ describe('svc logs review', () => {
         '',
       ].join('\n'),
     );
-    const file = path.join(folder(), 'review.html');
+    const file = path.join(temporaryDirectory(), 'review.html');
     await review(top, '--html', file);
     const html = fs.readFileSync(file, 'utf8');
     expect(html).toContain('<p class="odd">2026-03-01 05:00:00Z: 14 entries, more than four times the median of 2</p>');
@@ -219,7 +219,7 @@ describe('svc logs review', () => {
       { entity_type: 'token' },
       { created_at: '2026-03-01T02:00:00.000Z', actor_id: application },
     ]);
-    const page = path.join(folder(), 'page.html');
+    const page = path.join(temporaryDirectory(), 'page.html');
     await run('--html', page);
     expect(fs.readFileSync(page, 'utf8')).toContain(`>Nightly refresh ${application}</td>`);
   });
@@ -238,7 +238,7 @@ describe('svc logs review', () => {
 
   it('svc logs review --html writes a page for its owner only, which runs and loads nothing', async () => {
     const top = await archive();
-    const file = path.join(folder(), 'review.html');
+    const file = path.join(temporaryDirectory(), 'review.html');
     expect((await review(top, '--html', file)).code).toBe(10);
     const html = fs.readFileSync(file, 'utf8');
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);

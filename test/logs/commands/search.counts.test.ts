@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { DirectoryStore } from '../../../src/client/store/directory-store.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
@@ -47,7 +47,6 @@ it('svc logs search --limit counts only the segments and entries that it read', 
 /** A service whose clock shows `now`, with five entries ten minutes old, and an archive of it that ends an hour ago. */
 async function liveArchive(now: number) {
   const server = await startLogServer();
-  onTestFinished(() => server.close());
   server.aheadMs = now - Date.now();
   server.tenant = TENANT;
   server.logs.push(...entries(now - 600_000));

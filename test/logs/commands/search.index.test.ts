@@ -3,10 +3,10 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
 import { IndexBuilder, indexPath, keyOf } from '../../../src/logs/archive/segment-index.ts';
-import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2026, 0, 5);
 const DAY = 86_400_000;

@@ -1,14 +1,14 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
-import { logAgo, startLogServer } from './log-server.ts';
+import { logAgo, messagesIn, startLogServer } from './log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2026, 0, 5, 20);
 const HOUR = 3_600_000;
@@ -40,18 +40,11 @@ function search(argv: readonly string[]) {
   return svcHere(['logs', 'search', ...argv], { clock: new FakeClock({ start: START + 4 * HOUR }) });
 }
 
-function messages(stdout: string): unknown[] {
-  return stdout
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => (JSON.parse(line) as Log).message);
-}
-
 describe('svc logs search', () => {
   it('svc logs search finds entries in order of time, without a key and without a service', async () => {
     const { top } = await archive();
     const { code, stdout, stderr } = await search([top]);
-    expect([code, messages(stdout)]).toEqual([0, ['made one', 'read one', 'read two', 'gone']]);
+    expect([code, messagesIn(stdout)]).toEqual([0, ['made one', 'read one', 'read two', 'gone']]);
     expect(stderr).toContain('4 entries found; 4 read, in 3 of 3 segments');
   });
 
@@ -81,7 +74,7 @@ describe('svc logs search', () => {
   ])('svc logs search accepts %j', async (argv, found) => {
     const { top } = await archive();
     const { code, stdout } = await search([top, ...argv]);
-    expect([code, messages(stdout)]).toEqual([0, found]);
+    expect([code, messagesIn(stdout)]).toEqual([0, found]);
   });
 
   it('svc logs search reports what the archive does not cover', async () => {
@@ -148,24 +141,22 @@ describe('svc logs search', () => {
 describe('svc logs search --live', () => {
   it('R28, R31: svc logs search --live returns late and equal entries once each, and reports what was lost in between', async () => {
     const server = await startLogServer();
-    onTestFinished(() => server.close());
     server.tenant = TENANT;
     const twin = logAgo(60_000, 'twin', { tenant_id: TENANT });
     server.logs.push(logAgo(3_600_000, 'old', { tenant_id: TENANT }), twin, twin);
-    const cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-live-'));
-    onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+    const cwd = temporaryDirectory();
     const here = { baseUrl: new URL(server.url), cwd, clock: systemClock };
     expect((await svcHere(['logs', 'archive', 'audit'], here)).code).toBe(0);
     server.logs.push(twin, logAgo(90_000, 'late', { tenant_id: TENANT }));
     const live = await svcHere(['logs', 'search', 'audit', '--live', '--strict'], here);
     expect(live.code).toBe(0);
     expect(live.stderr).not.toContain('missing');
-    expect(messages(live.stdout)).toEqual(['old', 'late', 'twin', 'twin', 'twin']);
+    expect(messagesIn(live.stdout)).toEqual(['old', 'late', 'twin', 'twin', 'twin']);
     server.aheadMs = 30 * HOUR;
     server.logs.push(logAgo(-30 * HOUR + 5_000, 'new', { tenant_id: TENANT }));
     server.logs.splice(0, 1);
     const later = await svcHere(['logs', 'search', 'audit', '--live', '--strict', '--grep', 'old|new'], here);
-    expect(messages(later.stdout)).toEqual(['old', 'new']);
+    expect(messagesIn(later.stdout)).toEqual(['old', 'new']);
     expect(later.stderr).toContain('entries may be missing from');
     expect(later.code).toBe(14);
     server.tenant = 'another';
@@ -180,12 +171,11 @@ describe('svc logs search --live', () => {
   let home: Home;
   beforeEach(() => {
     home = new Home();
-    onTestFinished(() => home.remove());
   });
 
   it('R28: svc logs search --live adds what was logged since, each entry once', async () => {
     await home.svc(['--sandbox', 'logs', 'archive', 'audit']);
-    const before = messages((await home.svc(['logs', 'search', 'audit'])).stdout);
+    const before = messagesIn((await home.svc(['logs', 'search', 'audit'])).stdout);
     // The service logs each request of this command.
     for (const _ of [1, 2, 3]) await home.svc(['--sandbox', 'tenant', 'show']);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -204,7 +194,7 @@ describe('svc logs history', () => {
     const { server, svc } = await world();
     server.logs.push(about('one', 60_000, 'last'), about('one', HOUR, 'first'), about('two', 90_000, 'other'));
     const { code, stdout, stderr } = await svc('history', 'one');
-    expect([code, messages(stdout)]).toEqual([0, ['first', 'last']]);
+    expect([code, messagesIn(stdout)]).toEqual([0, ['first', 'last']]);
     expect(stderr).toContain('from the last 1d; --archive adds what is older');
     expect((await svc('history', 'three')).stderr).toContain('no log entries');
   });
@@ -217,7 +207,7 @@ describe('svc logs history', () => {
     server.logs.shift();
     server.logs.push(twin, about('one', 90_000, 'late'));
     const { code, stdout } = await svc('history', 'one', '--archive', 'audit');
-    expect([code, messages(stdout)]).toEqual([0, ['old', 'late', 'twin', 'twin', 'twin']]);
+    expect([code, messagesIn(stdout)]).toEqual([0, ['old', 'late', 'twin', 'twin', 'twin']]);
     const index = filesIn(path.join(cwd, 'audit')).find((file) => file.startsWith('_index/')) ?? '';
     fs.truncateSync(path.join(cwd, 'audit', index), 5);
     const damaged = await svc('history', 'one', '--archive', 'audit');
@@ -229,8 +219,8 @@ describe('svc logs history', () => {
     server.logs.push(about('3f2c-ab', HOUR, 'old'), about('other', HOUR, 'other'));
     await svc('archive', 'audit');
     server.logs.length = 0;
-    expect(messages((await svc('history', '3F2C-AB', '--archive', 'audit')).stdout)).toEqual(['old']);
-    expect(messages((await svc('search', 'audit', '--entity-id', '3F2C-AB')).stdout)).toEqual(['old']);
+    expect(messagesIn((await svc('history', '3F2C-AB', '--archive', 'audit')).stdout)).toEqual(['old']);
+    expect(messagesIn((await svc('search', 'audit', '--entity-id', '3F2C-AB')).stdout)).toEqual(['old']);
   });
 
   it('svc logs history warns of no gap within --retention, also beyond an archive', async () => {
@@ -241,7 +231,7 @@ describe('svc logs history', () => {
     server.aheadMs = 0;
     server.logs.push(about('one', HOUR, 'since then'));
     const { stdout, stderr } = await svc('history', 'one', '--archive', 'audit', '--retention', '70h');
-    expect(messages(stdout)).toEqual(['archived', 'since then']);
+    expect(messagesIn(stdout)).toEqual(['archived', 'since then']);
     expect(stderr).not.toContain('may be missing');
   });
 
@@ -256,10 +246,8 @@ describe('svc logs history', () => {
 
 async function world() {
   const server = await startLogServer();
-  onTestFinished(() => server.close());
   server.tenant = TENANT;
-  const cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-history-'));
-  onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryDirectory();
   const here = { baseUrl: new URL(server.url), cwd, clock: systemClock };
   const svc = (...argv: string[]) => svcHere(['logs', ...argv], here);
   return { server, cwd, svc };

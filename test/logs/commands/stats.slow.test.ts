@@ -1,12 +1,12 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
 import { type LogServer, startLogServer } from './log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 12, 30);
 const HOUR = 3_600_000;
@@ -17,10 +17,8 @@ let server: LogServer;
 let cwd: string;
 
 beforeEach(async () => {
-  cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-stats-'));
-  onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+  cwd = temporaryDirectory();
   server = await startLogServer();
-  onTestFinished(() => server.close());
   server.now = new Date(NOW).toISOString();
   server.logs.push(
     ...Array.from({ length: 250 }, (_, index) => entry((index + 1) * 60_000, 'read', 'b'.repeat(36))),

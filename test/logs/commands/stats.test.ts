@@ -1,12 +1,12 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, rowsIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive } from '../archive/build.ts';
 import { type LogServer, startLogServer } from './log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const NOW = Date.UTC(2026, 2, 1, 12, 30);
 const HOUR = 3_600_000;
@@ -17,10 +17,8 @@ let server: LogServer;
 let cwd: string;
 
 beforeEach(async () => {
-  cwd = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-stats-'));
-  onTestFinished(() => fs.rmSync(cwd, { recursive: true, force: true }));
+  cwd = temporaryDirectory();
   server = await startLogServer();
-  onTestFinished(() => server.close());
   server.now = new Date(NOW).toISOString();
   server.logs.push(
     ...Array.from({ length: 250 }, (_, index) => entry((index + 1) * 60_000, 'read', 'b'.repeat(36))),
@@ -48,10 +46,7 @@ function busy(count: number): void {
 describe('svc logs stats', () => {
   it('svc logs stats counts the last 24 hours over all pages, and writes one row for each count', async () => {
     const { code, stdout } = await stats([]);
-    const rows = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const rows = rowsIn(stdout);
     expect(code).toBe(0);
     expect(rows[0]).toMatchObject({ by: 'all', count: 251, first_at: '2026-03-01T07:30:00Z' });
     expect(rows.filter(({ by }) => by === 'hour')).toHaveLength(25);
@@ -225,10 +220,7 @@ describe('svc logs stats of an archive', () => {
   it('svc logs stats counts all of an archive offline, up to its end', async () => {
     const { top } = await archive();
     const { code, stdout } = await stats([top, '-o', 'jsonl']);
-    const rows = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const rows = rowsIn(stdout);
     expect([code, server.requests]).toEqual([0, 0]);
     expect(rows[0]).toMatchObject({ by: 'all', count: 29 * 8 + 60 + 1 });
     expect((await stats([top, '--since', '1d', '--fields', 'count'])).stdout.split('\n')[0]).toBe('{"count":60}');

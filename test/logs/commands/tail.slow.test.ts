@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
-import { logAgo, type LogServer, startLogServer } from './log-server.ts';
+import { logAgo, type LogServer, messagesIn, startLogServer } from './log-server.ts';
 
 const KILLS = process.env['SOAK'] === '1' ? 100 : 5;
 // A poll takes a few requests, each of which finds 35 more entries; processes killed before it may have made some, too.
@@ -15,8 +15,6 @@ let server: LogServer;
 beforeEach(async () => {
   server = await startLogServer();
 });
-afterEach(() => server.close());
-afterAll(() => home.remove());
 
 function env(): Record<string, string> {
   return { SVC_MANAGEMENT_API_KEY: 'a-management-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' };
@@ -24,13 +22,6 @@ function env(): Record<string, string> {
 
 function tail(...argv: string[]): Promise<Finished> {
   return home.svc(['logs', 'tail', ...argv], { env: env() });
-}
-
-function messages(text: string): string[] {
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
 /** Returns the number of entries passed on by a checkpoint: all before a time, and the listed ones after it. */
@@ -58,7 +49,7 @@ describe('svc logs tail', () => {
     burst(ageMs);
     const { code, stdout, stderr } = await tail('--since', '1h', '--max', '1300');
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1,300 entries') });
-    const found = messages(stdout);
+    const found = messagesIn(stdout);
     expect(found.filter((message) => message === 'twin')).toHaveLength(300);
     expect(new Set(found).size).toBe(1001);
     expect(found.slice(0, 300)).toEqual(Array<string>(300).fill('twin'));
@@ -92,14 +83,14 @@ describe('svc logs tail', () => {
       child.kill('SIGKILL');
       await ended;
       // Only written entries that are not yet in the checkpoint are repeated: at most those of one poll.
-      const onItsWay = messages(readFileSync(output, 'utf8')).length - repeated - covered('killed.json');
+      const onItsWay = messagesIn(readFileSync(output, 'utf8')).length - repeated - covered('killed.json');
       expect(onItsWay).toBeLessThanOrEqual(MAX_PER_POLL);
       repeated += onItsWay;
     }
     server.onList = () => undefined;
     const last = await home.svc([...argv, '--idle-exit', '3s'], { env: env() });
     expect(last.code).toBe(0);
-    const found = messages(readFileSync(output, 'utf8') + last.stdout);
+    const found = messagesIn(readFileSync(output, 'utf8') + last.stdout);
     const lost = server.logs.map(({ message }) => String(message));
     for (const message of found) {
       const at = lost.indexOf(message);
@@ -122,7 +113,7 @@ describe('svc logs tail', () => {
     const argv = ['--since', '30h', '--idle-exit', '2s'];
     const loose = await tail(...argv);
     expect(loose).toMatchObject({ code: 0, stderr: expect.stringMatching(/may be missing from \d.*Z to \d.*Z/) });
-    expect(messages(loose.stdout)).toEqual(['kept']);
+    expect(messagesIn(loose.stdout)).toEqual(['kept']);
     expect((await tail(...argv, '--strict')).code).toBe(14);
     for (const since of ['23h', '24h'])
       expect(await tail('--since', since, '--idle-exit', '2s', '--strict')).toMatchObject({
@@ -141,10 +132,10 @@ describe('svc logs tail', () => {
     const first = await ended;
     expect(first.code).toBe(130);
     expect(first.stderr).toContain('  svc logs tail --checkpoint stopped.json --entity-type token\n');
-    expect(messages(first.stdout)).toHaveLength(3);
+    expect(messagesIn(first.stdout)).toHaveLength(3);
     server.logs.push(logAgo(10_000, 'twin'), logAgo(5_000, 'late'));
     const second = await home.svc([...argv, '--max', '1'], { env: env() });
-    expect([second.code, messages(second.stdout).length]).toEqual([0, 1]);
+    expect([second.code, messagesIn(second.stdout).length]).toEqual([0, 1]);
     const other = await home.svc(['logs', 'tail', '--checkpoint', 'stopped.json'], { env: env() });
     expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining('another log') });
   });
@@ -157,7 +148,7 @@ describe('svc logs tail', () => {
     const [, line = ''] = /^ {2}svc (logs tail .*)$/m.exec(failed.stderr) ?? [];
     server.refusal = undefined;
     const { stdout } = await home.svc([...line.split(' '), '--idle-exit', '1s'], { env: env() });
-    expect(messages(stdout)).toEqual(['early']);
+    expect(messagesIn(stdout)).toEqual(['early']);
   });
 
   it('svc logs tail prints only entries that match its filters', async () => {
@@ -167,7 +158,7 @@ describe('svc logs tail', () => {
       logAgo(8_000, 'c', { operation: 'delete' }),
     );
     const { stdout } = await tail('--since', '1h', '--operation', 'delete', '--idle-exit', '2s');
-    expect(messages(stdout)).toEqual(['b', 'c']);
+    expect(messagesIn(stdout)).toEqual(['b', 'c']);
   });
 
   it('svc logs tail reports that a checkpoint takes precedence over --since', async () => {

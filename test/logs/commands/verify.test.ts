@@ -1,14 +1,14 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
 import { recordPath } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { errorIn, rowsIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2026, 0, 5, 20);
 const HOUR = 3_600_000;
@@ -23,19 +23,6 @@ function archive(withGap = false) {
   }));
   const gap = withGap ? [{ to: START + 2 * HOUR, gap: true }] : [];
   return buildArchive(START, [{ to: START + HOUR, entries }, ...gap, { to: START + 3 * HOUR }]);
-}
-
-function emptyDirectory(): string {
-  const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-no-archive-'));
-  onTestFinished(() => fs.rmSync(top, { recursive: true, force: true }));
-  return top;
-}
-
-function rowsOf(stdout: string): Record<string, unknown>[] {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 function verifyAt(now: number, top: string, ...argv: string[]) {
@@ -93,14 +80,14 @@ describe('svc logs verify', () => {
       expect.stringMatching(/: 2 signed reviews, the newest: .* signed off by Ben/),
     ]);
     const { stdout: lines } = await verifyAt(END + 26 * HOUR, top, '-o', 'jsonl');
-    expect(rowsOf(lines).filter(({ kind }) => kind === 'review')).toHaveLength(2);
+    expect(rowsIn(lines).filter(({ kind }) => kind === 'review')).toHaveLength(2);
   });
 
   it('svc logs verify prints rows of findings, coverage, gaps, and last the archive, all with the same members', async () => {
     const { top, links } = await archive(true);
     fs.writeFileSync(path.join(top, '_manifest/extra.json'), '{}');
     const { code, stdout, stderr } = await svcHere(['logs', 'verify', top]);
-    const rows = rowsOf(stdout);
+    const rows = rowsIn(stdout);
     expect(code).toBe(12);
     expect(rows.map(({ kind }) => kind)).toEqual(['finding', 'covered', 'covered', 'gap', 'archive']);
     expect(rows[0]).toMatchObject({ problem: 'unlisted', path: '_manifest/extra.json' });
@@ -139,7 +126,7 @@ describe('svc logs verify', () => {
       const clock = new FakeClock();
       const found = await svcHere(['logs', 'verify', top], { clock });
       expect([found.code, clock.slept]).toEqual([12, []]);
-      expect(rowsOf(found.stdout)[0]).toMatchObject({
+      expect(rowsIn(found.stdout)[0]).toMatchObject({
         problem: 'unlisted',
         message: expect.stringContaining('killed'),
       });
@@ -172,7 +159,7 @@ describe('svc logs verify', () => {
     const segment = filesIn(top).find((file) => /^tenant=.*date=2026-01-06/.test(file)) ?? '';
     fs.rmSync(path.join(top, segment));
     const { stdout, stderr } = await svcHere(['logs', 'verify', top]);
-    expect(rowsOf(stdout)).toMatchObject([
+    expect(rowsIn(stdout)).toMatchObject([
       { kind: 'finding', problem: 'missing', path: segment },
       { kind: 'covered', message: 'covered according to the records' },
       {
@@ -203,19 +190,19 @@ describe('svc logs verify', () => {
     expect((await svcHere(['logs', 'verify', top, '--expect', noted])).code).toBe(0);
     const other = await svcHere(['logs', 'verify', top, '--expect', 'a'.repeat(64)]);
     expect(other.code).toBe(12);
-    expect(rowsOf(other.stdout)[0]).toMatchObject({ problem: 'rewritten' });
+    expect(rowsIn(other.stdout)[0]).toMatchObject({ problem: 'rewritten' });
     expect((await svcHere(['logs', 'verify', top, '--expect', 'abc'])).code).toBe(2);
   });
 
   it('svc logs verify distinguishes a location without an archive from one whose manifest is gone', async () => {
-    const nothing = await svcHere(['logs', 'verify', emptyDirectory()]);
+    const nothing = await svcHere(['logs', 'verify', temporaryDirectory()]);
     expect([nothing.code, nothing.stdout, errorIn(nothing)['code']]).toEqual([5, '', 'not_found']);
-    expect((await svcHere(['logs', 'verify', path.join(emptyDirectory(), 'none')])).code).toBe(5);
+    expect((await svcHere(['logs', 'verify', path.join(temporaryDirectory(), 'none')])).code).toBe(5);
     const { top } = await archive();
     fs.rmSync(path.join(top, '_manifest'), { recursive: true });
     const gone = await svcHere(['logs', 'verify', top]);
     expect(gone.code).toBe(12);
-    expect(rowsOf(gone.stdout)[0]).toMatchObject({ problem: 'unlisted' });
+    expect(rowsIn(gone.stdout)[0]).toMatchObject({ problem: 'unlisted' });
   });
 
   it('svc logs verify refuses an archive that a newer version wrote', async () => {
@@ -244,10 +231,10 @@ describe('svc logs verify', () => {
     const bytes = fs.readFileSync(path.join(top, segment));
     fs.writeFileSync(path.join(top, segment), bytes.fill(0));
     const fresh = await verifyAt(END + 2 * HOUR, top, '--manifest-only', '--max-age', '2h');
-    expect([fresh.code, rowsOf(fresh.stdout).map(({ kind }) => kind)]).toEqual([0, ['covered', 'archive']]);
+    expect([fresh.code, rowsIn(fresh.stdout).map(({ kind }) => kind)]).toEqual([0, ['covered', 'archive']]);
     const stale = await verifyAt(END + 2 * HOUR + 1, top, '--manifest-only', '--max-age', '2h');
     expect([stale.code, errorIn(stale)['code']]).toEqual([14, 'entries_missing']);
-    expect(rowsOf(stale.stdout)[0]).toMatchObject({
+    expect(rowsIn(stale.stdout)[0]).toMatchObject({
       kind: 'missing',
       message: 'not archived yet',
       from: '2026-01-05T23:00:00.000Z',
@@ -262,7 +249,7 @@ describe('svc logs verify', () => {
     const { code, stdout, stderr } = await verifyAt(END + 5 * HOUR, top, '--max-age', '2h');
     expect([
       code,
-      rowsOf(stdout)
+      rowsIn(stdout)
         .map(({ kind }) => kind)
         .slice(0, 2),
     ]).toEqual([12, ['missing', 'finding']]);
@@ -281,7 +268,7 @@ describe('svc logs verify', () => {
     async (covers, hours, code, reasons) => {
       const { top } = await archive();
       const found = await verifyAt(END + hours * HOUR, top, '--manifest-only', '--covers', covers);
-      const missing = rowsOf(found.stdout).filter(({ kind }) => kind === 'missing');
+      const missing = rowsIn(found.stdout).filter(({ kind }) => kind === 'missing');
       expect([found.code, missing.map(({ message }) => message)]).toEqual([code, reasons]);
       // Another run of logs archive adds nothing before the archive begins.
       const isLate = reasons.includes('not archived yet');
@@ -336,7 +323,7 @@ describe('svc logs verify', () => {
     const { top } = await archive();
     fs.writeFileSync(path.join(top, '_manifest/head.json'), 'x');
     const { code, stdout } = await verifyAt(END + 5 * HOUR, top, '--max-age', '2h');
-    expect([code, rowsOf(stdout).map(({ kind }) => kind)]).toEqual([12, ['finding', 'missing', 'covered', 'archive']]);
+    expect([code, rowsIn(stdout).map(({ kind }) => kind)]).toEqual([12, ['finding', 'missing', 'covered', 'archive']]);
   });
 
   it('R76: svc logs verify --manifest-only calls nothing whole, since a segment that was changed in place is not read', async () => {
@@ -345,7 +332,7 @@ describe('svc logs verify', () => {
     fs.writeFileSync(segment, Buffer.alloc(fs.statSync(segment).size));
     const said = async (...more: string[]) => (await verifyAt(END, top, '--manifest-only', ...more)).stdout;
     expect((await verifyAt(END, top)).code).toBe(12);
-    expect(rowsOf(await said())).toMatchObject([
+    expect(rowsIn(await said())).toMatchObject([
       { kind: 'covered', message: 'covered according to the records' },
       { kind: 'archive', message: expect.stringContaining('according to the records; no segment was read') },
     ]);
@@ -374,11 +361,11 @@ describe('svc logs verify', () => {
     expect(shown.stdout).toMatch(/ entr(y|ies) in \d+ segments? according to the records; no segment was read\n/);
     expect(shown.stdout).toMatch(/\ncovered .*: covered according to the records\n/);
     fs.truncateSync(segment, 10);
-    expect(rowsOf((await svcHere(['logs', 'verify', top, '--manifest-only'])).stdout)[0]).toMatchObject({
+    expect(rowsIn((await svcHere(['logs', 'verify', top, '--manifest-only'])).stdout)[0]).toMatchObject({
       problem: 'cut',
     });
     fs.rmSync(segment);
     const gone = await svcHere(['logs', 'verify', top, '--manifest-only']);
-    expect([gone.code, rowsOf(gone.stdout)[0]]).toEqual([12, expect.objectContaining({ problem: 'missing' })]);
+    expect([gone.code, rowsIn(gone.stdout)[0]]).toEqual([12, expect.objectContaining({ problem: 'missing' })]);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Finished, finished, Home } from '../../support/svc.ts';
 import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
 import { type Collector, startCollector } from './collector.ts';
@@ -14,10 +14,7 @@ let collector: Collector;
 beforeEach(async () => {
   [server, collector] = await Promise.all([startLogServer(), startCollector()]);
 });
-afterEach(async () => {
-  await Promise.all([server.close(), collector.close()]);
-});
-afterAll(() => home.remove());
+afterEach(() => Promise.all([server.close(), collector.close()]));
 
 function env(more: Record<string, string> = {}): Record<string, string> {
   return { SVC_MANAGEMENT_API_KEY: 'a-management-key', SVC_BASE_URL: server.url, SVC_PACING: 'off', ...more };

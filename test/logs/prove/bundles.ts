@@ -1,10 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { expect, onTestFinished } from 'vitest';
-import { svcHere } from '../../support/run-here.ts';
+import { succeeded, svcHere } from '../../support/run-here.ts';
 import type { Tampering } from '../archive/tampers.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const [STATEMENT, SUMS] = ['evidence.json', 'SHA256SUMS'];
 
@@ -17,17 +16,10 @@ export function forgeSums(it: Tampering): void {
   it.write(SUMS, listed.replaceAll('  ./', '  '));
 }
 
-export function folder(): string {
-  const made = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-evidence-'));
-  onTestFinished(() => fs.rmSync(made, { recursive: true, force: true }));
-  return made;
-}
-
 /** Resolves to an unpacked bundle, and both hashes that its script accepts. */
 export async function bundleOf({ top }: { readonly top: string }) {
-  const cwd = folder();
-  const run = await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '-o', 'json'], { cwd });
-  expect(run.code, run.stderr).toBe(0);
+  const cwd = temporaryDirectory();
+  const run = succeeded(await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz', '-o', 'json'], { cwd }));
   execFileSync('tar', ['-xzf', 'e.tar.gz'], { cwd });
   const { sums_sha256: sums, sha256: record } = JSON.parse(run.stdout) as Record<'sums_sha256' | 'sha256', string>;
   return { top: path.join(cwd, 'evidence'), sums, record };
@@ -78,7 +70,7 @@ export function shellOf(command: string): Shell {
 
 /** Returns the shell of the system, which finds this program as awk. */
 export function shellWithAwk(program: string): Shell {
-  const first = folder();
+  const first = temporaryDirectory();
   const found = execFileSync('sh', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).trim();
   fs.symlinkSync(found, path.join(first, 'awk'));
   return { words: ['sh'], env: { ...process.env, PATH: `${first}:${process.env['PATH']}` } };
@@ -86,7 +78,7 @@ export function shellWithAwk(program: string): Shell {
 
 /** Returns a busybox shell that finds no programs except those of busybox. */
 function busybox(): Shell {
-  const programs = folder();
+  const programs = temporaryDirectory();
   const program = execFileSync('sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).trim();
   for (const name of ['sh', 'awk', 'dirname', 'find', 'gzip', 'sed', 'sha256sum', 'tr', 'wc'])
     fs.symlinkSync(program, path.join(programs, name));

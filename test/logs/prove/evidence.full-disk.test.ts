@@ -5,7 +5,7 @@ import { writeFailure } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
-import { folder } from './bundles.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2026, 2, 1);
 const DAY = 86_400_000;
@@ -18,7 +18,7 @@ it.each([
   async (code, reason) => {
     const entry = { tenant_id: TENANT, created_at: new Date(START).toISOString() };
     const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry] }]);
-    const cwd = folder();
+    const cwd = temporaryDirectory();
     const failure = writeFailure('e.tgz', Object.assign(new Error('full'), { code }));
     const full = vi.spyOn(Draft.prototype, 'write').mockRejectedValue(failure);
     onTestFinished(() => full.mockRestore());

@@ -1,7 +1,5 @@
 import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import { recordPath, type ReviewContent } from '../../../src/logs/archive/records/record.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
@@ -15,6 +13,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { TENANT } from '../archive/build.ts';
 import { MemoryStore } from '../archive/memory-store.ts';
 import { Killed } from '../model.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 2, 1);
@@ -22,9 +21,8 @@ const END = START + 3 * DAY_MS;
 
 let work: string;
 beforeEach(() => {
-  work = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-signing-'));
+  work = temporaryDirectory();
 });
-afterEach(() => fs.rmSync(work, { recursive: true, force: true }));
 
 /** Returns an archive of three days, with more passed entries than a record lists itself. */
 async function archived(): Promise<MemoryStore> {

@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { serveTexts } from '../commands/log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const [CARD] = PUBLISHED_TEST_CARDS;
 const SPACED = CARD.replaceAll(/(\d{4})(?=\d)/g, '$1 ');
@@ -38,9 +38,7 @@ function withTime(members: string, at: number): string {
 }
 
 function place(): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'svc-cards-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return path.join(directory, 'audit');
+  return path.join(temporaryDirectory(), 'audit');
 }
 
 async function archived(texts: readonly string[], ...options: string[]) {

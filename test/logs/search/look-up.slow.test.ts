@@ -11,9 +11,9 @@ import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.t
 import { IndexCache, IndexLookup, type Lookup, partToRead } from '../../../src/logs/search/look-up.ts';
 import { searchSegments } from '../../../src/logs/search/search-segments.ts';
 import type { Log } from '../../../src/schema/log.ts';
-import { temporaryDirectory } from '../../cli/config/support/system.ts';
 import { buildArchive, type Commit, filesIn, openStore, TENANT } from '../archive/build.ts';
 import { cases } from '../../support/cases.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.parse('2026-01-05T00:00:00Z');
 const HOUR = 3_600_000;

@@ -1,10 +1,10 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { type LogServer, startLogServer } from '../commands/log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2026, 2, 1, 12);
 const YEAR_MS = 365 * 86_400_000;
@@ -13,13 +13,9 @@ let server: LogServer;
 let home: string;
 
 beforeEach(async () => {
-  home = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-begin-'));
+  home = temporaryDirectory();
   server = await startLogServer();
   server.now = new Date(START).toISOString();
-});
-afterEach(async () => {
-  await server.close();
-  fs.rmSync(home, { recursive: true, force: true });
 });
 
 /** Runs a tail of 20 seconds, during which the service logs an entry, and returns the position in its checkpoint. */

@@ -1,16 +1,16 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere, temporaryHome } from '../../support/run-here.ts';
+import { errorIn, svcHere } from '../../support/run-here.ts';
 import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 let server: LogServer;
 
 beforeEach(async () => {
   server = await startLogServer();
-  onTestFinished(() => server.close());
   server.logs.push(logAgo(60_000, 'read'));
 });
 
@@ -67,7 +67,7 @@ describe('a tail whose time is over while the service does not respond', () => {
 });
 
 it('R30: a tail with a checkpoint prints its last entries again where they could not be printed', async () => {
-  const home = temporaryHome();
+  const home = temporaryDirectory();
   const full = new Writable({
     write: (_chunk, _encoding, done) => done(Object.assign(new Error('no space'), { code: 'ENOSPC' })),
   });
@@ -94,7 +94,7 @@ it.each([
 });
 
 it('R30: a tail with the key of another tenant is refused the checkpoint, and moves it past no entry', async () => {
-  const home = temporaryHome();
+  const home = temporaryDirectory();
   const run = () =>
     svcHere(['logs', 'tail', '--since', '1h', '--checkpoint', 'c.json', '--idle-exit', '20s', '-o', 'jsonl'], {
       baseUrl: new URL(server.url),
@@ -118,7 +118,7 @@ it('R30: a tail with the key of another tenant is refused the checkpoint, and mo
 });
 
 it('a tail says why it cannot read its checkpoint', async () => {
-  const home = temporaryHome();
+  const home = temporaryDirectory();
   mkdirSync(join(home, 'directory'));
   symlinkSync('/dev/null', join(home, 'device'));
   const messageOf = async (checkpoint: string): Promise<unknown> => {

@@ -1,29 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
-import { logAgo, type LogServer, startLogServer } from '../commands/log-server.ts';
+import { logAgo, type LogServer, messagesIn, startLogServer } from '../commands/log-server.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const home = new Home();
 let server: LogServer;
 let state: string;
 
 beforeEach(async () => {
-  state = mkdtempSync(join(tmpdir(), 'svc-last-'));
+  state = temporaryDirectory();
   server = await startLogServer();
   for (let index = 40; index >= 1; index -= 1)
     server.logs.push(logAgo(index * 60_000, `entry ${index}`, { operation: index % 4 === 0 ? 'delete' : 'read' }));
 });
-afterEach(async () => {
-  await server.close();
-  rmSync(state, { recursive: true, force: true });
-});
-afterAll(() => home.remove());
 
 /** A clock that ends the command during its first pauses. */
 class EndingClock extends FakeClock {
@@ -42,17 +35,12 @@ function run(...argv: string[]): Promise<HereResult> {
   return svcHere(argv, { baseUrl: new URL(server.url), env, clock, cwd: state, signal: clock.ended.signal });
 }
 
-function messages({ stdout }: HereResult): string[] {
-  const lines = stdout.split('\n').filter((line) => line !== '');
-  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
-}
-
 describe('svc logs tail -n', () => {
   it('svc logs tail -n writes the last entries by time, oldest first, and without a terminal ends after them', async () => {
     const last = await run('logs', 'tail', '-n', '3');
-    expect([last.code, messages(last)]).toEqual([0, ['entry 3', 'entry 2', 'entry 1']]);
+    expect([last.code, messagesIn(last.stdout)]).toEqual([0, ['entry 3', 'entry 2', 'entry 1']]);
     const matching = await run('logs', 'tail', '-n', '3', '--operation', 'delete');
-    expect([matching.code, messages(matching)]).toEqual([0, ['entry 12', 'entry 8', 'entry 4']]);
+    expect([matching.code, messagesIn(matching.stdout)]).toEqual([0, ['entry 12', 'entry 8', 'entry 4']]);
     const all = await run(
       'logs',
       'tail',
@@ -63,7 +51,7 @@ describe('svc logs tail -n', () => {
       '--exclude-entity-type',
       'card',
     );
-    expect(messages(all)).toHaveLength(10);
+    expect(messagesIn(all.stdout)).toHaveLength(10);
   });
 
   it.each([
@@ -72,38 +60,38 @@ describe('svc logs tail -n', () => {
     [['--idle-exit', '10m'], 130],
   ])('svc logs tail -n follows after the last entries with %j', async (more, code) => {
     const result = await run('logs', 'tail', '-n', '2', ...more);
-    expect([result.code, messages(result)]).toEqual([code, ['entry 2', 'entry 1']]);
+    expect([result.code, messagesIn(result.stdout)]).toEqual([code, ['entry 2', 'entry 1']]);
   });
 
   it('svc logs -f does what svc logs tail -n does, with the same filters', async () => {
     const result = await run('logs', '-f', '-n', '2', '--operation', 'delete');
     expect(result.code).toBe(130);
-    expect(messages(result)).toEqual(['entry 8', 'entry 4']);
-    expect(messages(await run('logs', '--follow', '--since', '150s'))).toEqual(['entry 2', 'entry 1']);
-    expect(messages(await run('logs', '-f'))).toEqual([]);
+    expect(messagesIn(result.stdout)).toEqual(['entry 8', 'entry 4']);
+    expect(messagesIn((await run('logs', '--follow', '--since', '150s')).stdout)).toEqual(['entry 2', 'entry 1']);
+    expect(messagesIn((await run('logs', '-f')).stdout)).toEqual([]);
   });
 
   it('R65: svc logs tail -n prints the command that resumes right after the last entries', async () => {
     server.logs.push(logAgo(30_000, 'twin'), logAgo(30_000, 'twin'), logAgo(90_000, 'before'));
     const first = await run('logs', 'tail', '-n', '2');
-    expect(messages(first)).toEqual(['twin', 'twin']);
+    expect(messagesIn(first.stdout)).toEqual(['twin', 'twin']);
     server.logs.push(logAgo(30_000, 'twin'), logAgo(10_000, 'news'));
     const words = /resume with\n {2}svc (.*)\n/.exec(first.stderr)?.[1]?.split(' ') ?? [];
-    expect(messages(await run(...words))).toEqual(['twin', 'news']);
+    expect(messagesIn((await run(...words)).stdout)).toEqual(['twin', 'news']);
   });
 
   it('svc logs tail -n --checkpoint saves its position, and the next run returns what was logged since and ends', async () => {
     const argv = ['logs', 'tail', '-n', '2', '--checkpoint', 'last.json'];
-    expect(messages(await run(...argv))).toEqual(['entry 2', 'entry 1']);
+    expect(messagesIn((await run(...argv)).stdout)).toEqual(['entry 2', 'entry 1']);
     server.logs.push(logAgo(10_000, 'one'), logAgo(9_000, 'two'), logAgo(8_000, 'three'));
     const second = await run(...argv);
-    expect([second.code, messages(second)]).toEqual([0, ['one', 'two', 'three']]);
+    expect([second.code, messagesIn(second.stdout)]).toEqual([0, ['one', 'two', 'three']]);
     expect(second.stderr).toContain('(--last ignored)');
   });
 
   it('svc logs tail -n ends after --max entries, including the last ones', async () => {
     const ended = await run('logs', 'tail', '-n', '2', '-f', '--max', '2');
-    expect([ended.code, messages(ended)]).toEqual([0, ['entry 2', 'entry 1']]);
+    expect([ended.code, messagesIn(ended.stdout)]).toEqual([0, ['entry 2', 'entry 1']]);
   });
 
   it.each([

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Home } from '../../support/svc.ts';
+import { rowsIn } from '../../support/run-here.ts';
 
 let home: Home;
 beforeEach(() => {
   home = new Home();
 });
-afterEach(() => home.remove());
 
 const json = async (argv: readonly string[]) =>
   JSON.parse((await home.svc([...argv, '-o', 'json'])).stdout) as Record<string, string> & { ahead_seconds: number };
@@ -32,10 +32,7 @@ describe('SVC_SANDBOX_FAULTS', () => {
     const env = { SVC_SANDBOX_FAULTS: '503@GET /tenants/self:#1' };
     expect((await home.svc(['--sandbox', 'tenant', '-o', 'json'], { env })).code).toBe(0);
     const { stdout } = await home.svc(['sandbox', 'requests', '-o', 'jsonl']);
-    const statuses = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { status: number }).status);
+    const statuses = rowsIn<{ status: number }>(stdout).map(({ status }) => status);
     expect(statuses).toEqual([503, 200]);
   });
 });

@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Home } from '../../support/svc.ts';
 
 let home: Home;
 beforeEach(() => {
   home = new Home();
 });
-afterEach(() => home.remove());
 
 describe('svc sandbox clock', () => {
   it('svc sandbox clock says whose clock it moved, and nothing when it moved none', async () => {

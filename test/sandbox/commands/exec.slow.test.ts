@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectation, peakRate, rateLimit, unmet } from '../../../src/sandbox/commands/exec.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { until } from '../../support/until.ts';
+import { rowsIn } from '../../support/run-here.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 const SVC = [process.execPath, LAUNCHER];
 
@@ -141,12 +141,7 @@ describe('svc sandbox exec', () => {
     const { stdout } = await exec(place, [...SVC, 'au', 'jobs', '-o', 'jsonl']);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);
     const seen = await home.svc(['sandbox', 'requests', '--directory', home.file('kept'), '-o', 'jsonl']);
-    expect(
-      seen.stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as unknown),
-    ).toMatchObject([
+    expect(rowsIn<unknown>(seen.stdout)).toMatchObject([
       { method: 'POST', path: '/account-updater/jobs', status: 201, key: 'sandbox-private-key', application: 2 },
       { method: 'GET', status: 200 },
     ]);

@@ -1,22 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'svc-outcome-'));
+const home = temporaryDirectory();
 const directory = join(home, 'sandbox');
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ directory });
 });
-afterAll(async () => {
-  await sandbox.close();
-  rmSync(home, { recursive: true, force: true });
-});
+afterAll(() => sandbox.close());
 
 function svc(...argv: string[]): Promise<HereResult> {
   const env = { SVC_API_KEY: '', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { Home } from '../../support/svc.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 let home: Home;
 beforeEach(() => {
   home = new Home();
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
 });
-afterEach(() => home.remove());
 
 const submit = (more = '') => home.svc(`--sandbox au submit tokens.csv ${more}`.trim().split(' '));
 const reset = () => home.svc(['sandbox', 'reset', '--yes']);
@@ -17,8 +17,7 @@ describe('svc sandbox reset', () => {
   it('a file that was submitted before is submitted again after a reset, in a new job and without a warning', async () => {
     const before = JSON.parse((await submit()).stdout) as { job: string };
     expect((await reset()).stderr).toMatch(/^sandbox reset: it has a new tenant/);
-    const { code, stdout, stderr } = await submit('--wait --out results.csv');
-    expect(code, stderr).toBe(0);
+    const { stdout, stderr } = succeeded(await submit('--wait --out results.csv'));
     const after = JSON.parse(stdout) as { job: string; sent: number };
     expect(after).toMatchObject({ status: 'completed', sent: 40 });
     expect(after.job).not.toBe(before.job);
@@ -36,8 +35,7 @@ describe('svc sandbox reset', () => {
     const { job } = JSON.parse((await submit()).stdout) as { job: string };
     await reset();
     expect((await home.svc(['--sandbox', 'au', 'resume', job])).code).toBe(5);
-    const open = await home.svc(['--sandbox', 'au', 'resume']);
-    expect(open.code, open.stderr).toBe(0);
+    succeeded(await home.svc(['--sandbox', 'au', 'resume']));
   });
 
   it('a directory of cycles of the deleted tenant is refused, with the command that uses another one', async () => {
@@ -50,8 +48,7 @@ describe('svc sandbox reset', () => {
       stderr: expect.stringContaining('A reset gives the sandbox a new tenant'),
     });
     const next = /svc (--sandbox au refresh tokens.csv .*--out-dir refresh-sandbox-[0-9a-f]{8})/.exec(refused.stderr);
-    const again = await home.svc([...(next?.[1] ?? '').split(' '), '--yes']);
-    expect(again.code, again.stderr).toBe(0);
+    succeeded(await home.svc([...(next?.[1] ?? '').split(' '), '--yes']));
   });
 
   it.each([

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { afterAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
 import { bodyOf } from '../../support/request-reader.ts';
 import { finished, Home } from '../../support/svc.ts';
 import { until } from '../../support/until.ts';
+import { succeeded } from '../../support/run-here.ts';
 
 const home = new Home();
-afterAll(() => home.remove());
 
 /** Starts a sandbox in a separate process, and returns what it prints once it is ready. */
 async function start(...options: string[]): Promise<{ url: string; directory: string }> {
@@ -66,7 +66,6 @@ it('svc sandbox start --accept-tokens serves results for tokens that nobody crea
   );
   const env = { SVC_BASE_URL: url, SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
   const line = 'au submit export.csv --wait --out results.csv -o json';
-  const { code, stdout, stderr } = await home.svc(line.split(' '), { env });
-  expect(code, stderr).toBe(0);
+  const { stdout } = succeeded(await home.svc(line.split(' '), { env }));
   expect(stdout).not.toContain('ERR_INVALID_TOKEN');
 });

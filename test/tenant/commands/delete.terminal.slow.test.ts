@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FaultServer } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
 import { KEY } from '../../support/run-here.ts';
@@ -10,7 +10,6 @@ const PRODUCTION = { ...TENANT, type: 'production', name: 'Acme' };
 
 describe('svc tenant delete, at a terminal', () => {
   const home = new Home();
-  afterAll(() => home.remove());
 
   async function ask(argv: readonly string[], script: TenantScript): Promise<[TerminalSession, FaultServer]> {
     const server = await tenantServer(script);
@@ -74,7 +73,6 @@ describe('svc tenant delete, at a terminal', () => {
 
 describe('svc tenant update, at a terminal', () => {
   const home = new Home();
-  afterAll(() => home.remove());
 
   it.each([
     ['y\r', 'GET GET PUT', 'updated the tenant B', 0],

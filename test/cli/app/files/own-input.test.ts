@@ -1,10 +1,10 @@
 import fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { optionWords, type Parameter } from '../../../../src/cli/app/parameter.ts';
 import { errorIn, svcHere } from '../../../support/run-here.ts';
 import { allCommands } from '../../../support/tree.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
 
 /** Names for a file in `read/`: as typed for the other parameter, relative, absolute, and by links. */
 const NAMES: Readonly<Record<string, (file: string, cwd: string) => string>> = {
@@ -54,8 +54,7 @@ function typed(parameter: Parameter<unknown>, value: string): string[] {
 }
 
 function newDirectory(...files: readonly string[]): string {
-  const directory = fs.mkdtempSync(path.join(tmpdir(), 'svc-own-input-'));
-  onTestFinished(() => fs.rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   fs.mkdirSync(path.join(directory, 'read'));
   for (const name of files) fs.writeFileSync(path.join(directory, name), 'precious\n');
   return directory;

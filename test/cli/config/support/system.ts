@@ -1,8 +1,5 @@
 import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { onTestFinished } from 'vitest';
 import type { Clock, System } from '../../../../src/base/system.ts';
 
 /** Returns a clock that each sleep advances without waiting; `onSleep` runs at each sleep. */
@@ -36,13 +33,6 @@ export function testSystem(parts: Partial<System> = {}): System {
     isAlive: (pid) => pid === process.pid,
     ...parts,
   };
-}
-
-/** Creates a directory that is removed when the test ends. */
-export function temporaryDirectory(): string {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-test-'));
-  onTestFinished(() => fs.rmSync(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 /** Returns the permission bits of a file, such as `600`. */

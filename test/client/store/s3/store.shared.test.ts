@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ObjectStore } from '../../../../src/client/store/store.ts';
 import { openStore } from '../../../../src/client/store/open-store.ts';
 import { type BucketHook, BucketServer } from '../../../support/bucket-server.ts';
@@ -18,8 +18,6 @@ beforeEach(async () => {
   };
   objects = await open();
 });
-
-afterEach(() => bucket.close());
 
 function open(): Promise<ObjectStore> {
   const host = {

@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/system.ts';
 import { openStore } from '../../../../src/client/store/open-store.ts';
 import { readText, type Store } from '../../../../src/client/store/store.ts';
@@ -14,8 +13,9 @@ import { readBlocks } from '../../../support/readme-blocks.ts';
 import { openShellHome } from '../../../support/shell-home.ts';
 import { Home } from '../../../support/svc.ts';
 import { hasSwift, startSwift, type Swift } from './swift.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
 
-const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-swift-'));
+const top = temporaryDirectory();
 const warnings: string[] = [];
 let swift: Swift;
 
@@ -66,10 +66,7 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
     const made = await toBucket(swift.url, { method: 'PUT', path: '/logs', signer: swift });
     if (made.status !== 200) throw new Error(`no bucket: ${made.text}`);
   });
-  afterAll(async () => {
-    await swift.stop();
-    fs.rmSync(top, { recursive: true, force: true });
-  });
+  afterAll(() => swift.stop());
 
   it('Swift creates, lists, returns and removes files', async () => {
     const store = await open();
@@ -126,7 +123,6 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
 
   it.each([1, 2])('Swift works with recipe %i for a bucket in docs/log-archive.md', (number) => {
     const home = openShellHome();
-    onTestFinished(() => home.remove());
     const file = fileURLToPath(new URL('../../../../docs/log-archive.md', import.meta.url));
     const recipes = readBlocks(fs.readFileSync(file, 'utf8')).filter(({ marks }) => marks.includes('bucket'));
     expect(recipes).toHaveLength(2);
@@ -163,7 +159,6 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
       expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining('"entry 7"') });
     } finally {
       await server.close();
-      home.remove();
     }
   });
 });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/client/store/open-store.ts';
 import { type LocalFile, readText, type Store, type StoreHost } from '../../../../src/client/store/store.ts';
 import { ARCHIVE } from '../../../../src/logs/archive/records/record.ts';
 import { type BucketHook, BucketServer } from '../../../support/bucket-server.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
 
 let top: string;
 let bucket: BucketServer;
@@ -18,7 +18,7 @@ let meddle: (...exchange: Parameters<BucketHook>) => boolean;
 let ahead: number;
 
 beforeEach(async () => {
-  top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-s3-'));
+  top = temporaryDirectory();
   [meddle, ahead, slept, warnings] = [() => false, 0, [], []];
   bucket = await BucketServer.start();
   bucket.now = () => Date.now() + ahead;
@@ -26,11 +26,6 @@ beforeEach(async () => {
     if (!meddle(incoming, outgoing, proceed)) proceed();
   };
   store = await openStore(host(), 's3://logs/some/where', ARCHIVE);
-});
-
-afterEach(async () => {
-  await bucket.close();
-  fs.rmSync(top, { recursive: true, force: true });
 });
 
 function host(env: Record<string, string | undefined> = {}): StoreHost {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { temporaryDirectory } from '../../../cli/config/support/system.ts';
 import { svcHere } from '../../../support/run-here.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
 
 it('svc profile delete says which profile is in use after the one in use was deleted', async () => {
   const home = temporaryDirectory();

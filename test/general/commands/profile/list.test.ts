@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { rememberTenant } from '../../../../src/cli/config/known-keys.ts';
 import { testSystem } from '../../../cli/config/support/system.ts';
 import { Home } from '../../../support/svc.ts';
@@ -19,7 +19,6 @@ beforeEach(() => {
   const other = { profile: 'qa', baseUrl: 'https://other.example', keys };
   rememberTenant(system, other, { id: 'j', name: 'Other', type: 'test' });
 });
-afterEach(() => home.remove());
 
 function list(...options: string[]): ReturnType<Home['svc']> {
   const env = { SVC_CONFIG_DIR: home.file('config'), SVC_CACHE_DIR: home.file('cache') };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { temporaryDirectory } from '../../../cli/config/support/system.ts';
 import { errorIn, svcHere } from '../../../support/run-here.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
 
 it('svc profile set warns of an action for a mistyped result code, and stores it', async () => {
   const typed = await svcHere(['profile', 'set', 'action.WRN_OPT_UOT', 'exclude']);

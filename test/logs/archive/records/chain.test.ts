@@ -1,7 +1,6 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { isSvcError } from '../../../../src/base/errors.ts';
 import { sha256Of } from '../../../../src/base/files/draft.ts';
 import { systemClock } from '../../../../src/base/system.ts';
@@ -25,6 +24,7 @@ import {
   sequenceOf,
 } from '../../../../src/logs/archive/records/record.ts';
 import { fromStored, toStored } from '../../../../src/logs/position.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
 
 const NOON = '2026-01-05T12:00:00.000Z';
 const position = toStored({ settled: 1000, readTo: 2000, newest: undefined, passed: [['k', 1500, 2]] });
@@ -59,13 +59,9 @@ let top: string;
 let store: DirectoryStore;
 
 beforeEach(() => {
-  top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-chain-'));
+  top = temporaryDirectory();
   const signal = new AbortController().signal;
   store = new DirectoryStore(top, { pid: process.pid, isAlive: () => true, clock: systemClock, signal }, ARCHIVE);
-});
-
-afterEach(() => {
-  fs.rmSync(top, { recursive: true, force: true });
 });
 
 async function write(...drafts: RecordDraft[]): Promise<Link[]> {

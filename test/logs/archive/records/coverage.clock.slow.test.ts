@@ -1,12 +1,12 @@
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { machineAhead } from '../../../../src/client/http/request.ts';
 import { FakeClock } from '../../../support/clock.ts';
-import { svcHere } from '../../../support/run-here.ts';
+import { rowsIn, svcHere } from '../../../support/run-here.ts';
 import { startLogServer } from '../../commands/log-server.ts';
 import { bundleOf } from '../../prove/bundles.ts';
+import { temporaryDirectory } from '../../../support/directory.ts';
 
 /** The service's time in these tests. */
 const NOW = Date.UTC(2026, 0, 5, 12);
@@ -14,10 +14,8 @@ const TENANT = 't-1';
 
 /** A directory for an archive and a service with a few entries, whose clock stands still. */
 async function place() {
-  const top = fs.mkdtempSync(path.join(os.tmpdir(), 'svc-clock-'));
-  onTestFinished(() => fs.rmSync(top, { recursive: true, force: true }));
+  const top = temporaryDirectory();
   const server = await startLogServer();
-  onTestFinished(() => server.close());
   server.now = new Date(NOW).toISOString();
   server.logs.push({ tenant_id: TENANT, message: 'one', created_at: new Date(NOW - 3_600_000).toISOString() });
   const audit = path.join(top, 'audit');
@@ -46,8 +44,7 @@ function recordsIn(manifest: string): Written[] {
 
 async function verified(audit: string) {
   const { code, stdout } = await svcHere(['logs', 'verify', audit]);
-  const rows = stdout.trimEnd().split('\n');
-  return { code, rows: rows.map((line) => JSON.parse(line) as Record<string, unknown>) };
+  return { code, rows: rowsIn(stdout) };
 }
 
 async function evidencePageOf(audit: string): Promise<string> {
