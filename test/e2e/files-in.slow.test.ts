@@ -4,15 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { type Desk, openDesk } from '../au/commands/support.ts';
 import { finished } from '../support/svc.ts';
 import { until } from '../support/until.ts';
+import { succeeded } from '../support/run-here.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
-/** The number of rows: more than fit in the buffers between two processes. */
-const ROWS = 200_000;
-const FEW_ROWS = 2_000;
+/** Rows whose tokens are this long soon make a file that is larger than the buffers between two processes. */
+const TOKEN_LENGTH = 1_000;
+const LARGE = 13_000;
+const SMALL = 100;
 const AU_SUBMIT = 'au submit tokens.csv --wait';
 
 function request(rows: number): string {
-  return HEADER + Array.from({ length: rows }, (_, row) => `${String(row).padStart(60, 't')},,,\n`).join('');
+  return HEADER + Array.from({ length: rows }, (_, row) => `${String(row).padStart(TOKEN_LENGTH, 't')},,,\n`).join('');
 }
 
 /** A gate that keeps requests of one method back until it is opened, from the beginning or once it is closed. */
@@ -64,27 +66,25 @@ async function changedMeanwhile(rows: number, change: (desk: Desk) => void) {
 describe('a request file that changes while it goes out', () => {
   it.each([
     ['grows', (file: string) => appendFileSync(file, 'one-more,,,\n')],
-    ['is another of the same size', (file: string) => writeFileSync(file, request(FEW_ROWS).replaceAll('t', 'u'))],
-    ['shrinks', (file: string) => truncateSync(file, HEADER.length + 66)],
+    ['is another of the same size', (file: string) => writeFileSync(file, request(SMALL).replaceAll('t', 'u'))],
+    ['shrinks', (file: string) => truncateSync(file, HEADER.length + TOKEN_LENGTH + 6)],
     ['is removed', (file: string) => rmSync(file)],
   ])('R80: a request file that changes while it goes out is taken as it was checked when it %s', async (_, change) => {
-    const { desk, code, stderr } = await changedMeanwhile(FEW_ROWS, ({ home }) => change(home.file('tokens.csv')));
-    expect(code, stderr).toBe(0);
+    const { desk, stderr } = succeeded(await changedMeanwhile(SMALL, ({ home }) => change(home.file('tokens.csv'))));
     expect(desk.uploads()).toBe(1);
     const results = readFileSync(desk.home.file('tokens.results.csv'), 'utf8').trimEnd().split('\n');
-    expect(results).toHaveLength(FEW_ROWS + 1);
-    expect(results[1]).toContain('0'.padStart(60, 't'));
+    expect(results).toHaveLength(SMALL + 1);
+    expect(results[1]).toContain('0'.padStart(TOKEN_LENGTH, 't'));
     expect(stderr).not.toContain('not compared');
   });
 
   it('R35: rows that change on the disk while they go out are not taken, and go up once when the file is submitted again', async () => {
-    const { desk, code, stderr } = await changedMeanwhile(ROWS, ({ home }) => {
-      truncateSync(home.file('tokens.csv'), HEADER.length + 66);
+    const { desk, code, stderr } = await changedMeanwhile(LARGE, ({ home }) => {
+      truncateSync(home.file('tokens.csv'), HEADER.length + TOKEN_LENGTH + 6);
     });
     expect([0, 12, 13], stderr).toContain(code);
-    writeFileSync(desk.home.file('tokens.csv'), request(ROWS));
-    const again = await desk.svc(AU_SUBMIT);
-    expect(again.code, again.stderr).toBe(0);
+    writeFileSync(desk.home.file('tokens.csv'), request(LARGE));
+    succeeded(await desk.svc(AU_SUBMIT));
     expect(desk.uploads()).toBe(1);
   });
 });
@@ -101,7 +101,7 @@ describe('a store that answers before it has read the file', () => {
         outgoing.writeHead(status, { 'content-type': 'application/xml', connection: 'close' }).end(body);
       };
       const desk = await openDesk({ intercept });
-      writeFileSync(desk.home.file('tokens.csv'), request(ROWS));
+      writeFileSync(desk.home.file('tokens.csv'), request(LARGE));
       const { code, stderr } = await desk.svc(AU_SUBMIT);
       expect(code).not.toBe(0);
       expect(stderr).toContain(String(status));
@@ -119,7 +119,9 @@ describe('standard input of several parts', () => {
     // The list of jobs then names the tenant, so that no job is created to find it.
     await desk.svc('au create');
     gate.close();
-    const input = HEADER + Array.from({ length: 300_001 }, (_, row) => `t${row},,,\n`).join('');
+    // A job takes 30 MB.
+    const rows = 30_000;
+    const input = request(rows);
     const child = desk.start('au submit - --wait --out results.csv');
     child.stdin.end(input);
     const killed = finished(child);
@@ -127,10 +129,9 @@ describe('standard input of several parts', () => {
     child.kill('SIGKILL');
     await killed;
     gate.open();
-    const { code, stderr } = await desk.svc('au submit - --wait --out results.csv', {}, input);
-    expect(code, stderr).toBe(0);
+    succeeded(await desk.svc('au submit - --wait --out results.csv', {}, input));
     expect(spooled(desk)).toEqual([]);
     expect(desk.uploads()).toBe(2);
-    expect(readFileSync(desk.home.file('results.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(300_002);
+    expect(readFileSync(desk.home.file('results.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(rows + 1);
   });
 });

@@ -140,16 +140,19 @@ describe('npm run mutants', () => {
     ]);
   });
 
-  it('npm run mutants --suite-last tries only what the nearest tests do not notice with a slow test file', () => {
-    const words = ['--without', 'test/bounds.test.ts', '--suite-last'];
-    expect(draw({ ...PROJECT, ...BOUNDS }, ...words).lines.slice(2)).toEqual([
-      'the nearest 2 test files notice 1 of 2',
-      'the suite notices 1 of 1',
-      '3 more test files, which pass without a change: 0 of 1 changes noticed',
-      'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
-      '0 noticed by others too, 1 by the suite alone',
-    ]);
-  });
+  it.runIf(IS_SOAK)(
+    'npm run mutants --suite-last tries only what the nearest tests do not notice with a slow test file',
+    () => {
+      const words = ['--without', 'test/bounds.test.ts', '--suite-last'];
+      expect(draw({ ...PROJECT, ...BOUNDS }, ...words).lines.slice(2)).toEqual([
+        'the nearest 2 test files notice 1 of 2',
+        'the suite notices 1 of 1',
+        '3 more test files, which pass without a change: 0 of 1 changes noticed',
+        'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
+        '0 noticed by others too, 1 by the suite alone',
+      ]);
+    },
+  );
 
   it.runIf(IS_SOAK)('npm run mutants --slow tries the slow tests of a pattern with what no other test notices', () => {
     const words = [
@@ -170,7 +173,7 @@ describe('npm run mutants', () => {
     expect(lines).toContain('the nearest 1 test files notice 2 of 5');
   });
 
-  it('npm run mutants can put all changes of every source file into its text at once', async () => {
+  it('npm run mutants can put all changes of a source file into its text at once', async () => {
     const { changesIn } = (await import(join(here, 'changes.mjs'))) as {
       changesIn: (path: string, text: string) => { number?: number }[];
     };
@@ -180,8 +183,10 @@ describe('npm run mutants', () => {
     const listed = spawnSync('git', ['ls-files', 'src/*.ts'], { cwd: project, encoding: 'utf8' })
       .stdout.trim()
       .split('\n');
+    // Each file in a soak, otherwise every eighth.
+    const tried = listed.filter((_, at) => IS_SOAK || at % 8 === 0);
     let count = 0;
-    for (const path of listed) {
+    for (const path of tried) {
       const text = readFileSync(join(project, path), 'utf8');
       const changes = changesIn(path, text);
       for (const [number, change] of changes.entries()) change.number = number;
@@ -189,7 +194,7 @@ describe('npm run mutants', () => {
       const whole = instrumented(text, changes, '/switch.ts');
       expect({ path, errors: parseSync(path, whole).errors }).toEqual({ path, errors: [] });
     }
-    expect(count).toBeGreaterThan(10_000);
+    expect(count).toBeGreaterThan(1_000);
   });
 });
 

@@ -1,14 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { brokenStream } from '../cli/output/streams.ts';
 import { LASTING } from '../support/command-lines.ts';
 import { allCommands } from '../support/tree.ts';
 import { World } from '../support/world.ts';
 
 const MACHINE_FORMATS = ['json', 'jsonl', 'csv', 'yaml'];
 
-/** Every command that ends by itself with a table, and with one of the other formats by turns. */
-const runs = (await allCommands())
+/**
+ * Every command that ends by itself, with a table and one of the other formats by turns. The stream of a process is the
+ * same for every format, so that one of the two is tried with a process.
+ */
+const commands = (await allCommands())
   .filter(({ words }) => !LASTING.has(words))
-  .flatMap(({ words }, turn) => ['table', MACHINE_FORMATS[turn % 4] ?? ''].map((format) => ({ words, format })));
+  .map(({ words }, turn) => {
+    const formats = ['table', MACHINE_FORMATS[turn % 4] ?? ''];
+    return { words, formats, format: formats[turn % 2] ?? '' };
+  });
 let world: World;
 
 beforeAll(async () => {
@@ -16,12 +23,24 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it.each(runs)('R51: svc $words -o $format fails when its output cannot be written', async ({ words, format }) => {
-  const usual = await world.run(words, ['-o', format]);
-  const full = await world.shell(words, ['-o', format], '> /dev/full');
-  const fails = usual.stdout !== '';
-  expect({ code: full.code, says: full.stderr.includes('could not be written') }).toEqual({
-    code: fails ? 1 : usual.code,
-    says: fails,
-  });
+it.each(commands)('R51: svc $words fails when its output cannot be written: $formats', async ({ words, formats }) => {
+  for (const format of formats) {
+    const usual = await world.run(words, ['-o', format]);
+    const full = await world.run(words, ['-o', format], { stdout: brokenStream('ENOSPC') });
+    expect(outcomeOf(full), format).toEqual(expected(usual));
+  }
 });
+
+it.each(commands)('R51: svc $words > /dev/full fails with -o $format', async ({ words, format }) => {
+  const usual = await world.run(words, ['-o', format]);
+  expect(outcomeOf(await world.shell(words, ['-o', format], '> /dev/full'))).toEqual(expected(usual));
+});
+
+function outcomeOf({ code, stderr }: { readonly code: number | null; readonly stderr: string }) {
+  return { code, says: stderr.includes('could not be written') };
+}
+
+function expected({ code, stdout }: { readonly code: number; readonly stdout: string }) {
+  const fails = stdout !== '';
+  return { code: fails ? 1 : code, says: fails };
+}

@@ -9,7 +9,10 @@ import { World, type WorldOptions } from '../support/world.ts';
 const KEY = 'canary-key-Zx81-do-not-show';
 const KEYS = { SVC_MANAGEMENT_API_KEY: KEY, SVC_PRIVATE_API_KEY: KEY };
 const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'];
-/** Whether each response is tested with all formats. Otherwise it is tested with one of them, by turns. */
+/**
+ * Whether each response is tested with all formats, and each command with all options that every command has. Otherwise
+ * they are tested by turns.
+ */
 const IS_SOAK = process.env['SOAK'] !== undefined;
 
 const commands = (await allCommands()).map(({ words, command }) => [words, command] as const);
@@ -36,7 +39,7 @@ describe('no key, card number or signed address shows', () => {
   });
 
   it.each(commands)('R05 and R06: where a key is pasted anywhere in a line of svc %s', async (words, command) => {
-    const lines = linesWithKey(world.argv(words), { ...GLOBAL_PARAMETERS, ...command.parameters });
+    const lines = linesWithKey(world.argv(words), { ...globalsOf(words), ...command.parameters });
     await world.copy(async (run) => {
       for (const line of lines) {
         const shown = await run(words, [], { argv: line, env: KEYS, respond: refuse });
@@ -55,6 +58,13 @@ describe('no key, card number or signed address shows', () => {
     },
   );
 });
+
+/** Returns the options of every command with which this one is tested. Whichever is wrong, the same code says so. */
+function globalsOf(words: string): Readonly<Record<string, Parameter<unknown>>> {
+  const globals = Object.entries(GLOBAL_PARAMETERS);
+  const turn = commands.findIndex(([other]) => other === words) % globals.length;
+  return Object.fromEntries(IS_SOAK ? globals : globals.slice(turn, turn + 1));
+}
 
 /** Keys that svc has never seen, of several forms. */
 const PASTED = ['key_prod_7Qx41canary', 'ABCdefGHIjklMNOpqrSTcanary', 'key7=canary', 'svc:canary/key+', '123456canary'];

@@ -1,33 +1,18 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
 import { Home } from '../../support/svc.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
 /** More than memory takes: each check of the file moves hashes to a private file. */
-const ROWS = 1_300_000;
-
-let home: Home;
-beforeAll(() => {
-  home = new Home();
-  const rows = Array.from({ length: ROWS }, (_, at) => `tok-${at},,,\n`);
-  writeFileSync(home.file('large.csv'), `${HEADER}${rows.join('')}tok-0,,,\ntok-1299999,,,\ntok-650000,,,\n`);
-});
-afterAll(() => home.remove());
+const ROWS = 1_150_000;
 
 it('R39, R41: svc au check of a file with more rows than memory takes names the last rows that repeat the first ones, and leaves no private file', async () => {
+  const home = new Home();
+  const rows = Array.from({ length: ROWS }, (_, at) => `tok-${at},,,\n`);
+  writeFileSync(home.file('large.csv'), `${HEADER}${rows.join('')}tok-0,,,\ntok-1149999,,,\ntok-575000,,,\n`);
   const { code, stdout, stderr } = await home.svc(['au', 'check', 'large.csv', '-o', 'json']);
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ rows: ROWS + 3, repeated_tokens: 3, job_count: 5 });
-  expect(stderr).toContain('line 1,300,002 (that of line 2), line 1,300,003 (that of line 1,300,001)');
+  expect(JSON.parse(stdout)).toMatchObject({ rows: ROWS + 3, repeated_tokens: 3, job_count: 4 });
+  expect(stderr).toContain('line 1,150,002 (that of line 2), line 1,150,003 (that of line 1,150,001)');
   expect(readdirSync(home.file('.local/state/svc/spool'))).toEqual([]);
-});
-
-it('svc au check of a file with more rows than memory takes names the directory that it cannot write to', async () => {
-  writeFileSync(home.file('a-file'), '');
-  const { code, stderr } = await home.svc(['au', 'check', 'large.csv'], {
-    env: { SVC_STATE_DIR: home.file('a-file') },
-  });
-  expect(code).toBe(3);
-  expect(stderr).toContain(home.file('a-file'));
-  expect(existsSync(home.file('a-file/spool'))).toBe(false);
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { dying } from '../../support/killer.ts';
-import { type Desk, openDesk } from './support.ts';
+import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const LINE = 'au refresh export.csv --cycle 2026-12 --fail-on err=60%';
 
@@ -26,9 +26,10 @@ const MOST_NAMES = 40;
 /** Every how many names a refresh is killed. */
 const STEP = process.env['SOAK'] === undefined ? 3 : 1;
 
-/** Runs a command line that is killed before it names a file for the given time. Returns whether it was killed. */
-async function killedAt(desk: Desk, at: number, line: string): Promise<boolean> {
-  const { signal } = await desk.svc(line, dying(desk.home, { name: at, death: 'before', of: NAMES }));
+/** Runs a command line as a process that is killed before it names a file for the given time. Returns whether it was killed. */
+async function killedAt({ home, env }: QuickDesk, at: number, line: string): Promise<boolean> {
+  const death = dying(home, { name: at, death: 'before', of: NAMES });
+  const { signal } = await home.svc(line.split(' '), { env: { ...env, ...death } });
   return signal === 'SIGKILL';
 }
 
@@ -37,7 +38,7 @@ describe('svc au refresh that is killed while it adds an export', () => {
     const line = `${LINE} --keep Customer --add`;
     let at = 1;
     for (; at <= MOST_NAMES; at += STEP) {
-      const desk = await openDesk();
+      const desk = await openQuickDesk();
       writeFileSync(desk.home.file('export.csv'), EXPORT.slice(0, 5).join('\n'));
       expect(await desk.svc(line)).toMatchObject({ code: 0 });
       writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
@@ -65,7 +66,7 @@ describe('svc au refresh that is killed', () => {
     const options = ['--next', '--keep', 'Customer'].join(' ');
     let at = 1;
     for (; at <= MOST_NAMES; at += STEP) {
-      const desk = await openDesk();
+      const desk = await openQuickDesk();
       writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
       const isKilled = await killedAt(desk, at, `${LINE} ${options}`);
       if (!isKilled) break;
@@ -97,9 +98,9 @@ describe('svc au refresh that is killed', () => {
         if (arrived === killedAt) gate.emit('arrived');
         else proceed();
       };
-      const desk = await openDesk({ intercept });
+      const desk = await openQuickDesk({ intercept });
       writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-      const first = desk.start(`${LINE} --next`);
+      const first = desk.home.start(`${LINE} --next`.split(' '), { env: desk.env });
       const ended = once(first, 'exit');
       const isKilled = await Promise.race([once(gate, 'arrived').then(() => true), ended.then(() => false)]);
       if (!isKilled) break;

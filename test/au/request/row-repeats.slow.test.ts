@@ -63,4 +63,12 @@ describe('repeated rows', () => {
     ]);
     expect(found.lines).toEqual([...Array.from({ length: 20_002 }, (_, at) => 90_002 + at), 110_005, 110_006]);
   });
+
+  it('the search for repeated tokens fails where a place for those that memory does not take fails', async () => {
+    const full = new Error('the disk is full');
+    const overflow = new MemoryOverflow();
+    overflow.append = () => Promise.reject(full);
+    const rows = Array.from({ length: 100_000 }, (_, at) => [`tok_${at}`, ''] as const);
+    await expect(takenRows(rows, overflow, 10_000)).rejects.toBe(full);
+  });
 });
