@@ -93,7 +93,7 @@ function checkHeader(text: string): undefined {
 
 function resultLine(text: string, line: number, vault: Vault): string | undefined {
   const row = readRow(text, line);
-  const outcome = outcomeOf(row, vault.find(row.token), vault.takesMerchant(row.merchant));
+  const outcome = rowOutcomeOf(row, vault.find(row.token), vault.takesMerchant(row.merchant));
   if (outcome === undefined) return undefined;
   // The header is line 1.
   const token = outcome.newToken ? vault.renew(row.token, line - 2) : '';
@@ -166,7 +166,11 @@ export interface RowOutcome {
 }
 
 /** Returns the outcome of one row; undefined for a row that the result leaves out. */
-export function outcomeOf(row: RequestRow, card: VaultCard | undefined, isConfigured = true): RowOutcome | undefined {
+export function rowOutcomeOf(
+  row: RequestRow,
+  card: VaultCard | undefined,
+  isConfigured = true,
+): RowOutcome | undefined {
   if (card === undefined) return plain('ERR_INVALID_TOKEN');
   if (!isConfigured) return plain('ERR_INVALID_CONFIG');
   if (!hasExpiration(row, card)) return plain('ERR_INVALID_EXP_DATE');

@@ -144,9 +144,9 @@ export function seededLogs({ seed, at: start, logs: count }: LogOrigin, tenant: 
     count,
     timeOf,
     /** Returns the entity type of a log without making the log. */
-    entityTypeOf: (number: number): string => kindOf(hashOf(seed, content(number)))?.value ?? '',
+    entityTypeOf: (number: number): string => kindOf(logHashOf(seed, content(number)))?.value ?? '',
     entityIdOf(number: number): string {
-      const hash = hashOf(seed, content(number));
+      const hash = logHashOf(seed, content(number));
       const kind = kindOf(hash);
       return kind === undefined ? '' : entityId(kind, people, hash);
     },
@@ -175,7 +175,7 @@ function isPaired(seed: number, number: number): boolean {
 type People = ReturnType<typeof peopleOf>;
 
 function makeLog(people: People, number: number, time: number): Log {
-  const hash = hashOf(people.seed, number);
+  const hash = logHashOf(people.seed, number);
   const kind = kindOf(hash);
   const operation = OPERATIONS[mix(hash, 1) % OPERATIONS.length] ?? 'read';
   return {
@@ -199,7 +199,7 @@ function actorOf(people: People, hash: number): Pick<Log, 'actor_id' | 'actor_ty
   return { actor_id: people.applications[hash % 2], actor_type: 'application' };
 }
 
-function hashOf(seed: number, number: number): number {
+function logHashOf(seed: number, number: number): number {
   return mix(seed, NAMESPACE.log, number);
 }
 

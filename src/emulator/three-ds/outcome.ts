@@ -29,7 +29,7 @@ export interface AuthenticationOutcome {
 }
 
 /** Computes the outcome of a session's authentication at a time. */
-export function outcomeOf(
+export function authenticationOutcomeOf(
   session: Session,
   authentication: EventOf<'3ds-authentication'>,
   now: number,

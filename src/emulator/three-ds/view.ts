@@ -17,7 +17,7 @@ import type { Service } from '../service.ts';
 import type { EventOf } from '../state/events.ts';
 import { type Session, sessionExpiry } from '../state/world.ts';
 import { eciOf, NETWORKS, scenarioOf } from '../seed/test-cards.ts';
-import { outcomeOf } from './outcome.ts';
+import { authenticationOutcomeOf } from './outcome.ts';
 import { notificationAddress, pageAddress } from './pages/page.ts';
 
 export function createdView(service: Service, session: Session): CreatedSession {
@@ -113,14 +113,14 @@ export interface Authenticated {
 
 /** Whether an authentication shows in no response, because its challenge is open. */
 export function isHidden({ service, session, authentication, now }: Authenticated): boolean {
-  const { status } = outcomeOf(session, authentication, now);
+  const { status } = authenticationOutcomeOf(session, authentication, now);
   return service.options.hideOpenChallenges === true && (status === 'challenge' || status === 'decoupled_challenge');
 }
 
 /** Makes the response to authenticate. Fields that do not apply are absent. */
 export function resultView(authenticated: Authenticated): AuthenticationResult {
   const { session, authentication, now } = authenticated;
-  const outcome = outcomeOf(session, authentication, now);
+  const outcome = authenticationOutcomeOf(session, authentication, now);
   const network = ownMember(NETWORKS, session.created.network);
   return present({
     threeds_version: PROTOCOL_VERSION,
@@ -138,7 +138,7 @@ export function resultView(authenticated: Authenticated): AuthenticationResult {
 
 export function challengeResultView(authenticated: Authenticated): ChallengeResult {
   const { service, session, authentication, now } = authenticated;
-  const { challenge } = outcomeOf(session, authentication, now);
+  const { challenge } = authenticationOutcomeOf(session, authentication, now);
   const isOnPage = challenge !== undefined && challenge.type !== 'decoupled';
   return present({
     ...resultView(authenticated),
@@ -154,7 +154,7 @@ export function challengeResultView(authenticated: Authenticated): ChallengeResu
 /** Makes the outcome as part of a session. */
 function authenticationView(authenticated: Authenticated): Authentication {
   const { session, authentication, now } = authenticated;
-  const { status, reason, cancelReason } = outcomeOf(session, authentication, now);
+  const { status, reason, cancelReason } = authenticationOutcomeOf(session, authentication, now);
   const { preference, authenticationType, forced } = authentication;
   return present({
     ...challengeResultView(authenticated),

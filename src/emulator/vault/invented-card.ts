@@ -10,7 +10,7 @@ import type { Card } from './cards.ts';
  */
 export function inventedCard(seed: number, token: string, at: number): Card | undefined {
   if (!UUID.test(token)) return undefined;
-  const hash = hashOf(seed, token);
+  const hash = cardHashOf(seed, token);
   const updaterCard = positionOf(hash);
   const card = TEST_CARDS[updaterCard ?? -1];
   const newYear = String(new Date(at).getUTCFullYear() + 3 + (mix(hash, 2) % 3));
@@ -31,12 +31,12 @@ export function inventedCard(seed: number, token: string, at: number): Card | un
  * its middle keeps it from looking like a card number.
  */
 export function inventedToken(seed: number, token: string): string {
-  const first = hashOf(seed, token, 1);
+  const first = cardHashOf(seed, token, 1);
   const letter = 'abcdef'.charAt(first % 6);
-  return REHEARSAL_PREFIX + hex(first, 8) + letter + hex(hashOf(seed, token, 2), 8).slice(1);
+  return REHEARSAL_PREFIX + hex(first, 8) + letter + hex(cardHashOf(seed, token, 2), 8).slice(1);
 }
 
-function hashOf(seed: number, token: string, number = 0): number {
+function cardHashOf(seed: number, token: string, number = 0): number {
   const digits = token.replaceAll('-', '');
   const word = (at: number): number => Number.parseInt(digits.slice(at, at + 8), 16);
   return mix(mix(seed, NAMESPACE.inventedCard, number), word(0), word(8), word(16), word(24));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellsOf, cellText, outcomeOf } from '../../../src/emulator/account-updater/process-file.ts';
+import { cellsOf, cellText, rowOutcomeOf } from '../../../src/emulator/account-updater/process-file.ts';
 import { cardToken, DEFAULT_SEED, derivedToken, monthToken, originOfToken } from '../../../src/emulator/seed/logs.ts';
 import { exampleRequestFile, sandboxCards } from '../../../src/emulator/vault/cards.ts';
 import { MONTH_CARDS, TEST_CARDS } from '../../../src/emulator/seed/test-cards.ts';
@@ -85,16 +85,16 @@ describe('the outcome of a row', () => {
     refreshed: false,
   } as const;
   const row = { token: 't', year: '', month: '', merchant: '' };
-  const code = (change: Partial<typeof row>, of: Parameters<typeof outcomeOf>[1] = card) =>
-    outcomeOf({ ...row, ...change }, of)?.code;
+  const code = (change: Partial<typeof row>, of: Parameters<typeof rowOutcomeOf>[1] = card) =>
+    rowOutcomeOf({ ...row, ...change }, of)?.code;
 
   it('the outcome of a row is an unknown token before all else', () => {
-    expect(outcomeOf({ ...row, merchant: 'M1' }, undefined)?.code).toBe('ERR_INVALID_TOKEN');
+    expect(rowOutcomeOf({ ...row, merchant: 'M1' }, undefined)?.code).toBe('ERR_INVALID_TOKEN');
   });
 
   it('the outcome of a row is an error of the configuration where that does not take the merchant', () => {
-    expect(outcomeOf({ ...row, merchant: 'M1' }, card, false)?.code).toBe('ERR_INVALID_CONFIG');
-    expect(outcomeOf({ ...row, merchant: 'M1' }, card, true)?.code).toBe('UPD_EXP_DATE');
+    expect(rowOutcomeOf({ ...row, merchant: 'M1' }, card, false)?.code).toBe('ERR_INVALID_CONFIG');
+    expect(rowOutcomeOf({ ...row, merchant: 'M1' }, card, true)?.code).toBe('UPD_EXP_DATE');
   });
 
   it('the outcome of a row needs an expiration date on the row or the token', () => {
@@ -109,12 +109,12 @@ describe('the outcome of a row', () => {
 
   it('the outcome of a row is a new token for a correction, and none for a conversion that changes nothing', () => {
     const known = { year: '2023', month: '12', refreshed: false };
-    expect(outcomeOf(row, { ...known, update: { code: 'UPD_CORRECTED' } })?.newToken).toBe(true);
-    expect(outcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV' } })?.newToken).toBe(false);
-    expect(outcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV', newNumber: '4' } })?.newToken).toBe(true);
-    expect(outcomeOf(row, { ...known, update: { code: 'WRN_OPT_OUT' } })?.newToken).toBe(false);
-    expect(outcomeOf(row, known)).toBeUndefined();
-    expect(outcomeOf(row, { ...card, refreshed: true })).toBeUndefined();
+    expect(rowOutcomeOf(row, { ...known, update: { code: 'UPD_CORRECTED' } })?.newToken).toBe(true);
+    expect(rowOutcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV' } })?.newToken).toBe(false);
+    expect(rowOutcomeOf(row, { ...known, update: { code: 'UPD_BRAND_CONV', newNumber: '4' } })?.newToken).toBe(true);
+    expect(rowOutcomeOf(row, { ...known, update: { code: 'WRN_OPT_OUT' } })?.newToken).toBe(false);
+    expect(rowOutcomeOf(row, known)).toBeUndefined();
+    expect(rowOutcomeOf(row, { ...card, refreshed: true })).toBeUndefined();
   });
 });
 

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { isObject, parsedJson } from '../../../schema/json-value.ts';
 import type { EventOf } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
-import { MAX_ATTEMPTS, type AuthenticationOutcome, outcomeOf } from '../outcome.ts';
+import { MAX_ATTEMPTS, type AuthenticationOutcome, authenticationOutcomeOf } from '../outcome.ts';
 import {
   type Html,
   liveSession,
@@ -111,7 +111,7 @@ function challengedIn(visit: Visit) {
   const { authentication } = session;
   // Nobody gets the page's address before the authentication.
   if (authentication === undefined) throw new Error('a challenge page without a challenge');
-  return { session, authentication, outcome: outcomeOf(session, authentication, visit.now) };
+  return { session, authentication, outcome: authenticationOutcomeOf(session, authentication, visit.now) };
 }
 
 /** Undefined for a form without a reply. */
