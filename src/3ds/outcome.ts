@@ -205,7 +205,7 @@ export async function waitForOutcome(
   const shown = context.progress.waiting(`3DS session ${id}`);
   let status = known.authentication_status;
   try {
-    const { seen: last, timeUp } = await pollUntil<Authentication>(context, {
+    const { seen: last, commandTimeout } = await pollUntil<Authentication>(context, {
       poll: async () => {
         const result = await resultSoFar(client, id);
         // Null, of a session that has no status yet, is more than undefined, of one that may not be read.
@@ -217,7 +217,8 @@ export async function waitForOutcome(
       onPoll: (result, nextMs) =>
         shown.update({ state: stateOf(result, status), nextPollAt: context.clock.now() + nextMs }),
     });
-    if (isOpen(last)) throw stillOpen(id, timeUp ?? new SvcError('pending', 'there is no outcome yet'), status, failOn);
+    if (isOpen(last))
+      throw stillOpen(id, commandTimeout ?? new SvcError('pending', 'there is no outcome yet'), status, failOn);
     shown.done(last.authentication_status ?? undefined);
     return last;
   } catch (error) {

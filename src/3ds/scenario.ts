@@ -198,12 +198,12 @@ async function challengeOutcome(
   const { authentication_status: status } = first;
   if (status === 'challenge')
     await answerChallenge(context, client, await pageOf(client.threeDs, id, first), challenge);
-  const { seen: last, timeUp } = await pollUntil(context, {
+  const { seen: last, commandTimeout } = await pollUntil(context, {
     poll: () => resultSoFar(client, id),
     isDone: (result) => !isOpen(result),
     limitMs: () => timeoutMs,
   });
-  if (timeUp) throw timeUp;
+  if (commandTimeout) throw commandTimeout;
   return last.authentication_status ?? status;
 }
 

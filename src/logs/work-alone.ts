@@ -5,7 +5,7 @@ type Lock<T> = (work: () => Promise<T>) => Promise<T>;
 
 /**
  * Runs work on an archive or a checkpoint under its lock.
- * @throws SvcError `pending` if a living process has the lock, `config` if that cannot be determined
+ * @throws SvcError `pending` if a living process has the lock, `config` if svc cannot tell whether its owner still runs
  */
 export async function workAlone<T>(lock: Lock<T>, work: () => Promise<T>): Promise<T> {
   let isOurs = false;

@@ -6,8 +6,8 @@ import type { JobFiles } from './job-files.ts';
 // turns outcomes into an exit code.
 
 /** Returns an error whose message begins with the end of the command's time. */
-export function after(timeUp: SvcError, reason: SvcError): SvcError {
-  return reason.with({ message: `${timeUp.message}; ${reason.message}` });
+export function after(commandTimeout: SvcError, reason: SvcError): SvcError {
+  return reason.with({ message: `${commandTimeout.message}; ${reason.message}` });
 }
 
 /** What a command works on, as the members of its error name it; none for everything that is open. */

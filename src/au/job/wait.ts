@@ -66,7 +66,7 @@ export async function waitForJob(
   const { random, limitMs = LONGEST_WAIT_MS, onEvent, mayBeFound } = options;
   const { again = ['au', 'resume', id, '--wait'] } = options;
   const started = clock.now();
-  const { seen: job, timeUp } = await pollUntil(client, {
+  const { seen: job, commandTimeout } = await pollUntil(client, {
     poll: jobReader(client, id, mayBeFound),
     isDone: ({ status }) => status === 'completed' || status === 'failed',
     limitMs: (seen) => (seen === undefined ? Math.min(limitMs, OUTAGE_MS) : limitMs),
@@ -83,7 +83,7 @@ export async function waitForJob(
       next: again,
       facts: { job: id, job_status: job.status },
     });
-    throw timeUp ? after(timeUp, pending) : pending;
+    throw commandTimeout ? after(commandTimeout, pending) : pending;
   }
   onEvent?.({ kind: 'completed', job: id });
   return job;

@@ -80,7 +80,7 @@ export async function pollClaims(
       if (status !== undefined) return status === 'completed' || status === 'failed';
       return deliveryOf(cycle.entries, job) !== undefined || absences.isLong(job);
     });
-  const { seen, outage, timeUp } = await pollUntil(client, {
+  const { seen, outage, commandTimeout } = await pollUntil(client, {
     poll,
     isDone: (jobs) => !wait || isOver(jobs),
     limitMs: () => (wait ? LONGEST_WAIT_MS : 0),
@@ -90,7 +90,7 @@ export async function pollClaims(
     })),
   });
   const reason = await worstReason(client, cycle, { seen, again, resubmit, contested });
-  const because = timeUp ?? outage;
+  const because = commandTimeout ?? outage;
   const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
   const lost: ClaimEntry[] = [];
   for (const claim of claims) {

@@ -14,6 +14,11 @@ export function isFileCycle(cycle: string): boolean {
   return /^file-[0-9a-f]{16}$/.test(cycle);
 }
 
+/** Tells whether the folder of a cycle has the name that an operator gave it, and not a hash. */
+export function isNamedCycle(folder: string): boolean {
+  return !/^(?:file|old)-[0-9a-f]{16}$/.test(folder);
+}
+
 /** Returns the command that submits a file in a cycle. A file without a cycle is submitted by its name alone. */
 export function submitWords(file: string, cycle: string): string[] {
   return ['au', 'submit', file, ...(isFileCycle(cycle) ? [] : ['--cycle', cycle])];

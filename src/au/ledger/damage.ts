@@ -6,7 +6,7 @@ import { UNDER_WAY_MS, UPLOAD_LIFE_MS } from '../../schema/account-updater-files
 /** Returns the error for a part of a ledger that is not as svc wrote it. */
 export function damagedLedger(name: string, problem: string): SvcError {
   return new SvcError('config', `the ledger is damaged: ${name}: ${problem}; nothing was sent`, {
-    hint: 'Run the same command on each machine that used this ledger: it puts back what is missing and of which that machine has a copy. Where an object is there and differs, whoever administers the place restores it from a backup or an older version of the bucket. Never remove the ledger: the rows that it names would be paid for again.',
+    hint: "Run the same command on each machine that used this ledger: it restores missing objects from that machine's copies. If an object exists and differs, ask the administrator of the storage to restore it from a backup or an older version. Never delete the ledger: the rows that it names would be paid for again.",
     next: ['doctor'],
     facts: { object: name },
   });
@@ -35,8 +35,8 @@ export async function unreadableEntry(
       ? 'After 75 minutes in which no machine submitted'
       : `From ${utcTime(from)} on, if no machine submits until then`;
   const hint = isLast
-    ? `${when}, whoever administers the place may remove exactly this object. The next command that sends rows, on a machine that has a copy of it, puts it back. If none has one, submissions stop (3) as long as the service has the file of its job. Run the command on the machines that used this ledger first.`
-    : 'Whoever administers the place restores it, or removes exactly this object: the next command that sends rows, on a machine that has a copy of it, then puts it back. Never remove the ledger: the rows that it names would be paid for again.';
+    ? `${when}, the administrator of the storage may remove exactly this object. The next command that sends rows, on a machine that has a copy of it, puts it back. If none has one, submissions stop (3) as long as the service has the file of its job. Run the command on the machines that used this ledger first.`
+    : 'Ask the administrator of the storage to restore it, or to remove exactly this object: the next command that sends rows, on a machine that has a copy of it, then puts it back. Never delete the ledger: the rows that it names would be paid for again.';
   const error = damagedLedger(folder.shown(name), 'it is cut, or is no entry of a ledger');
   return error.with({
     hint,

@@ -12,7 +12,7 @@ const FEWEST_CARD_DIGITS = 13;
 const TIMESTAMP =
   /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d(?::?\d\d)?)?$/;
 
-/** Classifies a cell. Exports are written and kept cells are read by the same rule, so that what was written can be read. */
+/** Classifies a cell. Writing exports and reading kept cells share this rule, so that what was written is never refused. */
 export function contentOf(cell: string): Content {
   if (cell.length < FEWEST_CARD_DIGITS || isUuid(cell) || TIMESTAMP.test(cell)) return 'no_card_number';
   return inspectCell(cell);

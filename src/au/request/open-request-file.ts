@@ -48,7 +48,9 @@ export interface CheckedFile {
   /** The path of the bytes, which may be a copy. */
   readonly path: string;
   readonly check: RequestFileCheck;
-  /** The number of jobs for what is sent: the file without its repeated rows. */
+  /** What is sent: the file, or a copy without its repeated rows. */
+  readonly sent: Pick<RequestFile, 'path' | 'check'>;
+  /** The number of jobs for what is sent. */
   readonly jobs: number;
   /** The real kind of a file that is certainly no request file. */
   readonly otherKind: Exclude<FileKind, 'request'> | undefined;
@@ -77,11 +79,10 @@ export interface RequestFile {
 export async function openRequestFile(context: Context, typed: string, path?: string): Promise<RequestFile> {
   const file = await checkFile(context, typed, path);
   if (!file.check.ok) throw refusalOf(file);
-  const { name, check: submitted } = file;
+  const { name, check: submitted, sent } = file;
   const whole = await fileSource(file.path, { sha256: submitted.sha256 });
-  const { count, lines } = submitted.duplicates;
-  if (count === 0) return { name, path: file.path, check: submitted, submitted, source: whole, whole };
-  return { name, submitted, whole, ...(await spoolRows(context, withoutLines(whole.open(), lines))) };
+  const source = sent.path === file.path ? whole : await fileSource(sent.path, { sha256: sent.check.sha256 });
+  return { name, submitted, whole, source, ...sent };
 }
 
 /**
@@ -115,7 +116,7 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
 
 export const STANDARD_INPUT = 'standard input';
 
-/** Checks a file, or its copy at `path`. */
+/** Checks a file, or its copy at `path`, warns of what is unusual, and counts the jobs that it needs. */
 export async function checkFile(context: Context, typed: string, path?: string): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
@@ -125,14 +126,12 @@ export async function checkFile(context: Context, typed: string, path?: string):
   );
   const { ok, duplicates } = found;
   const isRepeating = ok && duplicates.count > 0;
-  const sent = isRepeating
-    ? await spoolRows(context, withoutLines((await fileSource(file)).open(), duplicates.lines))
-    : { path: file, check: found };
-  const jobs = ok ? await withTokensOnce(context, sent) : [];
+  const sent = isRepeating ? await spoolWithoutLines(context, file, found) : { path: file, check: found };
+  const files = ok ? await withTokensOnce(context, sent) : [];
   if (ok) for (const warning of explainWarnings(found, sent.check)) context.notices.warn(`${name}: ${warning}`);
   const kind = found.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
-  const count = jobs.reduce((sum, { check }) => sum + check.parts.length, 0);
-  return { name, path: file, check: found, jobs: count, otherKind: kind === 'request' ? undefined : kind };
+  const jobs = files.reduce((sum, { check }) => sum + check.parts.length, 0);
+  return { name, path: file, check: found, sent, jobs, otherKind: kind === 'request' ? undefined : kind };
 }
 
 /** Says what a file looks like as a whole. `name` is its name, where there are several. */
@@ -265,29 +264,29 @@ function isRefusedToo({ rule, problem }: Problem): boolean {
 
 const PREPARED = /^(?:header_|byte_order_mark|blank_line|surrounding_space|year|month)/;
 
-interface SpooledRows {
-  readonly path: string;
-  readonly check: RequestFileCheck;
-  readonly source: UploadSource;
-}
-
 /**
- * Writes some rows of a checked request file into a private file, and checks it. The file is removed at the end of the
- * command.
+ * Writes a checked request file without its repeated rows into a private file, and checks that. The file is removed at the end of
+ * the command.
+ * @throws SvcError `conflict` if the file has changed since its check
  */
-async function spoolRows(context: Context, rows: AsyncIterable<string | Uint8Array>): Promise<SpooledRows> {
+async function spoolWithoutLines(
+  context: Context,
+  file: string,
+  { sha256, duplicates }: RequestFileCheck,
+): Promise<Pick<RequestFile, 'path' | 'check'>> {
+  const rows = withoutLines((await fileSource(file, { sha256 })).open(), duplicates.lines);
   const spooled = await createSpool(context.system);
   context.onClose(() => spooled.remove());
-  const file = spooled.path;
   try {
-    await pipeline(rows, createWriteStream(file, { flags: 'wx', mode: 0o600 }), { signal: context.signal });
+    await pipeline(rows, createWriteStream(spooled.path, { flags: 'wx', mode: 0o600 }), { signal: context.signal });
   } catch (error) {
     context.signal.throwIfAborted();
-    throw writeFailure(file, error);
+    throw writeFailure(spooled.path, error);
   }
   const openOverflow = () => openOverflowFile(context);
-  const check = await checkRequestFile((await fileSource(file)).open(), { signal: context.signal, openOverflow });
-  return { path: file, check, source: await fileSource(file, { sha256: check.sha256 }) };
+  const pieces = (await fileSource(spooled.path)).open();
+  const check = await checkRequestFile(pieces, { signal: context.signal, openOverflow });
+  return { path: spooled.path, check };
 }
 
 /** Yields a file without some of its lines, given in order and counted from 1. All other bytes stay as they are. */

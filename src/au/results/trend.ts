@@ -2,7 +2,7 @@ import { countText, fixedPercent } from '../../cli/output/time.ts';
 import { lastReading, standingClaims } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { isFileCycle } from '../ledger/cycle-names.ts';
+import { isFileCycle, isNamedCycle } from '../ledger/cycle-names.ts';
 import { explainResultCode } from '../result-codes.ts';
 
 /** A comparison of results with the tenant's last cycle. */
@@ -53,7 +53,7 @@ async function lastCycle({
   const own = await opened.cycle(cycle).readFirst();
   const earlier: { readonly name: string; readonly at: string }[] = [];
   for (const name of await opened.cycleNames()) {
-    if (name === cycle || /^(?:file|old)-/.test(name)) continue;
+    if (name === cycle || !isNamedCycle(name)) continue;
     const first = await opened.cycle(name).readFirst();
     if (first !== undefined && (own === undefined || first.at < own.at)) earlier.push({ name, at: first.at });
   }
@@ -84,7 +84,7 @@ function countsOf(entries: readonly Entry[]): CycleCounts | undefined {
 
 const CLASSES = ['updated', 'warned', 'errors'] as const;
 
-/** The criteria for a jump of a class: at least this many rows have it, and their share changed by more than this factor. */
+/** The criteria for a jump of a class: one of the two cycles has at least this many rows, and a share this many times larger. */
 const FEWEST_ROWS = 50;
 const FACTOR = 3;
 
@@ -109,5 +109,5 @@ function hasRisen(name: ComparedClass, more: CycleCounts, fewer: CycleCounts): b
 function jumpText(name: ComparedClass, now: CycleCounts, last: CycleCounts & { readonly cycle: string }): string {
   const rows = `${name}: ${countText(now[name], 'row')} (${fixedPercent(now[name] / now.rows)})`;
   const before = fixedPercent(last[name] / last.rows);
-  return `${rows}, far from the ${before} of cycle ${last.cycle}: is the profile wrong, or the export?`;
+  return `${rows}, compared with ${before} in cycle ${last.cycle}: check the export and the profile`;
 }

@@ -31,7 +31,7 @@ export class ScratchFile {
     return at;
   }
 
-  /** Fills `words` with what begins at an offset in bytes. @throws SvcError `local`, also for a file that is shorter */
+  /** Fills `words` from an offset in bytes. @throws SvcError `local`, also for a file that is shorter */
   async read(at: number, words: Int32Array): Promise<void> {
     const { bytesRead } = await this.#file.read(words, 0, words.byteLength, at).catch((error: unknown) => {
       throw readFailure(this.#path, error);

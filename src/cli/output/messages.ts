@@ -22,7 +22,7 @@ export class Messages {
   #last: Promise<void> = Promise.resolve();
   readonly #subject: string;
   readonly #form: NoticeForm;
-  #isApart = true;
+  #needsGap = false;
 
   /** `unicode`: whether a terminal can show ✓ and ✗. */
   constructor(
@@ -49,9 +49,9 @@ export class Messages {
     });
   }
 
-  /** Separates the next notice from data on a terminal by an empty line. */
+  /** Puts an empty line before the next notice on a terminal, to separate it from data. */
   setApart(): void {
-    this.#isApart = false;
+    this.#needsGap = true;
   }
 
   /** Reports what happened or happens next. Silent with `--quiet`. */
@@ -135,8 +135,8 @@ export class Messages {
   }
 
   #sendLine(line: string): void {
-    const gap = this.#isApart || !this.#out.isTerminal ? '' : '\n';
-    this.#isApart = true;
+    const gap = this.#needsGap && this.#out.isTerminal ? '\n' : '';
+    this.#needsGap = false;
     this.#send(`${gap}${line}\n`);
   }
 

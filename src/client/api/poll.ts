@@ -10,13 +10,13 @@ export interface PollEnd<T> {
   /** Why the polls since then found nothing. */
   readonly outage: SvcError | undefined;
   /** The error of the command's time limit, where that ended it. */
-  readonly timeUp: SvcError | undefined;
+  readonly commandTimeout: SvcError | undefined;
 }
 
 export interface PollOptions<T> {
   readonly poll: () => Promise<T>;
   readonly isDone: (seen: T) => boolean;
-  /** Returns the longest wait in milliseconds for the last result, which is undefined while all polls failed. */
+  /** Returns the longest wait in milliseconds, given the last result: undefined until a poll is answered. */
   readonly limitMs: (seen: T | undefined) => number;
   /** A number from 0 to 1, for jitter. */
   readonly random?: (() => number) | undefined;
@@ -34,23 +34,23 @@ export async function pollUntil<T>(
   { poll, isDone, limitMs, random = Math.random, onPoll }: PollOptions<T>,
 ): Promise<PollEnd<T>> {
   const started = clock.now();
-  let last: Omit<PollEnd<T>, 'timeUp'> | undefined;
+  let last: Omit<PollEnd<T>, 'commandTimeout'> | undefined;
   try {
     for (let polls = 0; ; polls += 1) {
       const result = await resultOf(poll());
       if ('seen' in result) last = { seen: result.seen, outage: undefined };
       else if (last !== undefined) last = { seen: last.seen, outage: result.error };
-      if (last !== undefined && 'seen' in result && isDone(last.seen)) return { ...last, timeUp: undefined };
+      if (last !== undefined && 'seen' in result && isDone(last.seen)) return { ...last, commandTimeout: undefined };
       const waitedMs = clock.now() - started;
       const nextMs = Math.min(nextPollDelay(polls, waitedMs, random), limitMs(last?.seen) - waitedMs);
-      if (nextMs <= 0 && last !== undefined) return { ...last, timeUp: undefined };
+      if (nextMs <= 0 && last !== undefined) return { ...last, commandTimeout: undefined };
       if (nextMs <= 0 && 'error' in result) throw result.error;
       onPoll?.(result, nextMs);
       await clock.sleep(nextMs, signal);
     }
   } catch (error) {
     if (last === undefined || !isSvcError(error, 'timeout')) throw error;
-    return { ...last, timeUp: error };
+    return { ...last, commandTimeout: error };
   }
 }
 

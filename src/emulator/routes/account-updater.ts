@@ -12,7 +12,7 @@ const ENTITY_TYPE = 'account_updater_job';
 
 const DOWNLOAD_LIFE_MS = 15 * MINUTE_MS;
 
-/** Endpoints of the Account Updater. Its files are transferred at the store. */
+/** Endpoints of the Account Updater. Request and result files go through the store, at signed addresses. */
 export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
   {
     method: 'POST',

@@ -113,9 +113,10 @@ function exactNumber({ text }: JsonToken): AnyValue | undefined {
     const whole = BigInt(text);
     return BigInt.asIntN(64, whole) === whole ? { intValue: String(whole) } : undefined;
   }
-  // A double represents fifteen digits of any number in its range exactly.
-  const isExact = /^-?[\d.]{1,16}(?:e[+-]?\d{1,2})?$/i.test(text);
-  return isExact ? { doubleValue: Number(text) } : undefined;
+  // A number of at most fifteen digits is the same when it is read from a double again.
+  const [digits = ''] = text.split(/e/i, 1);
+  const isKept = digits.replaceAll(/\D/g, '').length <= 15 && /^-?[\d.]+(?:e[+-]?\d{1,2})?$/i.test(text);
+  return isKept ? { doubleValue: Number(text) } : undefined;
 }
 
 /** Converts the members of an object, with `prefix` before their names. Members without a value are left out. */

@@ -33,7 +33,7 @@ export async function* followLogs(
   yield* new Tail(serviceLogs(client, subject), { ...options, begin, overlapMs, retentionMs }).batches();
 }
 
-/** Returns the position of a new tail. `timeOf` gets the service's time, which one request learns, if possible. */
+/** Returns the position of a new tail. `timeOf` gets the service's time, which is learned from one response, or from two if the clocks differ. */
 export async function beginNow(
   client: Client,
   subject: LogSubject,
@@ -46,7 +46,7 @@ export async function beginNow(
 
 /**
  * Confirms by a second response how far the service's clock is ahead of this machine's, unless the clocks agree. A false header
- * would let a reader begin in the future, where it loses entries. A wrong clock of this machine stays wrong.
+ * would let a reader begin in the future, where it loses entries.
  */
 export async function confirmedAhead(client: Client, subject: LogSubject, aheadMs: number): Promise<number> {
   if (Math.abs(aheadMs) <= BELIEVED_JUMP_MS) return aheadMs;

@@ -16,7 +16,7 @@ const outcomeView: View = {
 
 export const outcome = defineCommand({
   description:
-    'Outcomes count for every sandbox on the directory, running ones and --sandbox too, until they are cleared or the sandbox is reset. Those set last are tried first. Without an outcome it lists them.',
+    'Sets how the next authentications end, in every sandbox that uses the directory, including running ones and --sandbox. Outcomes stay until --clear or a reset; the newest is tried first. Without an outcome, lists those that are set.',
   examples: [
     ['svc sandbox outcome reason=card-expired:#1', 'the next authentication fails with this reason'],
     ["svc sandbox outcome 'challenge=static@card 1471'", 'a card that asks for a password'],

@@ -59,7 +59,7 @@ it('a share of at least 50 rows that is three times that of the last cycle is sa
   appendFileSync(desk.home.file('tokens.csv'), unknown.join(''));
   const { stderr } = await desk.svc('au submit tokens.csv --cycle 2026-03 --wait --out three.csv');
   expect(stderr).toMatch(
-    /errors: 60 rows \(\d\d\.\d%\), far from the 0\.0% of cycle 2026-02: is the profile wrong, or the export\?/,
+    /errors: 60 rows \(\d\d\.\d%\), compared with 0\.0% in cycle 2026-02: check the export and the profile/,
   );
 });
 

@@ -71,7 +71,7 @@ describe('polling until something is done', () => {
     expect(await pollUntil(...polling(['open', outage, timeUp], new FakeClock()))).toEqual({
       seen: 'open',
       outage,
-      timeUp,
+      commandTimeout: timeUp,
     });
   });
 });
