@@ -99,12 +99,13 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const progress = await holdSender(context, files, async () => {
     // The job may have got its file while the question was open.
     const now = await ledger.claimed(tenant, job);
-    if ((await judge(now ?? claimed)).isPaid) {
-      await now?.cycle.endClaim({ kind: 'done', job, born: null });
+    if (now === undefined) throw claimed.cycle.lacksClaim(job);
+    if ((await judge(now)).isPaid) {
+      await now.cycle.endClaim({ kind: 'done', job, born: null });
       return 'closed, rows are paid for';
     }
     const proof = `the operator; the service ${said}`;
-    await now?.cycle.endClaim({ kind: 'release', job, why: 'operator', proof });
+    await now.cycle.endClaim({ kind: 'release', job, why: 'operator', proof });
     return 'rows are free';
   });
   if (progress === 'rows are free')
