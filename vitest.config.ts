@@ -40,7 +40,8 @@ export default defineConfig({
   plugins: [embeddedJq(1), embeddedText()],
   test: {
     // No test waits for real time: these limits end what hangs, also on a machine that is busy with ten other things.
-    testTimeout: 600_000,
+    // A soak lasts as long as somebody wants.
+    testTimeout: process.env['SOAK'] === undefined ? 600_000 : 0,
     hookTimeout: 600_000,
     // A test that compares nothing fails. By default, expect.poll gives up after one second.
     expect: { requireAssertions: true, poll: { timeout: 300_000 } },

@@ -203,7 +203,7 @@ export class Adversary {
     return this.#acknowledged;
   }
 
-  /** Forgets the denied jobs after the records changed, by a loss of power or a restored backup. */
+  /** Forgets the denied jobs after the records changed, by a loss of power, a restored backup or damage. */
   recordsChanged(): void {
     this.#acknowledged.clear();
   }

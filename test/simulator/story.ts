@@ -272,6 +272,7 @@ class Story {
     const file = join(kept.directory, 'sent');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, { empty: '', null: 'null', cut: text.slice(0, text.length / 2), newer: `newer\n${text}` }[to]);
+    this.#world.adversary.recordsChanged();
     this.#told.push(`what was recorded of job ${kept.job} is damaged: ${to}`);
   }
 
