@@ -54,9 +54,9 @@ type Typed = Input<typeof parameters>;
 
 export const refresh = defineCommand({
   description:
-    'Does what svc au prepare, submit, resume and report do. The same command goes on where it stopped, even without the export.',
+    'Runs one cycle from an export to the new tokens: prepare, submit, resume and report in one. Run it again to go on where it stopped; the export is not needed then.',
   details:
-    'With --verbose, each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and, with --next, next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, which adds its new rows to request.csv and sends only these. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. All files are in rehearsal/, also those that know what was sent, so that no real month knows of it.',
+    'With --verbose, each step names the command that does it alone. Below --out-dir, a directory for each cycle contains todo/replace.csv with the new tokens, the other files with what to do, results.csv, report.html and, with --next, next.csv; exclusions.csv beside it lists closed accounts, which are left out of every later request. A changed export of the cycle sends nothing without --add, which adds its new rows to request.csv and sends only these. Files that the refresh did not write are never replaced. With --rehearse, the sandbox takes each token that is a UUID as a card: of 100, 94 have no update, 4 have one, and the others have a warning or an error. A rehearsal keeps its files and its ledger in rehearsal/, so that it never affects a real cycle.',
   examples: [
     ['svc au refresh export.csv --cycle 2026-12', 'from the export to the new tokens'],
     ['svc au refresh', 'go on with the cycle that is open'],
@@ -83,8 +83,7 @@ export const refresh = defineCommand({
 });
 
 async function inputOf(context: Context, typed: Typed): Promise<RefreshInput> {
-  const { export: name, maxRejects, noWait, failOn, action, exclusions } = typed;
-  const onlyRecorded = typed.onlyRecorded;
+  const { export: name, maxRejects, noWait, failOn, action, exclusions, onlyRecorded } = typed;
   const how = readingOptions(typed);
   const options = formWords(how);
   if (typed.rehearse)

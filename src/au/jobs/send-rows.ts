@@ -78,8 +78,8 @@ export interface Sending extends JobOptions {
 interface Shared extends Sending {
   readonly context: Context;
   readonly client: Client;
-  compared?: Promise<void>;
-  refused?: Promise<void>;
+  comparedForUpload?: Promise<void>;
+  comparedForCreation?: Promise<void>;
 }
 
 /**
@@ -108,7 +108,7 @@ export async function sendRows(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  // What is not known weighs more than rows that another job got.
+  // An unclear upload matters more than rows that another job got.
   const failure = failures.find((error) => !(error instanceof RowsTaken)) ?? failures[0];
   if (failure !== undefined) throw failure;
 }
@@ -120,7 +120,7 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
   onEvent?.({ kind: 'created', job });
   // Rows are not claimed for a job whose address svc cannot use.
   uploadAddress(job, client);
-  await (shared.compared ??= compare(shared, job));
+  await (shared.comparedForUpload ??= compareBeforeUpload(shared, job));
   const files = ledger.jobFiles(job.id);
   let isBound = false;
   try {
@@ -134,7 +134,7 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
     });
   } catch (error) {
     if (isSvcError(error, 'job_expired')) throw expired(shared, job.id);
-    if (!isBound && !(await isClaimed(shared, job))) {
+    if (!isBound && !(await mayBeClaimed(shared, job))) {
       files.remove();
       spare.put(job);
     }
@@ -142,8 +142,8 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
   }
 }
 
-/** Tells whether the ledger has a claim of a job, also where the response to it was lost. */
-async function isClaimed({ ledger, comparing }: Shared, { id }: AccountUpdaterJob): Promise<boolean> {
+/** Tells whether the ledger may have a claim of a job. One that cannot be read may: the rows are kept then. */
+async function mayBeClaimed({ ledger, comparing }: Shared, { id }: AccountUpdaterJob): Promise<boolean> {
   try {
     return (await ledger.claimed(comparing.tenant, id)) !== undefined;
   } catch (error) {
@@ -169,7 +169,7 @@ async function createJob(shared: Shared): Promise<AccountUpdaterJob> {
   (await ledger.open(tenant)).requireWritable();
   let job = spare.take();
   if (job === undefined) {
-    await (shared.refused ??= refuse(shared));
+    await (shared.comparedForCreation ??= compareBeforeCreating(shared));
     job = await spare.create();
   }
   requireNew(job, client.now());
@@ -183,12 +183,15 @@ async function createJob(shared: Shared): Promise<AccountUpdaterJob> {
 }
 
 /** Compares the jobs with the ledger before the first job is created, if an earlier one showed the application of the key. */
-async function refuse({ client, spare, comparing }: Shared): Promise<void> {
+async function compareBeforeCreating({ client, spare, comparing }: Shared): Promise<void> {
   const creator = await spare.creator();
   if (creator !== undefined) await refuseUnknownJobs(client, comparing, creator);
 }
 
-async function compare({ client, comparing, again, random, onEvent }: Shared, job: AccountUpdaterJob): Promise<void> {
+async function compareBeforeUpload(
+  { client, comparing, again, random, onEvent }: Shared,
+  job: AccountUpdaterJob,
+): Promise<void> {
   const jobs = await compareJobs(client, { ...comparing, job, again, random });
   if (jobs?.length !== 0) onEvent?.({ kind: 'unrecorded', jobs });
 }

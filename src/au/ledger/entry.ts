@@ -29,7 +29,7 @@ const job = text.check(z.minLength(1));
  */
 const KEYS = { keys: z.optional(z.literal(2)), salt: z.optional(sha256) };
 
-/** These rows belong to this job. A job is named by at most one claim. */
+/** These rows belong to this job. At most one claim of a job stands. */
 const CLAIM = {
   kind: z.literal('claim'),
   job,
@@ -56,8 +56,9 @@ const results = z.looseObject({
 
 /**
  * Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown or an earlier
- * entry names it; `closed` names that of closed accounts. `results` says what was read. `delivered` is false if the results were read only to know these
- * tokens; without the member, they were delivered. A job has one more such entry where its results were others later.
+ * entry names it; `closed` names that of closed accounts. `results` says what was read. `delivered` is false if the results
+ * were read only to know these tokens; without the member, they were delivered. If a later reading finds other results,
+ * another such entry follows.
  */
 const DONE = {
   kind: z.literal('done'),
