@@ -124,7 +124,8 @@ export function newTokensIn(directories: readonly string[]): Map<string, string>
   return made;
 }
 
-function newTokenOf(line: string): string | undefined {
+/** Returns the new token in a line of results, if there is one. */
+export function newTokenOf(line: string): string | undefined {
   return line.split(',')[RESULT_COLUMNS.indexOf('new_token')] || undefined;
 }
 
