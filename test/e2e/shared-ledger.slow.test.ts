@@ -582,7 +582,7 @@ describe('a damaged ledger', () => {
       damage(cycle);
       const { code, stderr } = await tenant.machine(request).svc(SUBMIT);
       expect(code, `${what}: ${stderr}`).toBe(3);
-      expect(stderr, what).toMatch(/Never remove the ledger|may remove exactly this object/);
+      expect(stderr, what).toMatch(/Never delete the ledger|may remove exactly this object/);
       rmSync(cycle, { recursive: true });
       cpSync(`${cycle}.whole`, cycle, { recursive: true });
     }
