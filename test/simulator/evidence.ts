@@ -24,7 +24,8 @@ export interface Setting {
 /** Throws if the exit code of a command claims more than the service and the ledger show. */
 export function checkExitCode(world: World, setting: Setting): void {
   const { argv, ended } = setting;
-  if (argv[0] !== 'au' || ended.code === undefined || argv.includes('--dry-run')) return;
+  const showsNothing = ['--dry-run', '--help'].some((word) => argv.includes(word));
+  if (argv[0] !== 'au' || ended.code === undefined || showsNothing) return;
   if (world.sharedLedger !== undefined) checkCause(world, setting);
   if (ended.code === 11) checkPending(world, setting);
   if (ended.code === 4 || ended.code === 7 || ended.code === 8) checkTrouble(world, setting);
