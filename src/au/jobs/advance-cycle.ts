@@ -1,17 +1,18 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
+import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
-import { standingClaims } from '../ledger/claims.ts';
+import { isDone, openJobs, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { isFileCycle, submitWords } from '../ledger/cycle-names.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { ContestedJob, type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { enterDelivery } from '../results/reading.ts';
-import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
+import { deliverResults, type Destination, requireDestination, type ResultsFile } from '../results/merge.ts';
 import { compareBeforeEntry } from './compare-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
@@ -48,6 +49,16 @@ export function resultsOfCycle({ name, entries }: Pick<NamedCycle, 'name' | 'ent
   if (!isFileCycle(name) || first === undefined) return `${name}.results.csv`;
   const file = first.file.name.replace(/^.*[/\\]/, '').replace(/(\.csv)?$/i, '.results.csv');
   return /^[\w. -]+$/.test(file) && !file.startsWith('.') ? file : `${name}.results.csv`;
+}
+
+/**
+ * Checks, before any request, the file for the results of a cycle. A command that was interrupted may have written it, but only
+ * if the results of every open job were read.
+ * @throws SvcError `usage`
+ */
+export async function requireResultsFile({ entries }: Pick<NamedCycle, 'entries'>, to: Destination): Promise<void> {
+  await requireDestination(to);
+  if (openJobs(entries).some((job) => !isDone(entries, job))) await inspectTarget(to.out, to.force);
 }
 
 /**

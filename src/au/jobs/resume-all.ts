@@ -1,6 +1,5 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
-import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
@@ -8,9 +7,8 @@ import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { openJobs, standingClaims } from '../ledger/claims.ts';
 import { type NamedCycle, openCycles } from './named-cycle.ts';
-import { requireNoRequest } from '../results/merge.ts';
 import { countCycle } from '../results/submission.ts';
-import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
+import { advanceCycle, type AdvancedCycle, requireResultsFile, resultsOfCycle } from './advance-cycle.ts';
 import { reportResults, type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
 import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
@@ -91,9 +89,7 @@ async function advance(
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
   let advanced: AdvancedCycle | undefined;
   try {
-    // Results that could not be written must not count as received.
-    await requireNoRequest(out);
-    await inspectTarget(out, force);
+    await requireResultsFile(cycle, { out, force });
     const advancing = advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
     advanced = await resumable(again, { cycle: name }, advancing);
     const { results } = advanced;

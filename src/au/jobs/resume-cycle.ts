@@ -1,9 +1,8 @@
-import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
-import { openJobs, standingClaims } from '../ledger/claims.ts';
+import { standingClaims } from '../ledger/claims.ts';
 import { namedCycle } from './named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
 import {
@@ -14,7 +13,7 @@ import {
   RESULT_FIELDS,
   type Results,
 } from '../results/submission.ts';
-import { advanceCycle, type AdvancedCycle, resultsOfCycle } from './advance-cycle.ts';
+import { advanceCycle, type AdvancedCycle, requireResultsFile, resultsOfCycle } from './advance-cycle.ts';
 import { openComparedLedger } from './compare-jobs.ts';
 import { toneOf } from '../job/job-view.ts';
 import { outlast } from '../job/wait.ts';
@@ -53,9 +52,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const found = await ledger.open(named.tenant);
   if (!found.isReadOnly) await found.restore();
   const out = input.out ?? resultsOfCycle(named);
-  await requireDestination({ out, force: input.force });
-  // Reading results enters them as read for all machines, so the command stops first if it could not write them.
-  if (!input.force && openJobs(named.entries).length > 0) await inspectTarget(out, false);
+  await requireResultsFile(named, { out, force: input.force });
   if (input.dryRun) {
     const claims = standingClaims(named.entries);
     context.notices.note(`dry run: it would poll ${countText(claims.length, 'job')} and write ${out}`);

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
+import { LedgerCycle } from '../../../src/au/ledger/cycle.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openDesk, openQuickDesk } from '../commands/support.ts';
@@ -30,6 +32,35 @@ it('svc au resume overwrites nothing where the place of results is taken, and na
   expect(await svc(`au resume ${cycle} --out other.csv`)).toMatchObject({ code: 0 });
   expect(readFileSync(home.file('other.csv'), 'utf8')).toMatch(/^token,/);
 });
+
+it.each([
+  ['au submit tokens.csv', 'au resume', 'tokens.results.csv'],
+  ['au submit tokens.csv --cycle 2026-12', 'au resume 2026-12', '2026-12.results.csv'],
+])(
+  'R36: after svc %s, svc %s takes results as delivered whose command was killed before the ledger said so',
+  async (submission, line, name) => {
+    const { svc, home } = await openQuickDesk();
+    succeeded(await svc(submission));
+    const ending = vi.spyOn(LedgerCycle.prototype, 'endClaim').mockImplementation(async function (
+      this: LedgerCycle,
+      end,
+    ) {
+      const isDelivery = end.kind === 'done' && end.delivered !== false;
+      if (isDelivery) throw new SvcError('server', 'the bucket does not respond');
+      await this.append(async () => end);
+    });
+    onTestFinished(() => ending.mockRestore());
+    for (let time = 0; time < 2; time += 1)
+      expect(succeeded(await svc(line)).stderr).toContain('the ledger still has their jobs as open');
+    ending.mockRestore();
+    const results = readFileSync(home.file(name), 'utf8');
+    writeFileSync(home.file(name), `${results}another,row\n`);
+    expect(await svc(line)).toMatchObject({ code: 2 });
+    writeFileSync(home.file(name), results);
+    succeeded(await svc(line));
+    expect((await svc('au resume')).stderr).toContain('no job is open');
+  },
+);
 
 it('svc au resume without a job that it could look for needs no key', async () => {
   const { svc } = await openQuickDesk();
