@@ -28,7 +28,6 @@ const COMMANDS = {
  */
 const COMPANIONS = {
   'src/base/errors.ts': 'src/cli/app/command.ts',
-  'src/base/system.ts': 'src/cli/app/execute.ts',
   'src/cli/app/advice.ts': 'src/cli/app/execute.ts',
   'src/cli/output/error-report.ts': 'src/cli/app/execute.ts',
   'src/cli/app/hint.ts': 'src/cli/app/execute.ts',

@@ -93,3 +93,11 @@ it('the groups of the bundler are what help, TAB, a local command and requests l
   };
   expect(await loadedTogether(), 'run `npm run groups`').toEqual(groups);
 });
+
+it('svc --version loads no file of the program but its entry', () => {
+  const entry = join(project, 'dist/cli/svc.cjs');
+  const script = `process.on('exit', () => console.log(Object.keys(require.cache).join('\\n'))); require(${JSON.stringify(entry)})`;
+  const { stdout } = spawnSync(process.execPath, ['--eval', script, 'svc', '--version'], { encoding: 'utf8' });
+  const [version, ...loaded] = stdout.trim().split('\n');
+  expect([version, loaded.filter((path) => !path.includes('rolldown-runtime'))]).toEqual([manifest.version, [entry]]);
+});
