@@ -8,13 +8,7 @@ import { formatDuration, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { acceptParameter } from '../request/checks.ts';
 import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
-import {
-  checkWaitOptions,
-  confirmParameters,
-  onlyRecordedParameter,
-  optionWords,
-  waitingWords,
-} from '../jobs/options.ts';
+import { checkWaitOptions, confirmParameters, onlyRecordedParameter, optionWords, withWait } from '../jobs/options.ts';
 import { cycleName } from '../ledger/cycle-names.ts';
 import {
   deliverFile,
@@ -206,7 +200,7 @@ class Sending {
     await this.#print({ status: this.#wasDelivered ? 'already_submitted' : status, ...rowOfFile(found) });
     if (reason !== undefined && isFailed) throw reason;
     if (this.#wasDelivered) return this.#context.notices.note('this file was submitted before; nothing was sent now');
-    noteNext(this.#context, 'to wait for the results', waitingWords(again));
+    noteNext(this.#context, 'to wait for the results', withWait(again));
   }
 
   async #showResults(): Promise<void> {
@@ -214,7 +208,7 @@ class Sending {
     const { again } = this.#submission;
     const to = { out: this.#out, force };
     const written = await deliverFile(this.#context, () => this.#submission.jobs(), to, { wait, again });
-    const { found } = written;
+    const { fileJobs: found } = written;
     const { rows } = found.file.check;
     const errors = await this.#leftOutErrors(written);
     const counted = await countCycle(this.#context, found.cycle, written, { rows });
@@ -227,7 +221,7 @@ class Sending {
 
   /** Writes the left-out rows whose result is an error to a file of their own, and returns how many there are, at most. */
   async #leftOutErrors(written: FileResults): Promise<number> {
-    if (written.jobs.every((job) => isOfFile(job, written.found.file))) return 0;
+    if (written.jobs.every((job) => isOfFile(job, written.fileJobs.file))) return 0;
     const { deliverFixFile } = await import('../jobs/fix-file.ts');
     return deliverFixFile(this.#context, written);
   }

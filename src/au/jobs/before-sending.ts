@@ -1,3 +1,5 @@
+// Checks, notes and questions before the rows of a file are sent and billed.
+
 import { SvcError } from '../../base/errors.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -16,12 +18,12 @@ import { implausibleFile } from '../request/implausible-file.ts';
 import { checkedFileRow, checkedFileView, noteOverview, type RequestFile } from '../request/open-request-file.ts';
 import { strangeTokens } from '../request/overview.ts';
 import type { DividedRows } from '../request/rows-file.ts';
-import { otherCycles, requireOtherRows } from './begin-cycle.ts';
+import { otherCycles, refuseRowsOfOtherCycle } from './begin-cycle.ts';
 import type { Confirmed } from './options.ts';
-import { cycleText, type Division, type NamedFile, whoText } from './row-claims.ts';
+import { cycleText, type Division, type NamedFile, senderText } from './row-claims.ts';
 
-/** What the operator asked for. */
-export interface Submitting {
+/** The arguments and options of a submission. */
+export interface SubmitInput {
   /** The request file as typed. */
   readonly file: string;
   /** Where to write the results. */
@@ -31,52 +33,52 @@ export interface Submitting {
   readonly cycle: string | undefined;
   readonly dryRun: boolean;
   readonly confirmed: Confirmed;
-  /** The checks of the file as a whole whose findings the operator accepts. */
+  /** The checks of the whole file that must not stop the submission. */
   readonly accept: readonly Check[];
-  /** Whether its rows were looked at as a whole when the request was made. */
+  /** Whether the checks of the whole file ran when svc prepared the request. */
   readonly isPrepared?: boolean;
-  /** Whether the command goes on through an outage of the service. */
+  /** Whether the command continues through an outage of the service. */
   readonly outlasts: boolean;
   /** Whether jobs that the ledger does not know stop the upload. */
   readonly onlyRecorded: boolean;
-  /** The other options as typed, which printed commands keep. */
+  /** The other typed options, repeated in printed commands. */
   readonly options?: readonly string[] | undefined;
   /** Checks the tenant of the key before anything is sent. */
   readonly checkTenant?: ((tenant: string) => void) | undefined;
 }
 
-/** The number of jobs from which on a file for many merchants must be confirmed. */
-const MOST_WITHOUT_A_QUESTION = 5;
+/** A file whose tokens need more jobs than this, one for each merchant, must be confirmed. */
+const MAX_UNCONFIRMED_JOBS = 5;
 
-/** The share of rows in the last cycle below which a file is probably the wrong one. */
-const LEAST_SHARE = 0.1;
+/** A file that shares fewer of its rows than this with the last cycle is probably the wrong file. */
+const MIN_SHARE_OF_LAST_CYCLE = 0.1;
 
 type FreeRows = Pick<DividedRows, 'check'>;
 
-/** A submission of which nothing is sent yet. */
-interface Unsent {
+/** A file before any of its rows is sent. */
+interface UnsentFile {
   readonly file: RequestFile;
-  readonly input: Submitting;
+  readonly input: SubmitInput;
   readonly ledger: CommandLedger;
   /** The command that submits the file. */
   readonly words: readonly string[];
 }
 
-/** A cycle that begins with a file. */
-interface FirstFile {
+/** A cycle whose first file is about to be sent. */
+interface NewCycle {
   readonly tenant: string;
   /** The name of the cycle in the ledger. */
   readonly cycle: string;
   readonly rows: FileRows;
-  /** Undefined for a dry run, which asks the service nothing. */
+  /** Undefined for a dry run, which sends no request. */
   readonly client: Client | undefined;
 }
 
-/** Checks the first file of a cycle against the other cycles, and shows for whom the cycle begins. */
-export async function reportBeginning(
+/** Compares the first file of a cycle with the other cycles, and notes the tenant of the new cycle. */
+export async function reportNewCycle(
   context: Context,
-  { file, input, ledger, words }: Unsent,
-  { tenant, cycle, rows, client }: FirstFile,
+  { file, input, ledger, words }: UnsentFile,
+  { tenant, cycle, rows, client }: NewCycle,
 ): Promise<void> {
   const { notices, settings } = context;
   const { name, check } = file;
@@ -89,24 +91,24 @@ export async function reportBeginning(
     now: client?.now() ?? context.clock.now(),
     isSandbox: serviceOf(context) === 'sandbox',
   };
-  if (!input.confirmed.payAgain) await requireOtherRows(client, others, beginning);
-  await warnOfNewState(context, { ledger, input }, tenant);
+  if (!input.confirmed.payAgain) await refuseRowsOfOtherCycle(client, others, beginning);
+  await warnOfEmptyState(context, { ledger, input }, tenant);
   if (input.cycle === undefined) return;
   const who = tenantText(context, tenant);
   notices.note(`first upload of cycle ${cycle}: profile ${settings.profile.value}, tenant ${who}`);
   const last = others.find((each) => !each.name.startsWith('file-'));
   const share = last === undefined ? 1 : last.shared / rows.size;
-  if (last === undefined || share >= LEAST_SHARE) return;
+  if (last === undefined || share >= MIN_SHARE_OF_LAST_CYCLE) return;
   notices.warn(
     `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,
   );
 }
 
-/** Says which rows of a file other jobs have. `now` is the service's time, by which jobs expire. */
+/** Notes which rows of a file other jobs have. `now` is the service's time. */
 export function reportDivision(
   { notices }: Context,
   { name, check }: Pick<RequestFile, 'name' | 'check'>,
-  { free, joined, made }: Division,
+  { free, joined, upToDate }: Division,
   named: NamedFile,
   now: number,
 ): void {
@@ -116,67 +118,67 @@ export function reportDivision(
     const which = one.rows === check.rows ? `${all} of ${name}` : `${formatNumber(one.rows)} ${of}`;
     const isDoubtful = one.status === undefined && !one.isDone;
     const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, now)}` : '';
-    const text = `${which} ${one.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${whoText(one, now)}${doubt}`;
+    const text = `${which} ${one.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${senderText(one, now)}${doubt}`;
     if (isDoubtful) notices.warn(text);
     else notices.note(text);
   }
-  if (made > 0)
+  if (upToDate > 0)
     notices.note(
-      `${formatNumber(made)} ${of} ${made === 1 ? 'has a token' : 'have tokens'} that results of ${cycleText(named)} made: up to date, and not sent`,
+      `${formatNumber(upToDate)} ${of} ${upToDate === 1 ? 'has a token' : 'have tokens'} that results of ${cycleText(named)} made: up to date, and not sent`,
     );
   const [, second] = free;
   if (second === undefined) return;
   const { rows } = second.check;
   notices.note(
-    `${countText(rows, 'token')} of ${name} ${rows === 1 ? 'has' : 'have'} rows for several merchants: a token stands once in a job, so that ${countText(jobsFor(free), 'job')} are needed`,
+    `${countText(rows, 'token')} of ${name} ${rows === 1 ? 'has' : 'have'} rows for several merchants: a token stands once in a job, so that ${countText(countJobs(free), 'job')} are needed`,
   );
 }
 
 /**
- * Looks at the rows that no job has yet as a whole, and says what it sees. Returns what is strange of their tokens.
- * @throws SvcError `refused_input` for rows that cannot be meant as they are
+ * Checks all free rows of a file together, and notes an overview of them. Returns what is strange about their tokens.
+ * @throws SvcError `refused_input` for rows that are probably a mistake
  */
-export function lookAtRows(
+export function reviewFreeRows(
   context: Context,
-  { file, input, words }: Unsent,
+  { file, input, words }: UnsentFile,
   free: readonly FreeRows[],
 ): string | undefined {
   const { accept, isPrepared } = input;
   const { check, submitted, name } = file;
-  const rows = rowsOf(free);
+  const rows = countRows(free);
   if (isPrepared === true || rows === 0) return undefined;
   const isWhole = rows === check.rows;
-  const looked = isWhole ? submitted : (free[0]?.check ?? submitted);
-  const refused = implausibleFile(looked, { name, words, accept, hasLines: isWhole });
+  const reviewed = isWhole ? submitted : (free[0]?.check ?? submitted);
+  const refused = implausibleFile(reviewed, { name, words, accept, hasLines: isWhole });
   if (refused !== undefined) throw refused;
-  noteOverview(context, undefined, looked);
-  return looked.overview && strangeTokens(looked.overview);
+  noteOverview(context, undefined, reviewed);
+  return reviewed.overview && strangeTokens(reviewed.overview);
 }
 
-/** Asks before billable rows are sent. `look` adds what is strange. */
+/** Asks before billable rows are sent. `strangeText` is what `reviewFreeRows` found. */
 export async function confirmRows(
   context: Context,
-  unsent: Pick<Unsent, 'file' | 'input' | 'words'>,
+  unsent: Pick<UnsentFile, 'file' | 'input' | 'words'>,
   free: readonly FreeRows[],
-  look?: string,
+  strangeText?: string,
 ): Promise<void> {
   await confirmMerchants(context, unsent, free.length);
-  const rows = rowsOf(free);
+  const rows = countRows(free);
   if (rows === 0) return;
   const all = unsent.file.check.rows;
-  const strange = look === undefined ? '' : ` (${look})`;
+  const strange = strangeText === undefined ? '' : ` (${strangeText})`;
   const what = all === rows ? countText(rows, 'row') : `only ${formatNumber(rows)} of ${countText(all, 'row')}`;
   const choice = { unchanged: 'nothing was submitted', isUnexpected: all !== rows };
-  await confirmCost(context, `submit ${what} in ${countText(jobsFor(free), 'job')}${strange}`, choice);
+  await confirmCost(context, `submit ${what} in ${countText(countJobs(free), 'job')}${strange}`, choice);
 }
 
-/** Asks before a file needs many jobs because a token of it has many merchants, which it may have by mistake. */
+/** Asks before a file is sent in many jobs because one token has many merchants, which may be a mistake. */
 async function confirmMerchants(
   context: Context,
-  { file, input, words }: Pick<Unsent, 'file' | 'input' | 'words'>,
+  { file, input, words }: Pick<UnsentFile, 'file' | 'input' | 'words'>,
   count: number,
 ): Promise<void> {
-  if (count <= MOST_WITHOUT_A_QUESTION || input.accept.includes('merchants')) return;
+  if (count <= MAX_UNCONFIRMED_JOBS || input.accept.includes('merchants')) return;
   const what = `a token of ${file.name} has ${count} merchants, so that its rows need ${count} jobs`;
   const prompts = context.prompts();
   if (prompts.canAsk)
@@ -187,13 +189,10 @@ async function confirmMerchants(
   });
 }
 
-/**
- * Warns in CI and in containers that the record of billed rows is lost with the machine or the container unless the
- * state directory is kept.
- */
-async function warnOfNewState(
+/** Warns in CI and in containers, whose files are often deleted, that an empty state directory knows no billed rows. */
+async function warnOfEmptyState(
   { system, notices }: Context,
-  { ledger, input }: Pick<Unsent, 'ledger' | 'input'>,
+  { ledger, input }: Pick<UnsentFile, 'ledger' | 'input'>,
   tenant: string,
 ): Promise<void> {
   const isInCi = isOn(system.env['CI']);
@@ -208,24 +207,23 @@ async function warnOfNewState(
   );
 }
 
-/** Shows what would be sent. */
+/** Prints the plan of a dry run. */
 export async function showPlan(
   context: Context,
   { name, check, submitted }: RequestFile,
   free: readonly FreeRows[],
 ): Promise<void> {
   const print = await recordPrinter(context, checkedFileView);
-  const jobs = jobsFor(free);
+  const jobs = countJobs(free);
   await print(checkedFileRow(name, check, submitted, jobs));
-  const sent = jobs === 0 ? 'nothing' : `${countText(jobs, 'job')} for ${countText(rowsOf(free), 'row')}`;
+  const sent = jobs === 0 ? 'nothing' : `${countText(jobs, 'job')} for ${countText(countRows(free), 'row')}`;
   context.notices.note(`dry run: nothing was sent; it would create ${sent}`);
 }
 
-/** Returns the number of rows in some files. */
-export function rowsOf(files: readonly FreeRows[]): number {
+export function countRows(files: readonly FreeRows[]): number {
   return files.reduce((sum, { check }) => sum + check.rows, 0);
 }
 
-function jobsFor(files: readonly FreeRows[]): number {
+function countJobs(files: readonly FreeRows[]): number {
   return files.reduce((sum, { check }) => sum + check.parts.length, 0);
 }

@@ -1,3 +1,5 @@
+// Refuses a new cycle or submission that would probably bill the rows of another one again.
+
 import { SvcError } from '../../base/errors.ts';
 import { countText, fixedPercent, formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -14,60 +16,60 @@ import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import type { Taken } from '../ledger/claims.ts';
 
-/** How many cycles are compared, newest first. */
-const CYCLES_COMPARED = 40;
+/** How many of the newest cycles a new cycle is compared with. */
+const MAX_COMPARED_CYCLES = 40;
 
-/** The share of rows from which a file counts as the one of another cycle. */
-const SAME_FILE = 0.1;
+/** A file that shares more of its rows than this with a cycle counts as the file of that cycle. */
+const SAME_FILE_SHARE = 0.1;
 
-/** How long after its beginning a cycle is young. The cycle of a month begins four weeks after the one before. */
-const YOUNG_MS = 14 * DAY_MS;
+/** The age below which a cycle is probably this month's: the next monthly cycle begins about four weeks later. */
+const YOUNG_CYCLE_MS = 14 * DAY_MS;
 
-/** A cycle that has some of the rows. */
+/** Another cycle, compared with the rows of a file. */
 export interface OtherCycle {
   readonly name: string;
   /** When its first job was created, in epoch milliseconds. */
   readonly began: number;
-  /** Its jobs whose results nobody has read. Read results count as completed work, even if nobody received them. */
+  /** The jobs whose results nobody has read. */
   readonly openJobs: readonly string[];
-  /** How many of the rows it has. */
+  /** The number of rows that the file and the cycle share. */
   readonly shared: number;
-  /** Whether it is the cycle of the same file without a cycle. */
+  /** Whether the same file was submitted without a name for its cycle, which made this cycle. */
   readonly isSameFile: boolean;
 }
 
 /**
- * Returns the newest cycles besides one, newest first, with how many rows they share with a file. For a claim whose
- * rows are unknown, only the hash of its file is compared.
+ * Compares a file with the newest cycles except its own, and returns these cycles, newest first. A claim whose rows are
+ * unknown is compared by the hash of its file.
  */
 export async function otherCycles(
   ledger: Ledger,
-  except: string,
+  ownCycle: string,
   rows: FileRows,
   sha256: string,
 ): Promise<readonly OtherCycle[]> {
   const ownNames = new Set([...(await fileCycles(ledger, rows)), unknownRowsCycle(sha256)]);
-  const found: { readonly cycle: LedgerCycle; readonly entries: readonly Entry[]; readonly began: number }[] = [];
+  const begun: { readonly cycle: LedgerCycle; readonly entries: readonly Entry[]; readonly began: number }[] = [];
   for (const name of await ledger.cycleNames()) {
     const cycle = ledger.cycle(name);
     const entries = await readUnlessForked(cycle);
     const [first] = standingClaims(entries);
-    if (first && cycle !== ledger.cycle(except))
-      found.push({ cycle, entries, began: parseTime(first.created_at) ?? 0 });
+    if (first && cycle !== ledger.cycle(ownCycle))
+      begun.push({ cycle, entries, began: parseTime(first.created_at) ?? 0 });
   }
-  const newest = found.toSorted((one, other) => other.began - one.began).slice(0, CYCLES_COMPARED);
+  const newest = begun.toSorted((one, other) => other.began - one.began).slice(0, MAX_COMPARED_CYCLES);
   return Promise.all(
     newest.map(async ({ cycle, entries, began }) => {
       const { name } = cycle;
       const claims = standingClaims(entries);
-      const shared = await sharedWith(cycle, claims, rows, sha256);
+      const shared = await countSharedRows(cycle, claims, rows, sha256);
       const unread = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));
       return { name, began, shared, openJobs: unread, isSameFile: ownNames.has(name) };
     }),
   );
 }
 
-/** Reads a cycle; nothing of one with two histories, since what it lacks is to be sent in another cycle, as its error says. */
+/** Reads a cycle. A forked cycle counts as empty: its error tells the operator to send missing rows in a new cycle. */
 async function readUnlessForked(cycle: LedgerCycle): Promise<readonly Entry[]> {
   try {
     return [...(await cycle.read())];
@@ -77,7 +79,7 @@ async function readUnlessForked(cycle: LedgerCycle): Promise<readonly Entry[]> {
   }
 }
 
-async function sharedWith(
+async function countSharedRows(
   cycle: LedgerCycle,
   claims: readonly ClaimEntry[],
   rows: FileRows,
@@ -85,20 +87,20 @@ async function sharedWith(
 ): Promise<number> {
   let shared = 0;
   for (const claim of claims)
-    if (claim.row_set !== null) shared += await rows.shared(await cycle.rowsOf(claim));
+    if (claim.row_set !== null) shared += await rows.shared(await cycle.rowSetOf(claim));
     else if (claim.file.sha256 === sha256) shared += claim.rows;
   return Math.min(shared, rows.size);
 }
 
 /** The command that begins a cycle, as words. */
-interface Beginning {
+interface NewCycle {
   readonly name: string;
-  /** How many rows the file has. */
+  /** The number of rows in the file. */
   readonly rows: number;
-  /** The cycle as the operator named it; undefined for a file without one. */
+  /** The cycle as the operator named it; undefined for a file without a cycle. */
   readonly cycle: string | undefined;
   readonly words: readonly string[];
-  /** The command that submits the file, if another one begins the cycle. */
+  /** The command that submits the file, if `words` is another command. */
   readonly submit?: readonly string[] | undefined;
   readonly now: number;
   /** Whether the service is the embedded sandbox, whose clock can be moved to another month. */
@@ -106,21 +108,19 @@ interface Beginning {
 }
 
 /**
- * Checks that a cycle does not begin with the rows of another one that is open or young, which would most likely pay for
- * them twice by mistake.
- * @throws SvcError `pending` for a cycle with a job that the service says is under way, `conflict` for another open or a
- *   young one
+ * Refuses to begin a cycle with the rows of another open or young cycle, which would probably bill them twice by mistake.
+ * @throws SvcError `pending` if the service reports a job of the other cycle as under way, else `conflict`
  */
-export async function requireOtherRows(
+export async function refuseRowsOfOtherCycle(
   client: Client | undefined,
   others: readonly OtherCycle[],
-  { name, rows, cycle, words, submit = words, now, isSandbox = false }: Beginning,
+  { name, rows, cycle, words, submit = words, now, isSandbox = false }: NewCycle,
 ): Promise<void> {
-  const isSame = ({ shared }: OtherCycle): boolean => shared > rows * SAME_FILE;
-  const other = others.find((each) => isSame(each) && (each.openJobs.length > 0 || now - each.began < YOUNG_MS));
+  const isSame = ({ shared }: OtherCycle): boolean => shared > rows * SAME_FILE_SHARE;
+  const other = others.find((each) => isSame(each) && (each.openJobs.length > 0 || now - each.began < YOUNG_CYCLE_MS));
   if (other === undefined) return;
   const isOpen = other.openJobs.length > 0;
-  const status = client && isOpen ? await firstUnderWay(client, other.openJobs) : undefined;
+  const status = client && isOpen ? await openJobStatus(client, other.openJobs) : undefined;
   const share = `${countText(other.shared, 'row')} of ${name} (${fixedPercent(other.shared / rows)})`;
   const ago = formatDuration(Math.max(0, now - other.began));
   const began = isOpen ? `which began ${ago} ago and is not completed` : `which began ${ago} ago`;
@@ -154,8 +154,8 @@ export async function requireOtherRows(
   );
 }
 
-/** Returns what the service says of the first job that is under way. */
-async function firstUnderWay(client: Client, jobs: readonly string[]): Promise<string | undefined> {
+/** Returns the status of the first job that is under way; undefined if none is. */
+async function openJobStatus(client: Client, jobs: readonly string[]): Promise<string | undefined> {
   for (const job of jobs) {
     const status = (await findJob(client, job))?.status;
     if (status !== undefined && status !== 'completed' && status !== 'failed') return status;
@@ -163,19 +163,19 @@ async function firstUnderWay(client: Client, jobs: readonly string[]): Promise<s
   return undefined;
 }
 
-interface Submitted {
+interface SubmittedBefore {
   readonly name: string;
-  /** The name of its cycle in the ledger. */
+  /** The name of the file's cycle in the ledger. */
   readonly cycle: string;
-  /** The jobs that have the rows. */
+  /** The jobs with the rows of the file. */
   readonly joined: readonly (Taken & { readonly file: DividedRows })[];
   /** The command that submits the file, as words. */
   readonly words: readonly string[];
   readonly now: number;
 }
 
-/** How long after its end a file without a cycle shows its results when it is submitted again. */
-const RETRY_MS = 7 * DAY_MS;
+/** How long after the end of its jobs a file without a cycle may be submitted again to get the same results. */
+const RECENT_MS = 7 * DAY_MS;
 
 /** Explains how to refresh a file regularly, without a command that would bill the whole file again in a new cycle. */
 function refreshText(now: number): string {
@@ -183,12 +183,15 @@ function refreshText(now: number): string {
 }
 
 /**
- * Checks that a file without a cycle, all of whose rows were sent before, was not sent long ago if its results were read: a green
- * exit on old results would be false each month. The clock of the machine that received the results may be wrong, so that
- * its time counts only within the time that the service takes.
+ * Refuses a file without a cycle whose results were read long ago. A monthly cron job would otherwise end with 0 on the
+ * results of the first month. The time of delivery counts only within the longest time that a job takes, because the clock
+ * of the machine that received the results may be wrong.
  * @throws SvcError `conflict`
  */
-export function requireRecentResults(entries: readonly Entry[], { name, cycle, joined, words, now }: Submitted): void {
+export function refuseOldResults(
+  entries: readonly Entry[],
+  { name, cycle, joined, words, now }: SubmittedBefore,
+): void {
   const times = joined.map(({ claim: { job, created_at: at } }) => {
     const delivery = deliveryOf(entries, job);
     const sent = parseTime(at);
@@ -197,7 +200,7 @@ export function requireRecentResults(entries: readonly Entry[], { name, cycle, j
     return { sent, ended: Math.max(sent, Math.min(received, sent + LONGEST_JOB_MS)) };
   });
   const [first] = joined;
-  if (first === undefined || times.some(({ ended }) => now - ended <= RETRY_MS)) return;
+  if (first === undefined || times.some(({ ended }) => now - ended <= RECENT_MS)) return;
   const last = Math.max(...times.map(({ sent }) => sent));
   throw new SvcError(
     'conflict',

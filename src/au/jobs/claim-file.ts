@@ -1,3 +1,5 @@
+// Claims all rows of a file for one job that the operator named: 'svc au upload'.
+
 import path from 'node:path';
 import { operatorOf } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -12,50 +14,49 @@ import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { holdJob } from '../job/verdict.ts';
-import { otherCycles, requireOtherRows } from './begin-cycle.ts';
+import { otherCycles, refuseRowsOfOtherCycle } from './begin-cycle.ts';
 import { compareJobs, openComparedLedger } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './options.ts';
-import { type Compared, cycleText, type NamedFile, NOTHING, RowClaims, whoText } from './row-claims.ts';
+import { type ComparedFile, cycleText, type NamedFile, NOTHING_SENT, RowClaims, senderText } from './row-claims.ts';
 import { type JobFiles, senderOf } from '../job/job-files.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { sentBefore } from '../job/upload.ts';
 
-interface JobFile {
+interface FileForJob {
   readonly file: RequestFile;
   /** The file as typed. */
   readonly typed: string;
   readonly confirmed: Confirmed;
-  /** Whether the ledger is only read, as by a dry run, which finds out whether the claim would succeed. */
+  /** Whether to check without writing to the ledger, as a dry run does. */
   readonly onlyReads: boolean;
 }
 
 /**
- * Binds the rows of a whole file to a job that the operator chose for it, after a search for jobs that the ledger does not
- * know and that may have these rows. Then `send` gets what this machine keeps of the job, unless the ledger is only
- * read. Meanwhile the job is locked: `au abandon`, which frees its rows, locks it too.
+ * Claims the rows of a file for a job, then calls `send` with the job's files on this machine. With `onlyReads`, only checks
+ * whether the claim would succeed. The job is locked until `send` ends, so that `au abandon` cannot free its rows meanwhile.
  * @throws SvcError `pending` if another process works on the job, else as `compareJobs`, `requireFreeRows` and `RowClaims.claim`
  */
 export async function claimFile(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  file: JobFile,
+  file: FileForJob,
   send: (sent: JobFiles) => Promise<void>,
 ): Promise<void> {
   const { onlyReads } = file;
   const words = ['au', 'upload', job.id, file.typed, ...confirmWords(file.confirmed)];
   const ledger = openComparedLedger(context, words, { onlyReads });
-  const sent = ledger.jobFiles(job.id);
-  const claim = (): Promise<void> => bindFile(context, client, job, { ...file, words, ledger, sent });
+  const jobFiles = ledger.jobFiles(job.id);
+  const claim = (): Promise<void> => bindFile(context, client, job, { ...file, words, ledger, sent: jobFiles });
   if (onlyReads) return claim();
-  return holdJob(context, sent, async () => {
+  return holdJob(context, jobFiles, async () => {
     await claim();
-    await send(sent);
+    await send(jobFiles);
   });
 }
 
-/** The ledger for the rows of a file, and the record of what was sent to its job. */
-interface FileToBind extends JobFile {
+/** A file, the ledger that gets its claim, and the record of what was sent to its job. */
+interface FileToBind extends FileForJob {
   readonly words: readonly string[];
   readonly ledger: CommandLedger;
   readonly sent: JobFiles;
@@ -73,28 +74,28 @@ async function bindFile(
   const jobs = await compareJobs(client, { ledger, tenant, job, onlyRecorded: false, newLedger, again: words, words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });
   const claims = new RowClaims(ledger);
-  const requireFree = (): Promise<Compared> => requireFreeRows(context, client, job, { request, ledger, claims });
+  const requireFree = (): Promise<ComparedFile> => requireFreeRows(context, client, job, { request, ledger, claims });
   const { named, rows, isBegun } = await requireFree();
   const { cycle } = named;
   const { check, source } = request;
   const { bytes, sha256 } = check;
   const opened = await ledger.open(tenant);
   const bound = standingClaims(await opened.cycle(cycle).read()).find((claim) => claim.job === job.id);
-  // The bytes of an earlier upload may have other dates for the same rows.
+  // The same rows with other dates are another file, and a job takes only one file.
   if (bound && bound.sha256 !== sha256) throw boundJob(job.id);
   const { name } = named;
   if (!payAgain && !isBegun) {
     const submit = ['au', 'submit', typed];
     const beginning = { name, rows: rows.size, cycle: undefined, words, submit, now: client.now() };
-    await requireOtherRows(client, await otherCycles(opened, cycle, rows, sha256), beginning);
+    await refuseRowsOfOtherCycle(client, await otherCycles(opened, cycle, rows, sha256), beginning);
   }
   const isNew = bound === undefined;
-  // Another machine may claim the job first, so that this alone permits no upload.
+  // 'claiming' permits no upload: another machine may still claim the job first.
   if (isNew && !onlyReads) await sent.begin(source, senderOf(context), 'claiming');
   const file = { name, sha256, rows: check.rows };
   const claiming = claims.claim(context, client, { job, cycle, file, part: 1, bytes, source, sha256 });
   const isClaimed = await claiming.catch(async (error: unknown) => {
-    // What became of the job that got rows meanwhile is asked for, and not taken from the ledger.
+    // Another job got rows meanwhile. This check asks the service about that job, and its error names it.
     if (error instanceof RowsTaken) await requireFree();
     throw error;
   });
@@ -102,15 +103,15 @@ async function bindFile(
   const isOwn = isClaimed || (bound?.by.host === host && bound.by.user === user);
   const isClaiming = sent.sent === 'claiming';
   if (isOwn && isClaiming && !onlyReads) sent.record('some');
-  // A dry run ends like the upload itself, which sends nothing.
+  // Without a new or unfinished claim, the upload would fail with this error too.
   const goesOn = isNew || (isOwn && isClaiming);
   if (onlyReads && !goesOn && sent.mayBeWhole) throw sentBefore(job.id);
 }
 
 /**
  * Checks that no other job has rows of a file.
- * @throws SvcError `conflict` if other jobs have some or results made its tokens, `outcome_unknown` if it is not known whether
- *   another job has them
+ * @throws SvcError `conflict` if another job has rows, or tokens came from results of the cycle; `outcome_unknown` if the
+ *   service does not show whether another job has rows
  */
 async function requireFreeRows(
   context: Context,
@@ -121,29 +122,30 @@ async function requireFreeRows(
     ledger,
     claims,
   }: { readonly request: RequestFile; readonly ledger: CommandLedger; readonly claims: RowClaims },
-): Promise<Compared> {
+): Promise<ComparedFile> {
   const now = client.now();
   const file = { ...request, name: path.basename(request.name) };
-  const comparing = { tenant: ledger.tenantOf(job), file, own: new Set([job.id]), newer: async () => job };
+  const ownJobs = new Set([job.id]);
+  const comparing = { tenant: ledger.tenantOf(job), file, ownJobs, createJob: async () => job };
   const compared = await claims.compare(context, client, comparing);
   const { named, taken, division } = compared;
   const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
   const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
-  const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING });
+  const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING_SENT });
   if (doubt) throw doubt;
-  if (taken.length > 0) throw takenError(named, taken, request.check.rows, now);
-  if (division !== undefined) throw newTokensError(named, division.made);
+  if (taken.length > 0) throw rowsTakenError(named, taken, request.check.rows, now);
+  if (division !== undefined) throw newTokensError(named, division.upToDate);
   return compared;
 }
 
-/** Returns the error for a file of which other jobs have rows, where all of it must be sent in one job. */
-export function takenError(file: NamedFile, taken: readonly Taken[], rows: number, now: number): SvcError {
+/** Returns the error for a file that must be sent whole, although other jobs have some of its rows. */
+export function rowsTakenError(file: NamedFile, taken: readonly Taken[], rows: number, now: number): SvcError {
   const shared = Math.min(
     rows,
     taken.reduce((sum, one) => sum + one.rows, 0),
   );
   const jobs = taken.map(({ claim }) => claim.job);
-  const who = taken.map((one) => whoText(one, now)).join('; ');
+  const who = taken.map((one) => senderText(one, now)).join('; ');
   return new SvcError(
     'conflict',
     `${formatNumber(shared)} of ${countText(rows, 'row')} of ${file.name} are in ${cycleText(file)} already: ${who}; nothing was sent`,
@@ -157,7 +159,7 @@ export function takenError(file: NamedFile, taken: readonly Taken[], rows: numbe
   );
 }
 
-/** Returns the error for a file whose tokens all came from results of its cycle. */
+/** Returns the error for a file with tokens that came from results of its cycle. */
 function newTokensError(file: NamedFile, made: number): SvcError {
   return new SvcError(
     'conflict',

@@ -1,3 +1,5 @@
+// Polls the jobs with rows of one request file, and writes their results in the order of the file.
+
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { SvcError } from '../../base/errors.ts';
@@ -21,21 +23,21 @@ import type { NamedCycle } from './named-cycle.ts';
 import { pollClaims, type PolledClaims } from './poll-claims.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { outlast } from '../job/wait.ts';
-import { waitingWords } from './options.ts';
+import { withWait } from './options.ts';
 
 /** A job with rows of a file. */
 export interface FileJob {
   readonly claim: ClaimEntry;
-  /** The rows of the file that the job has, in the order of the file. */
+  /** The job's rows of the file, in the order of the file. */
   readonly rows: RowsOfJob;
 }
 
-/** Tells whether the rows of a claim were sent from this very file. */
+/** Tells whether the rows of a job were sent from this file, not from another file with the same rows. */
 export function isOfFile({ claim }: FileJob, { check }: Pick<RequestFile, 'check'>): boolean {
   return claim.file.sha256 === check.sha256;
 }
 
-/** The jobs with rows of a file, as the ledger has them. */
+/** The jobs in the ledger that have rows of a file. */
 export interface FileJobs {
   readonly file: RequestFile;
   readonly jobs: readonly FileJob[];
@@ -46,91 +48,90 @@ export interface FileJobs {
 
 /** The results of a file on this machine. */
 export interface FileResults extends ResultsFile {
-  readonly found: FileJobs;
-  /** The results of each job, in the order in which they were joined. */
+  readonly fileJobs: FileJobs;
+  /** The results of each job, in the order of the parts of the file. */
   readonly jobs: readonly (FileJob & JobResults)[];
   readonly compared: boolean;
 }
 
-/** Returns the number of rows of some jobs. */
 function countRows(jobs: readonly FileJob[]): number {
   return jobs.reduce((sum, { rows }) => sum + rows.count, 0);
 }
 
-interface Polling {
+interface PollFileOptions {
   readonly wait: boolean;
-  /** A file with results that were delivered before, also of jobs that the service does not find any more. */
+  /** The results file of an earlier delivery. It may have results of jobs that the service has forgotten. */
   readonly delivered?: string | undefined;
-  /** The command that goes on later. */
+  /** The command that continues later, as words. */
   readonly again: readonly string[];
   readonly contested?: ReadonlySet<string> | undefined;
 }
 
-/** Polls some of the jobs of a file, or waits for them with `wait`. */
+/** Polls the jobs of a file once, or until they end with `wait`. */
 export async function pollFile(
   context: Context,
   { file, jobs, cycle }: FileJobs,
-  { wait, again, contested = new Set() }: Polling,
+  { wait, again, contested = new Set() }: PollFileOptions,
 ): Promise<PolledClaims> {
   const client = await context.client();
   const claims = jobs.map(({ claim }) => claim);
   const label = claims.length === 1 ? (claims[0]?.job ?? '') : `${file.name} in ${countText(claims.length, 'job')}`;
-  const waiting = waitingWords(again);
+  const waiting = withWait(again);
   const polling = { wait, again: waiting, resubmit: waiting, contested, label, onEvent: showJobs(context) };
   return pollClaims(client, { ...cycle, claims }, polling);
 }
 
 /**
  * Polls the jobs of a file or waits for them, and writes their results into one file, in the order of the request.
- * @throws SvcError why there are no results of all rows
+ * @throws SvcError the reason why the results of some rows are missing
  */
 export async function deliverFile(
   context: Context,
-  jobsNow: () => Promise<FileJobs>,
-  to: Destination,
-  { wait, again, delivered }: Polling,
+  readJobs: () => Promise<FileJobs>,
+  destination: Destination,
+  { wait, again, delivered }: PollFileOptions,
 ): Promise<FileResults> {
   const client = await context.client();
   return withContested(client, wait, async (contested) => {
-    const found = await outlast(context, wait, jobsNow);
-    const { reason, lost } = await pollFile(context, found, { wait, again, contested });
+    const fileJobs = await outlast(context, wait, readJobs);
+    const { reason, lost } = await pollFile(context, fileJobs, { wait, again, contested });
     if (reason !== undefined) throw reason;
-    const isJoinable = delivered !== undefined && lost.length < found.jobs.length;
+    // The earlier results file replaces the results of lost jobs, as long as the service still has some of the jobs.
+    const isJoinable = delivered !== undefined && lost.length < fileJobs.jobs.length;
     const doubts = isJoinable ? [] : lost.map((claim) => ({ claim, why: 'delivered' }) as const);
-    const doubt = doubtError(doubts, { cycle: found.cycle.name, now: client.now() });
+    const doubt = doubtError(doubts, { cycle: fileJobs.cycle.name, now: client.now() });
     if (doubt) throw doubt;
-    const how = { wait, again, delivered, lost: new Set(lost.map(({ job }) => job)) };
-    return writeFile(context, client, found, to, how);
+    const lostJobs = new Set(lost.map(({ job }) => job));
+    return writeResults(context, client, fileJobs, destination, { wait, again, delivered, lostJobs });
   });
 }
 
-async function writeFile(
+async function writeResults(
   context: Context,
   client: Client,
-  found: FileJobs,
-  to: Destination,
-  { wait, again, delivered, lost }: Polling & { readonly lost: ReadonlySet<string> },
+  fileJobs: FileJobs,
+  destination: Destination,
+  { wait, again, delivered, lostJobs }: PollFileOptions & { readonly lostJobs: ReadonlySet<string> },
 ): Promise<FileResults> {
-  const { file, cycle } = found;
+  const { file, cycle } = fileJobs;
   const jobs: (FileJob & JobResults)[] = [];
-  // The jobs are in the order in which the parts of the file were sent.
-  for (const job of found.jobs.toSorted((a, b) => a.claim.part - b.claim.part)) {
+  for (const job of fileJobs.jobs.toSorted((a, b) => a.claim.part - b.claim.part)) {
     const how = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
     const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, how);
-    const joined = lost.has(job.claim.job) ? delivered : undefined;
+    const joined = lostJobs.has(job.claim.job) ? delivered : undefined;
     jobs.push({
       ...job,
       ...(joined === undefined ? await outlast(context, wait, get) : { file: joined, compared: true }),
     });
   }
-  const numbers = await rowNumbers(file, jobs, { cycle: cycle.name, joined: delivered });
+  const numbers = await numberRows(file, jobs, { cycle: cycle.name, joined: delivered });
   const results = await deliverResults(
     context,
     jobs.map((job) => job.file),
-    to,
+    destination,
     numbers,
   );
-  // A file may have only some rows of the job of another file.
+  // A job of another file counts as delivered only if this file has all of its rows.
   const whole = jobs.filter(({ claim, rows }) => rows.count >= claim.rows);
   await enterDelivery(
     context,
@@ -139,16 +140,16 @@ async function writeFile(
   );
   const compared = jobs.every((job) => job.compared);
   if (!compared) noteUncompared(context, results.file);
-  return { ...results, found, jobs, compared };
+  return { ...results, fileJobs, jobs, compared };
 }
 
 /**
- * Numbers the rows of each job as they are in the file. Returns undefined if the results of the jobs, one after the other, are
- * in the order of the file: then nothing needs memory, and the results stay byte for byte as they are. `joined` is a file with
- * results of several jobs, for those of the jobs that no other file has.
- * @throws SvcError `checksum_mismatch` for a token of such a job that another job has too: results name no merchant
+ * Numbers the rows of each job by their place in the file. Returns undefined if the jobs have consecutive slices of the file:
+ * then their results are joined without numbers in memory, byte for byte. `joined` is an earlier file with results of several
+ * jobs.
+ * @throws SvcError `checksum_mismatch` if a token of a job in `joined` is in another job too: results name no merchant
  */
-async function rowNumbers(
+async function numberRows(
   file: Pick<RequestFile, 'check' | 'source'>,
   jobs: readonly (FileJob & Pick<JobResults, 'file'>)[],
   { cycle, joined }: { readonly cycle: string; readonly joined: string | undefined },
@@ -156,11 +157,13 @@ async function rowNumbers(
   const isJoined = jobs.some((job) => job.file === joined);
   if (!isJoined && (await areSlices(file, jobs))) return undefined;
   const numberOf = await rowNumbersOf(file.source, file.check.rows);
-  const found: PartRows[] = [];
-  for (const { rows } of jobs) found.push(await PartRows.of([rows.source], rows.count, numberOf));
-  for (const [at, job] of jobs.entries())
-    if (job.file === joined && (await sharesToken(found[at], jobs.toSpliced(at, 1)))) throw inSeveralJobs(job, cycle);
-  return found;
+  const partRows: PartRows[] = [];
+  for (const { rows } of jobs) partRows.push(await PartRows.of([rows.source], rows.count, numberOf));
+  for (const [index, job] of jobs.entries()) {
+    const others = jobs.toSpliced(index, 1);
+    if (job.file === joined && (await sharesToken(partRows[index], others))) throw sharedTokenError(job, cycle);
+  }
+  return partRows;
 }
 
 async function sharesToken(own: PartRows | undefined, others: readonly FileJob[]): Promise<boolean> {
@@ -170,20 +173,20 @@ async function sharesToken(own: PartRows | undefined, others: readonly FileJob[]
   return false;
 }
 
-function inSeveralJobs({ claim: { job }, file }: FileJob & Pick<JobResults, 'file'>, cycle: string): SvcError {
+function sharedTokenError({ claim: { job }, file }: FileJob & Pick<JobResults, 'file'>, cycle: string): SvcError {
   const name = basename(file);
   return new SvcError(
     'checksum_mismatch',
     `the service does not find job ${job}, and ${name} does not show which results are of that job: it has a token that another job has too`,
     {
-      hint: `${name} was left as it is. A machine that keeps the results of the job writes all files with the same command. The jobs of the cycle:`,
+      hint: `${name} was not changed. Run the same command on a machine that keeps the results of the job. The jobs of the cycle:`,
       next: ['au', 'status', cycle],
       facts: { job, file },
     },
   );
 }
 
-/** Tells whether some jobs have all rows of a file, and no others, one slice after the other. */
+/** Tells whether the jobs have all rows of a file and no other rows, as consecutive slices. */
 async function areSlices(
   { check, source }: Pick<RequestFile, 'check' | 'source'>,
   jobs: readonly FileJob[],
@@ -209,10 +212,10 @@ function noteUncompared(context: Context, file: string): void {
   noteNext(context, 'to compare them with a copy of the request', ['au', 'report', file, '--request', '<file>']);
 }
 
-/** The members that every row about a submitted file has. */
+/** The members of a submission that do not depend on the service. */
 type SubmittedFile = Omit<Submission, 'status' | 'results'>;
 
-/** Returns the row of a submitted file. `errors` are the left-out rows with an error as their result, once that is known. */
+/** Returns a submitted file as printed. `errors` is the number of left-out rows whose result is an error, if known. */
 export function rowOfFile({ file, jobs, isNamed, cycle }: FileJobs, errors?: number): SubmittedFile {
   const own = jobs.filter((job) => isOfFile(job, file));
   const ids = jobs.map(({ claim }) => claim.job);
@@ -231,7 +234,7 @@ export function rowOfFile({ file, jobs, isNamed, cycle }: FileJobs, errors?: num
   };
 }
 
-/** Returns the status of jobs that were polled, in one word. */
+/** Returns one status for all polled jobs of a file. */
 export function statusOfJobs(
   jobs: readonly FileJob[],
   { cycle }: Pick<FileJobs, 'cycle'>,
@@ -245,7 +248,7 @@ export function statusOfJobs(
   return statuses.every((status) => status === 'completed') ? 'completed' : 'pending';
 }
 
-/** Tells whether a job waits for the file of another machine, so that its rows are not submitted yet. */
+/** Tells whether a job still waits for its file, which another machine sends. */
 export function waitsForFile({ cycle }: Pick<FileJobs, 'cycle'>, { statuses }: PolledClaims): boolean {
   return [...statuses].some(([job, status]) => status === 'pending' && cycle.ledger.jobFiles(job).sent !== 'stored');
 }

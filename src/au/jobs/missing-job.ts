@@ -1,3 +1,5 @@
+// Explains a job that the service does not find by what this machine and the ledger know of the job.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
@@ -10,7 +12,7 @@ import type { ClaimedJob } from '../ledger/command-ledger.ts';
 import { keptResults } from '../results/reading.ts';
 
 /**
- * Replaces the error that the service does not find a job by one that says what this machine and the ledger know of it.
+ * Runs `work`. If the service does not find the job, replaces the error by one that says what is known of the job.
  * @throws SvcError `outcome_unknown` for a job that has its file, or may have it
  */
 export async function explainMissing<T>(context: Context, id: string, work: Promise<T>): Promise<T> {
@@ -22,7 +24,7 @@ export async function explainMissing<T>(context: Context, id: string, work: Prom
   }
 }
 
-/** Tells whether a job that the service does not find now may be found later, because it has its file or may have it. */
+/** Tells whether the service may find a job later: its file may have been sent. */
 export async function mayBeFound(context: Context, id: string): Promise<boolean> {
   const { code, retryable } = await missingJobError(context, id);
   return code === 'outcome_unknown' && retryable;
@@ -33,7 +35,7 @@ async function missingJobError(context: Context, id: string): Promise<SvcError> 
   // Without a state directory, there is no ledger either.
   if (directoryOf(context.system, 'state') === undefined) return missingError(id);
   try {
-    return await ofLedger(context, id, now);
+    return await errorFromLedger(context, id, now);
   } catch (error) {
     if (!isSvcError(error) || context.signal.aborted) throw error;
     const message = `job ${id} is not found, and whether its file was sent is not known: ${error.message}`;
@@ -41,15 +43,15 @@ async function missingJobError(context: Context, id: string): Promise<SvcError> 
   }
 }
 
-/** Returns what the ledgers say of a job, or what this machine keeps of it. */
-async function ofLedger(context: Context, id: string, now: number): Promise<SvcError> {
+/** Returns the error for a missing job: from its claim in a ledger, or else from its files on this machine. */
+async function errorFromLedger(context: Context, id: string, now: number): Promise<SvcError> {
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const ledger = new CommandLedger(context, { onlyReads: true });
   for await (const [tenant] of ledger.everyTenant()) {
     const claimed = await ledger.claimed(tenant, id);
     if (claimed === undefined) continue;
     const isKept = (await keptResults(ledger, tenant, id)) !== undefined;
-    return ofClaim(claimed, ledger.jobFiles(id), isKept, now);
+    return errorFromClaim(claimed, ledger.jobFiles(id), isKept, now);
   }
   if (!ledger.jobFiles(id).mayBeSent) return missingError(id);
   return new SvcError(
@@ -64,7 +66,7 @@ async function ofLedger(context: Context, id: string, now: number): Promise<SvcE
   );
 }
 
-function ofClaim(
+function errorFromClaim(
   { claim, cycle: { name: cycle }, entries }: ClaimedJob,
   sent: JobFiles,
   isKept: boolean,
@@ -78,10 +80,9 @@ function ofClaim(
     return isKept ? doubt.with({ hint, next: ['au', 'download', job] }) : doubt.with({ next: ['au', 'status', cycle] });
   }
   if (isDone(entries, job)) return doubtError([{ claim, why: 'read' }], doubting);
-  // A claim that ended, or the record of an upload of which only a part was sent, says that nothing is billed.
+  // Nothing is billed for an ended claim, or below, for an upload that stopped before its last bytes.
   if (!stands(entries, job)) return missingError(job);
   const expiresAt = parseTime(claim.expires_at ?? '');
-  // The machine that sends the file knows that only a part of it was sent.
   if (sent.sent === 'some') return missingError(job, expiresAt === undefined ? undefined : { expiresAt, now });
   const doubt = doubtError([{ claim, why: 'missing' }], doubting);
   if (!doubt.retryable) return doubt;

@@ -1,3 +1,5 @@
+// Finds cycles in the ledger of the key's tenant: the cycle that was typed, or the cycles with open jobs.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { tenantInUse } from '../../cli/app/tenant-mark.ts';
@@ -23,41 +25,40 @@ export interface NamedCycle {
 }
 
 /**
- * Opens the ledger of the key's tenant; undefined if the tenant is not known, and `isSought` is true of no ledger in the place
- * that may be its own. `isNamed` says that the operator named what is sought, such as a cycle. By default, a ledger with open
- * jobs is sought. Keys of several tenants may be used on one machine, so that only a note says of jobs that this profile did
- * not send.
- * @throws SvcError `outcome_unknown` where one is sought, and the service does not show whether it is that of the key
+ * Opens the ledger of the key's tenant. Where the service does not show the tenant, returns undefined if no ledger that may be
+ * the tenant's passes `isWanted`, by default: has open jobs. `isNamed` says that the operator named a cycle. Otherwise a
+ * ledger whose jobs another profile sent only gets a note, because one machine may use keys of several tenants.
+ * @throws SvcError `outcome_unknown` if a wanted ledger may be that of the key
  */
 export async function ledgerOfKey(
   context: Context,
   client: Client,
   ledger: CommandLedger,
-  isSought: (ledger: Ledger) => Promise<boolean> = hasOpenJobs,
+  isWanted: (ledger: Ledger) => Promise<boolean> = hasOpenJobs,
   { isNamed = false } = {},
 ): Promise<[string, Ledger] | undefined> {
   const tenant = (await tenantOfKey(client)) ?? (await tenantOfAnyJob(client, ledger));
   if (tenant !== undefined) return [tenant, await ledger.open(tenant)];
-  for await (const [other, found] of ledger.everyTenant()) {
-    if (!(await isSought(found))) continue;
-    const known = tenantInUse(context)?.id ?? other;
-    const mayBeOwn = isNamed || ledger.isShared || (await wasSentHere(context, ledger, found));
-    if (mayBeOwn && known === other) throw unknownOwner(other, found.name);
+  for await (const [other, opened] of ledger.everyTenant()) {
+    if (!(await isWanted(opened))) continue;
+    const profileTenant = tenantInUse(context)?.id ?? other;
+    const mayBeOwn = isNamed || ledger.isShared || (await wasSentHere(context, ledger, opened));
+    if (mayBeOwn && profileTenant === other) throw unknownOwnerError(other, opened.name);
     context.notices.note(
-      `the service shows no job of this key's tenant, so the open jobs of tenant ${other} in ${found.name} were not looked for`,
+      `the service shows no job of this key's tenant, so the open jobs of tenant ${other} in ${opened.name} were not looked for`,
     );
   }
   return undefined;
 }
 
 /** Tells whether this profile sent the file of an open job from this machine. */
-async function wasSentHere(context: Context, ledger: CommandLedger, found: Ledger): Promise<boolean> {
-  for await (const { open } of found.openCycles())
+async function wasSentHere(context: Context, ledger: CommandLedger, opened: Ledger): Promise<boolean> {
+  for await (const { open } of opened.openCycles())
     if (open.some((job) => ledger.jobFiles(job).mayBeOf(senderOf(context)))) return true;
   return false;
 }
 
-function unknownOwner(tenant: string, place: string): SvcError {
+function unknownOwnerError(tenant: string, place: string): SvcError {
   return new SvcError(
     'outcome_unknown',
     `the service shows no job of this key's tenant, so whether that is tenant ${tenant}, which has jobs in ${place}, is not known`,
@@ -75,7 +76,7 @@ async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
   return false;
 }
 
-/** Finds a cycle in the ledger. @throws SvcError `not_found` if no row was sent in it */
+/** Finds a cycle in the ledger. @throws SvcError `not_found` if the cycle has no entry */
 export async function namedCycle(
   context: Context,
   client: Client,
@@ -86,21 +87,21 @@ export async function namedCycle(
     hint: 'Name a cycle or the id of a job. What is open:',
     next: ['au', 'status'],
   });
-  const name = cycleNamed(typed);
+  const name = parseCycleName(typed);
   if (name === undefined) throw missing;
-  const hasCycle = async (found: Ledger): Promise<boolean> => (await found.cycle(name).read()).length > 0;
-  const opened = await ledgerOfKey(context, client, ledger, hasCycle, { isNamed: true });
-  if (opened === undefined) throw missing;
-  const [tenant, found] = opened;
-  const cycle = found.cycle(name);
+  const hasCycle = async (opened: Ledger): Promise<boolean> => (await opened.cycle(name).read()).length > 0;
+  const ofKey = await ledgerOfKey(context, client, ledger, hasCycle, { isNamed: true });
+  if (ofKey === undefined) throw missing;
+  const [tenant, opened] = ofKey;
+  const cycle = opened.cycle(name);
   const entries = [...(await cycle.read())];
   if (entries.length === 0) throw missing;
   return { name, tenant, ledger, cycle, entries };
 }
 
 /**
- * Does something with a cycle, or with the job of that name if no cycle has it: the id of a job is any text.
- * @throws SvcError `not_found` if there is neither
+ * Runs `withCycle`, or `withJob` if no cycle has the typed name: a name may also be the id of a job.
+ * @throws SvcError `not_found` if neither exists
  */
 export async function cycleOrJob<C, J>(withCycle: () => Promise<C>, withJob: () => Promise<J>): Promise<C | J> {
   try {
@@ -116,7 +117,7 @@ export async function cycleOrJob<C, J>(withCycle: () => Promise<C>, withJob: () 
   }
 }
 
-function cycleNamed(typed: string): string | undefined {
+function parseCycleName(typed: string): string | undefined {
   try {
     return cycleName(typed);
   } catch {
@@ -124,22 +125,22 @@ function cycleNamed(typed: string): string | undefined {
   }
 }
 
-/** Returns the tenant of a job; undefined if the service has none. @throws SvcError for a key that may read no job */
+/** Returns the tenant of any job; undefined if the service has no job. @throws SvcError for a key that may read no job */
 async function tenantOfAnyJob(client: Client, ledger: CommandLedger): Promise<string | undefined> {
   const job = await firstJob(client, ledger);
   return job && ledger.tenantOf(job);
 }
 
-/** Returns the first job of the list, or for a key that may not list jobs, one in the ledger that it can read. */
+/** Returns the first job of the list. For a key that may not list jobs, returns a job in the ledger that it can read. */
 async function firstJob(client: Client, ledger: CommandLedger): Promise<ListedJob | undefined> {
   try {
     const { value: jobs } = await jobPages(client).next();
     return jobs?.[0];
   } catch (error) {
     if (!isSvcError(error, 'forbidden')) throw error;
-    for await (const [, found] of ledger.everyTenant())
-      for (const name of await found.cycleNames()) {
-        const claim = (await found.cycle(name).read()).findLast(({ kind }) => kind === 'claim');
+    for await (const [, opened] of ledger.everyTenant())
+      for (const name of await opened.cycleNames()) {
+        const claim = (await opened.cycle(name).read()).findLast(({ kind }) => kind === 'claim');
         const job = claim && (await findJob(client, claim.job));
         if (job) return job;
       }
@@ -148,10 +149,9 @@ async function firstJob(client: Client, ledger: CommandLedger): Promise<ListedJo
 }
 
 /**
- * Returns the cycles of the key's tenant that have jobs whose results nobody received, oldest first, whichever machine sent
- * them. With `shared`, only a ledger that machines share is read.
- * @throws SvcError `config` where this machine shares a ledger for the tenant of the key, and that ledger is not set, or its
- *   variable is misspelled
+ * Returns the cycles of the key's tenant with open jobs, sent by any machine, oldest first. An open job is one whose results
+ * nobody received. With `shared`, only a shared ledger is read.
+ * @throws SvcError `config` if this machine shared a ledger before, and none is set now
  */
 export async function openCycles(
   context: Context,
@@ -161,16 +161,16 @@ export async function openCycles(
   const ledger = onlyReads ? reading : openComparedLedger(context, ['au', 'resume']);
   const wasShared = reading.isShared || reading.wasShared();
   if (shared && !wasShared) return [];
-  // A key is needed only if there is such a job.
+  // Without open jobs, the command needs no key.
   if (!wasShared && !(await isAnyOpen(reading.everyTenant()))) return [];
   const client = await context.client();
-  const opened = await ledgerOfKey(context, client, ledger);
-  if (opened === undefined || (shared && !ledger.isShared)) return [];
-  const [tenant, found] = opened;
-  // Other machines stop for what only this machine can put back, also where it has no open job.
-  if (!found.isReadOnly) await found.restore();
+  const ofKey = await ledgerOfKey(context, client, ledger);
+  if (ofKey === undefined || (shared && !ledger.isShared)) return [];
+  const [tenant, opened] = ofKey;
+  // Other machines may be stopped until this machine puts back its lost entries, even without open jobs here.
+  if (!opened.isReadOnly) await opened.restore();
   const cycles: NamedCycle[] = [];
-  for await (const { cycle, entries } of found.openCycles())
+  for await (const { cycle, entries } of opened.openCycles())
     cycles.push({ name: cycle.name, tenant, ledger, cycle, entries });
   return cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
 }

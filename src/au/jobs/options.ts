@@ -1,3 +1,5 @@
+// The options that the commands with jobs share: waiting, results files and confirmations.
+
 import { SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import type { Threshold } from '../results/fail-on.ts';
@@ -9,7 +11,7 @@ interface WaitOptions {
   readonly failOn: unknown;
 }
 
-/** Checks the options that only mean something for a wait. @throws SvcError `usage` */
+/** Checks --out and --fail-on of a command that may wait. @throws SvcError `usage` */
 export function checkWaitOptions({ wait, out, failOn }: WaitOptions): void {
   if (out === '-')
     throw new SvcError('usage', '--out must be a file: the summary is written to standard output', {
@@ -20,7 +22,7 @@ export function checkWaitOptions({ wait, out, failOn }: WaitOptions): void {
     throw new SvcError('usage', '--fail-on is about the results and needs --wait', { hint: 'Add --wait.' });
 }
 
-/** The options of a command that waits, as they were typed. */
+/** The typed options of a command that may wait. */
 export interface TypedWait {
   readonly wait: boolean;
   readonly out: string | undefined;
@@ -28,12 +30,12 @@ export interface TypedWait {
   readonly failOn: Threshold | undefined;
 }
 
-/** The options of resume, as they were typed. */
+/** The typed options of `au resume`. */
 export interface ResumeOptions extends TypedWait {
   readonly dryRun: boolean;
 }
 
-/** Returns the words of the options of an interrupted command. */
+/** Returns the options as words of a command line, for the command that continues an interrupted one. */
 export function optionWords({ wait, out, force, failOn }: TypedWait): string[] {
   return [
     ...(wait ? ['--wait'] : []),
@@ -43,12 +45,12 @@ export function optionWords({ wait, out, force, failOn }: TypedWait): string[] {
   ];
 }
 
-/** Adds --wait to a command that lacks it, but for a command that has no such option. */
-export function waitingWords(words: readonly string[]): readonly string[] {
+/** Adds --wait to a command that has this option and lacks it. */
+export function withWait(words: readonly string[]): readonly string[] {
   return words.includes('--wait') || !['submit', 'resume'].includes(words[1] ?? '') ? words : [...words, '--wait'];
 }
 
-/** The option `--only-recorded`, with which a job that the ledger does not know stops the upload. */
+/** The option that lets a job of the key outside the ledger stop the upload. */
 export const onlyRecordedParameter = rare(flag('--only-recorded', 'stop if the key has jobs that the ledger lacks'));
 
 /** The options that confirm what may bill rows again. */
@@ -70,7 +72,7 @@ export function confirmWords({ payAgain, newLedger }: Confirmed): string[] {
   return [...(payAgain ? ['--pay-again'] : []), ...(newLedger ? ['--new-ledger'] : [])];
 }
 
-/** Ends of commands that confirm what stopped the same command without them. */
+/** The last words of commands that repeat a stopped command with the confirmation that it lacked. */
 export const CONFIRMATIONS: readonly (readonly string[])[] = [
   ['--pay-again'],
   ['--new-ledger'],

@@ -1,3 +1,5 @@
+// The one loop that waits for the jobs of a cycle, and decides why results are missing.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
@@ -19,19 +21,19 @@ import { Absences, LONGEST_WAIT_MS } from '../job/wait.ts';
 
 type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
 
-/** A cycle with the claims that stand in it. */
+/** A cycle with its standing claims. */
 export interface ClaimedCycle extends NamedCycle {
   readonly claims: readonly ClaimEntry[];
 }
 
-interface PollClaims extends Pick<JobOptions, 'onEvent'> {
+interface PollOptions extends Pick<JobOptions, 'onEvent'> {
   /** Whether to poll until no job is under way. */
   readonly wait: boolean;
   /** The command that continues the wait. */
   readonly again: readonly string[];
-  /** The command that sends the rows of a failed job again. Default: one with a file that the operator has to name. */
+  /** The command that sends the rows of a failed job again. Default: `au submit` with a file that the operator has to name. */
   readonly resubmit?: readonly string[] | undefined;
-  /** Jobs that the list showed as completed in this command and a later read did not. They are read one by one. */
+  /** Jobs that the list showed as completed and a later read did not find. They are read one by one. */
   readonly contested: ReadonlySet<string>;
   /** How progress lines name the jobs. Default: by their cycle. */
   readonly label?: string | undefined;
@@ -41,22 +43,22 @@ interface PollClaims extends Pick<JobOptions, 'onEvent'> {
 export interface PolledClaims {
   /** The number of jobs by status, such as "1 processing, 2 completed". */
   readonly progress: string;
-  /** The status of each job. A job that the service does not find is left out. */
+  /** The status of each job that the service finds. */
   readonly statuses: ReadonlyMap<string, string>;
-  /** Why there are no results of all jobs yet; undefined if all jobs are completed. */
+  /** Why the results of some jobs are missing; undefined if all jobs are completed. */
   readonly reason: SvcError | undefined;
-  /** Claims of jobs that the service has forgotten after their results were delivered, and of which this machine keeps none. */
+  /** Claims of forgotten jobs whose results were delivered before, but are not kept on this machine. */
   readonly lost: readonly ClaimEntry[];
 }
 
 /**
- * Polls the jobs of a cycle's claims, and ends the claims of those that failed or certainly never got their file. A job
- * whose results were delivered before may be forgotten by the service.
+ * Polls the jobs of a cycle's claims, and ends the claims of jobs that failed or certainly never got their file. A job that
+ * the service has forgotten counts as completed if its results were delivered before.
  */
 export async function pollClaims(
   client: Client,
   cycle: ClaimedCycle,
-  { wait, onEvent, again, resubmit, contested, label = `cycle ${cycle.name}` }: PollClaims,
+  { wait, onEvent, again, resubmit, contested, label = `cycle ${cycle.name}` }: PollOptions,
 ): Promise<PolledClaims> {
   const { claims } = cycle;
   const ids = claims.map(({ job }) => job);
@@ -90,18 +92,32 @@ export async function pollClaims(
     })),
   });
   const reason = await worstReason(client, cycle, { seen, again, resubmit, contested });
-  const because = commandTimeout ?? outage;
-  const ofJobs = reason && because && reason.code === 'pending' ? after(because, reason) : reason;
-  const lost: ClaimEntry[] = [];
-  for (const claim of claims) {
-    // A job that is younger may be missing in a list that lags.
-    const isForgotten = !seen.has(claim.job) && client.now() > provableUntil(claim);
-    const wasDelivered = isForgotten && deliveryOf(cycle.entries, claim.job) !== undefined;
-    if (wasDelivered && (await keptResults(cycle.ledger, cycle.tenant, claim.job)) === undefined) lost.push(claim);
-  }
+  const interruption = commandTimeout ?? outage;
+  const isInterrupted = interruption !== undefined && reason?.code === 'pending';
   if (reason === undefined && wait) onEvent?.({ kind: 'completed', job: label });
   const statuses = new Map([...seen].map(([id, { status }]) => [id, status]));
-  return { progress: progressOf(claims, seen), statuses, reason: ofJobs, lost };
+  return {
+    progress: progressOf(claims, seen),
+    statuses,
+    reason: isInterrupted ? after(interruption, reason) : reason,
+    lost: await lostClaims(client, cycle, seen),
+  };
+}
+
+/** Returns the claims of jobs that the service has forgotten, and whose delivered results this machine does not keep. */
+async function lostClaims(
+  client: Client,
+  { claims, entries, ledger, tenant }: ClaimedCycle,
+  jobs: Jobs,
+): Promise<ClaimEntry[]> {
+  const lost: ClaimEntry[] = [];
+  for (const claim of claims) {
+    // A lagging list may not show a younger job yet.
+    const isForgotten = !jobs.has(claim.job) && client.now() > provableUntil(claim);
+    const wasDelivered = isForgotten && deliveryOf(entries, claim.job) !== undefined;
+    if (wasDelivered && (await keptResults(ledger, tenant, claim.job)) === undefined) lost.push(claim);
+  }
+  return lost;
 }
 
 function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
@@ -115,26 +131,26 @@ function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
   return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
 }
 
-/** Returns the worst reason why there are no results of all jobs. All doubts are one reason, which names each of them. */
+/** Returns the worst reason why results are missing. All doubtful jobs together are one reason, which names each job. */
 async function worstReason(
   client: Client,
   cycle: ClaimedCycle,
-  how: { readonly seen: Jobs } & Pick<PollClaims, 'again' | 'resubmit' | 'contested'>,
+  how: { readonly seen: Jobs } & Pick<PollOptions, 'again' | 'resubmit' | 'contested'>,
 ): Promise<SvcError | undefined> {
   const reasons: SvcError[] = [];
   const doubts: Doubt[] = [];
-  // One new job shows that a list is up to date, for all jobs that are missing there.
+  // A list that shows this new job is up to date, which proves the absence of all other missing jobs.
   const spare = new SpareJob(client);
   for (const claim of cycle.claims) {
-    const why = await reasonOf(client, cycle, claim, { ...how, spare });
+    const why = await reasonWithoutResults(client, cycle, claim, { ...how, spare });
     if (typeof why === 'string') doubts.push({ claim, why });
     else if (why !== undefined) reasons.push(why);
   }
   return worstOf([...reasons, doubtError(doubts, { cycle: cycle.name, now: client.now(), again: how.again })]);
 }
 
-/** Returns why a job has no results, or what is not known of it; undefined if it is completed. */
-async function reasonOf(
+/** Returns why a job has no results, or what is in doubt about the job; undefined if it is completed. */
+async function reasonWithoutResults(
   client: Client,
   { name, cycle, ledger, tenant, entries }: NamedCycle,
   claim: ClaimEntry,
@@ -144,27 +160,27 @@ async function reasonOf(
     again,
     resubmit,
     contested,
-  }: { readonly seen: Jobs; readonly spare: SpareJob } & Pick<PollClaims, 'again' | 'resubmit' | 'contested'>,
+  }: { readonly seen: Jobs; readonly spare: SpareJob } & Pick<PollOptions, 'again' | 'resubmit' | 'contested'>,
 ): Promise<SvcError | Doubt['why'] | undefined> {
   const { job } = claim;
   const status = seen.get(job)?.status;
   const facts = { job, cycle: name, rows: claim.rows };
-  const what = `${jobText(claim, name)},`;
+  const jobName = `${jobText(claim, name)},`;
   const isForgotten = status === undefined && deliveryOf(entries, job) !== undefined;
-  // A read of the results did not find the job either.
+  // The download of the results did not find the job either.
   if (isForgotten && contested.has(job)) return 'delivered';
   if (status === 'completed' || isForgotten) return undefined;
   if (status === 'pending' && ledger.jobFiles(job).sent === 'all') return 'sent';
   if (status !== undefined && status !== 'failed')
-    return new SvcError('pending', `${what} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
+    return new SvcError('pending', `${jobName} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
   if (status === undefined && contested.has(job)) return 'shown';
   if (status === undefined && isDone(entries, job)) return 'read';
-  // Whoever read results knows better than a service that says later that the job failed.
+  // Kept results prove that the job was completed, even if the service reports it as failed later.
   if (status === 'failed' && isDone(entries, job) && (await keptResults(ledger, tenant, job)) !== undefined)
     return undefined;
-  const end = await endOf(client, cycle, { claim, status, spare, stored: ledger.isStored });
+  const end = await endClaimIfOver(client, cycle, { claim, status, spare, stored: ledger.isStored });
   if (end !== undefined)
-    return new SvcError('job_failed', `${what} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
+    return new SvcError('job_failed', `${jobName} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
       hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
       next: resubmit ?? submitWords('<file>', name),
       facts,
@@ -172,23 +188,25 @@ async function reasonOf(
   return ledger.isStored(job) ? 'confirmed' : 'missing';
 }
 
-interface Ending {
+interface ClaimToEnd {
   readonly claim: ClaimEntry;
   readonly status: string | undefined;
   readonly spare: SpareJob;
   readonly stored: (job: string) => boolean;
 }
 
-/** Ends the claim of a job that failed or certainly never got its file. Undefined if neither is known. */
-async function endOf(
+/** Ends the claim of a job that failed or certainly never got its file. Returns undefined if neither is known. */
+async function endClaimIfOver(
   client: Client,
   cycle: LedgerCycle,
-  { claim, status, spare, stored }: Ending,
+  { claim, status, spare, stored }: ClaimToEnd,
 ): Promise<'failed' | 'gone' | undefined> {
   try {
-    return (await settleClaim(client, cycle, { claim, isDone: false }, { newer: () => spare.get(), stored })).end;
+    return (
+      await settleClaim(client, cycle, { claim, isDone: false }, { createJob: () => spare.get(), isStored: stored })
+    ).end;
   } catch (error) {
-    // A command that has no time left, or may only read the ledger, frees no rows, and still says what the service said.
+    // Without time, or with a ledger that it may only read, the command leaves the claim and still reports the status.
     if (!isSvcError(error, 'timeout') && !(error instanceof ReadOnlyPlace)) throw error;
     return status === 'failed' ? 'failed' : undefined;
   }

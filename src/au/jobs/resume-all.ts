@@ -1,3 +1,5 @@
+// 'svc au resume' without an argument: continues every cycle with open jobs.
+
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -14,7 +16,7 @@ import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../job/verdict.t
 import { outlast } from '../job/wait.ts';
 import { optionWords, type ResumeOptions } from './options.ts';
 
-/** A cycle with what became of it in this command. */
+/** A resumed cycle with the outcome of this command for it. */
 type OpenCycleRow = ResumedCycle & { readonly outcome: Outcome | null };
 
 export const openCycleView: View<OpenCycleRow> = {
@@ -24,8 +26,8 @@ export const openCycleView: View<OpenCycleRow> = {
 };
 
 /**
- * Goes on with every cycle that has jobs whose results nobody received: finishes uploads, polls each job once, with `--wait`
- * until it is completed, and writes the results that are ready. Resolves to the exit code of the worst that happened.
+ * Continues every cycle that has jobs whose results nobody received: finishes uploads, polls each job once, with `--wait`
+ * until it is completed, and writes the results that are ready. Resolves to the exit code of the worst outcome.
  */
 export async function resumeAll(context: Context, input: ResumeOptions): Promise<number | undefined> {
   const print = await listPrinter(context, openCycleView);
@@ -39,17 +41,19 @@ export async function resumeAll(context: Context, input: ResumeOptions): Promise
       context.notices.note(`${cycle.name}: would poll ${countText(jobs, 'job')} and write ${resultsOfCycle(cycle)}`);
     }
     context.notices.note('dry run: nothing was sent');
-    await print(oneBatch(cycles.map((cycle) => rowOf(cycle, undefined, null))));
+    await print(oneBatch(cycles.map((cycle) => openCycleRow(cycle, undefined, null))));
     return 0;
   }
   const rows = new Map<string, OpenCycleRow>();
-  // Each upload begins before the first wait.
-  for (const cycle of cycles) rows.set(cycle.name, await advance(context, cycle, { ...input, wait: false }));
-  const waiting = input.wait ? cycles.filter(({ name }) => MAY_CHANGE.has(rows.get(name)?.outcome ?? 'done')) : [];
+  // All uploads finish before the first wait.
+  for (const cycle of cycles) rows.set(cycle.name, await resumeOpenCycle(context, cycle, { ...input, wait: false }));
+  const waiting = input.wait
+    ? cycles.filter(({ name }) => CHANGED_BY_WAITING.has(rows.get(name)?.outcome ?? 'done'))
+    : [];
   for (const cycle of waiting) {
-    // A cycle that was polled stays pending when the time limit is reached.
+    // After the time limit, the remaining cycles keep the outcome of their first poll.
     if (context.signal.aborted) break;
-    rows.set(cycle.name, await advance(context, cycle, input));
+    rows.set(cycle.name, await resumeOpenCycle(context, cycle, input));
   }
   await print(oneBatch([...rows.values()]));
   const outcomes = [...rows.values()].map(({ outcome }) => outcome ?? 'done');
@@ -62,8 +66,8 @@ export async function resumeAll(context: Context, input: ResumeOptions): Promise
   return exitCodeOf(outcomes);
 }
 
-/** Outcomes of one poll that a wait can change. */
-const MAY_CHANGE: ReadonlySet<Outcome> = new Set([
+/** Outcomes of one poll that may change during a wait. */
+const CHANGED_BY_WAITING: ReadonlySet<Outcome> = new Set([
   'pending',
   'outcome_unknown',
   'checksum_mismatch',
@@ -74,8 +78,8 @@ const MAY_CHANGE: ReadonlySet<Outcome> = new Set([
   'bad_response',
 ]);
 
-/** Goes on with one cycle. What is wrong with it does not stop the others. */
-async function advance(
+/** Continues one cycle. A failure becomes its outcome and does not stop the other cycles. */
+async function resumeOpenCycle(
   context: Context,
   cycle: NamedCycle,
   { wait, failOn, force, ...input }: ResumeOptions,
@@ -83,7 +87,7 @@ async function advance(
   const { name } = cycle;
   if (context.signal.aborted) {
     context.notices.warn(`${name}: not polled, since the time limit was reached`);
-    return rowOf(cycle, undefined, 'timeout');
+    return openCycleRow(cycle, undefined, 'timeout');
   }
   const out = resultsOfCycle(cycle);
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
@@ -96,21 +100,21 @@ async function advance(
     const counted = results && (await countCycle(context, cycle, results, { rows: results.rowsSent }));
     if (counted) reportResults(context, name, advanced, counted, failOn);
     if (advanced.reason) throw advanced.reason;
-    return rowOf(cycle, advanced, 'done');
+    return openCycleRow(cycle, advanced, 'done');
   } catch (error) {
-    if (!isSvcError(error) || !mayGoOn(context)) throw error;
+    if (!isSvcError(error) || !mayContinue(context)) throw error;
     // A pending cycle needs no warning, because the table shows it.
-    if (error.code !== 'pending') warnOf(context, name, withFile(error, name));
-    return rowOf(cycle, advanced, outcomeOf(error));
+    if (error.code !== 'pending') warnOf(context, name, suggestOtherFile(error, name));
+    return openCycleRow(cycle, advanced, outcomeOf(error));
   }
 }
 
-/** Names the command that writes the results of a cycle to another file. */
-function withFile(error: SvcError, name: string): SvcError {
+/** Adds the command that writes the results of a cycle to another file. */
+function suggestOtherFile(error: SvcError, name: string): SvcError {
   return error.code === 'usage' ? error.with({ next: ['au', 'resume', name, '--out', '<file>'] }) : error;
 }
 
-function rowOf(
+function openCycleRow(
   { name, entries }: NamedCycle,
   advanced: AdvancedCycle | undefined,
   outcome: Outcome | null,
@@ -134,10 +138,7 @@ function rowOf(
   };
 }
 
-/**
- * Tells whether to continue after an error. After the time limit, known facts are still shown. An interrupt ends the
- * command at once.
- */
-function mayGoOn({ signal }: Context): boolean {
+/** Tells whether to continue after an error. An interrupt ends the command; the time limit still lets it print its table. */
+function mayContinue({ signal }: Context): boolean {
   return !signal.aborted || isSvcError(signal.reason, 'timeout');
 }

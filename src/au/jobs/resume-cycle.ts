@@ -1,3 +1,5 @@
+// 'svc au resume <cycle>': continues one cycle and writes its results.
+
 import type { Context } from '../../cli/app/command.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -19,7 +21,7 @@ import { toneOf } from '../job/job-view.ts';
 import { outlast } from '../job/wait.ts';
 import { optionWords, type ResumeOptions } from './options.ts';
 
-/** A cycle of the ledger, with the results of all of its jobs once these are completed. */
+/** A cycle as `au resume` prints it, with its results once all jobs are completed. */
 export interface ResumedCycle extends Omit<AdvancedCycle, 'results' | 'reason'> {
   readonly cycle: string;
   readonly results?: Results | Pick<Results, 'file'>;
@@ -37,8 +39,8 @@ export const resumedCycleView: View<ResumedCycle> = {
 };
 
 /**
- * Goes on with a cycle of any machine, and writes the results of all of its jobs into one file once every job is completed.
- * @throws SvcError why the results of some rows are missing
+ * Continues a cycle of any machine, and writes the results of its jobs into one file once every job is completed.
+ * @throws SvcError the reason why the results of some rows are missing
  */
 export async function resumeCycle(context: Context, typed: string, input: ResumeOptions): Promise<void> {
   const print = await recordPrinter(context, resumedCycleView);
@@ -48,9 +50,9 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const ledger = openComparedLedger(context, waiting, { onlyReads: input.dryRun });
   const find = () => namedCycle(context, client, ledger, typed);
   const named = await outlast(context, input.wait, find);
-  // Other machines stop for what only this machine can put back, also where nothing of the cycle is open.
-  const found = await ledger.open(named.tenant);
-  if (!found.isReadOnly) await found.restore();
+  // Other machines may be stopped until this machine puts back its lost entries, even if the cycle has no open jobs.
+  const opened = await ledger.open(named.tenant);
+  if (!opened.isReadOnly) await opened.restore();
   const out = input.out ?? resultsOfCycle(named);
   await requireResultsFile(named, { out, force: input.force });
   if (input.dryRun) {
@@ -71,7 +73,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   if (reason) throw reason;
 }
 
-/** Says where the results of a cycle are. @throws SvcError why some are missing, `threshold` for `--fail-on` */
+/** Notes where the results of a cycle are. @throws SvcError the reason why some are missing, or `threshold` for `--fail-on` */
 export function reportResults(
   { notices }: Context,
   what: string,
@@ -80,8 +82,8 @@ export function reportResults(
   failOn: ResumeOptions['failOn'],
 ): void {
   if (status === 'completed') notices.success(`${what} completed: results in ${results.file}`);
-  else notices.note(`the results of the jobs of ${what} that are completed are in ${results.file}`);
-  // Results that are missing are worse than errors among the others.
+  else notices.note(`the results of the completed jobs of ${what} are in ${results.file}`);
+  // Missing results are worse than results with errors.
   if (reason) throw reason;
   checkThreshold(results, rows, failOn);
 }

@@ -1,3 +1,5 @@
+// 'svc au resume <job>': continues the upload of one job, then polls it.
+
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
@@ -12,10 +14,10 @@ import { openComparedLedger } from './compare-jobs.ts';
 import { stands } from '../ledger/claims.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
-import { optionWords, type ResumeOptions, waitingWords } from './options.ts';
+import { optionWords, type ResumeOptions, withWait } from './options.ts';
 import { outlast, waitForJob } from '../job/wait.ts';
 
-/** Polls one job, with `--wait` until it is completed, and shows it. */
+/** Polls one job once, or with `--wait` until it is completed, and prints it. */
 export async function resumeJob(context: Context, job: string, input: ResumeOptions): Promise<undefined> {
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
@@ -24,12 +26,12 @@ export async function resumeJob(context: Context, job: string, input: ResumeOpti
   const waiting = { onEvent: showJobs(context), again, mayBeFound: () => mayBeFound(context, job) };
   const reading = input.wait
     ? waitForJob(client, job, waiting)
-    : readOnce(client, job, { print, again: waitingWords(again) });
+    : readOnce(client, job, { print, again: withWait(again) });
   await print(await explainMissing(context, job, reading));
   noteNext(context, 'to get the results', ['au', 'download', job]);
 }
 
-/** Goes on with the upload of a job, if a command on this machine began it and did not finish it. */
+/** Finishes an upload that an earlier command on this machine began. */
 async function finishUpload(context: Context, client: Client, job: string, wait: boolean): Promise<void> {
   const ledger = openComparedLedger(context, ['au', 'resume', job]);
   if (ledger.jobFiles(job).sent !== 'some') return;
@@ -40,7 +42,7 @@ async function finishUpload(context: Context, client: Client, job: string, wait:
   await finishUploads(context, client, of, showJobs(context));
 }
 
-/** Reads a job that must be completed, and shows one that is not. @throws SvcError `job_failed`, `pending` */
+/** Returns a completed job, and prints any other. @throws SvcError `job_failed`, `pending` for a job that is not completed */
 async function readOnce(
   client: Client,
   id: string,

@@ -1,3 +1,5 @@
+// Creates the jobs for free rows, claims the rows and uploads them; finishes uploads that an earlier command began.
+
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -11,7 +13,7 @@ import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { RowClaims } from './row-claims.ts';
-import { compareJobs, type Comparing, refuseUnknownJobs } from './compare-jobs.ts';
+import { compareJobs, type Comparison, refuseUnknownJobs } from './compare-jobs.ts';
 import type { ClaimedCycle } from './poll-claims.ts';
 import { findJob, type JobOptions } from '../job/job.ts';
 import { senderOf } from '../job/job-files.ts';
@@ -19,13 +21,13 @@ import type { SpareJob } from '../job/spare-job.ts';
 import { uploadAddress, uploadToJob } from '../job/upload.ts';
 import { holdJob } from '../job/verdict.ts';
 
-/** How many files are sent at a time. */
+/** How many jobs get their files at the same time. */
 const AT_ONCE = 3;
 
-/** The largest age of a job that the service has just created. */
-const NEW_MS = 10 * MINUTE_MS;
+/** The largest age of a job that counts as just created. */
+const NEW_JOB_MS = 10 * MINUTE_MS;
 
-/** The rows of one job that is to be created. */
+/** The rows for one new job. */
 export interface Slice {
   readonly source: UploadSource;
   readonly rows: number;
@@ -35,7 +37,7 @@ export interface Slice {
   readonly number: number;
 }
 
-/** Returns the rows of each job that a file needs. */
+/** Returns a slice for each part of the files, since a part fits into one job. */
 export async function slicesOf(files: readonly Pick<DividedRows, 'path' | 'check'>[]): Promise<Slice[]> {
   const slices: Slice[] = [];
   for (const { path, check } of files) {
@@ -56,15 +58,15 @@ async function bytesOf(file: string, end: number): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-export interface Sending extends JobOptions {
+export interface SendOptions extends JobOptions {
   readonly rows: RowClaims;
   readonly ledger: CommandLedger;
   readonly spare: SpareJob;
   /** The file with the rows, and the name of its cycle in the ledger. */
   readonly file: Pick<RequestFile, 'name' | 'check'> & { readonly cycle: string };
-  /** What may stop the upload. */
-  readonly comparing: Comparing;
-  /** The command that goes on later. */
+  /** The comparison of the service's jobs with the ledger. */
+  readonly comparing: Comparison;
+  /** The command that continues later, as words. */
   readonly again: readonly string[];
   /** Called with a job before its creation is shown. */
   readonly onCreated: (job: string, slice: Slice) => void;
@@ -74,8 +76,8 @@ export interface Sending extends JobOptions {
   readonly onExpired: (job: string) => void;
 }
 
-/** What the jobs of one command share. */
-interface Shared extends Sending {
+/** The options and the comparisons that all jobs of one command share. */
+interface SendState extends SendOptions {
   readonly context: Context;
   readonly client: Client;
   comparedForUpload?: Promise<void>;
@@ -83,19 +85,18 @@ interface Shared extends Sending {
 }
 
 /**
- * Creates a job for each slice, binds the rows to it in the ledger, and uploads them, several at the same time. Stops at the
- * first failure.
- * @throws RowsTaken if the rows must be divided once more: another job got some of them, or their own job is gone
- * @throws SvcError `outcome_unknown` if the service may have a file without having confirmed it, and for jobs that the ledger
- *   does not know
+ * Creates a job for each slice, claims the rows in the ledger, and uploads them, several jobs at a time. Stops at the first
+ * failure.
+ * @throws RowsTaken if the rows must be divided again: another job got some of them, or their own job was removed
+ * @throws SvcError `outcome_unknown` if an upload may have arrived unconfirmed, or the ledger does not know some jobs
  */
 export async function sendRows(
   context: Context,
   client: Client,
   slices: readonly Slice[],
-  sending: Sending,
+  sending: SendOptions,
 ): Promise<void> {
-  const shared: Shared = { ...sending, context, client };
+  const shared: SendState = { ...sending, context, client };
   const waiting = [...slices];
   const failures: unknown[] = [];
   const worker = async (): Promise<void> => {
@@ -108,12 +109,12 @@ export async function sendRows(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  // An unclear upload matters more than rows that another job got.
+  // An upload that may have arrived matters more than rows that another job took.
   const failure = failures.find((error) => !(error instanceof RowsTaken)) ?? failures[0];
   if (failure !== undefined) throw failure;
 }
 
-async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
+async function sendSlice(shared: SendState, slice: Slice): Promise<void> {
   const { context, client, ledger, onEvent, random, spare } = shared;
   const job = await createJob(shared);
   shared.onCreated(job.id, slice);
@@ -126,14 +127,14 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
   try {
     await holdJob(context, files, async () => {
       await files.begin(slice.source, senderOf(context), 'some');
-      await claim(shared, job, slice);
+      await claimSlice(shared, job, slice);
       isBound = true;
       shared.onClaimed(job.id, slice);
       await uploadToJob(client, job, slice.source, { onEvent, random, onSent: files.record });
       files.record('stored');
     });
   } catch (error) {
-    if (isSvcError(error, 'job_expired')) throw expired(shared, job.id);
+    if (isSvcError(error, 'job_expired')) throw jobRemovedError(shared, job.id);
     if (!isBound && !(await mayBeClaimed(shared, job))) {
       files.remove();
       spare.put(job);
@@ -142,8 +143,8 @@ async function sendSlice(shared: Shared, slice: Slice): Promise<void> {
   }
 }
 
-/** Tells whether the ledger may have a claim of a job. One that cannot be read may: the rows are kept then. */
-async function mayBeClaimed({ ledger, comparing }: Shared, { id }: AccountUpdaterJob): Promise<boolean> {
+/** Tells whether the ledger may have a claim of a job. If the ledger cannot be read, the job's rows are kept. */
+async function mayBeClaimed({ ledger, comparing }: SendState, { id }: AccountUpdaterJob): Promise<boolean> {
   try {
     return (await ledger.claimed(comparing.tenant, id)) !== undefined;
   } catch (error) {
@@ -152,8 +153,8 @@ async function mayBeClaimed({ ledger, comparing }: Shared, { id }: AccountUpdate
   }
 }
 
-/** Returns the error for rows whose job is gone: the ledger must free them before another job gets them. */
-function expired({ onExpired }: Shared, job: string): RowsTaken {
+/** Returns the error for rows whose job was removed: the ledger must free the rows before another job gets them. */
+function jobRemovedError({ onExpired }: SendState, job: string): RowsTaken {
   onExpired(job);
   return new RowsTaken('job_expired', `job ${job} was removed before its file was uploaded`, {
     hint: 'Run the same command again, which creates another job.',
@@ -163,7 +164,7 @@ function expired({ onExpired }: Shared, job: string): RowsTaken {
 }
 
 /** Creates a job, or takes the spare one. @throws SvcError `config` if the key belongs to another tenant */
-async function createJob(shared: Shared): Promise<AccountUpdaterJob> {
+async function createJob(shared: SendState): Promise<AccountUpdaterJob> {
   const { ledger, spare, client } = shared;
   const { tenant } = shared.comparing;
   (await ledger.open(tenant)).requireWritable();
@@ -182,22 +183,22 @@ async function createJob(shared: Shared): Promise<AccountUpdaterJob> {
   return job;
 }
 
-/** Compares the jobs with the ledger before the first job is created, if an earlier one showed the application of the key. */
-async function compareBeforeCreating({ client, spare, comparing }: Shared): Promise<void> {
+/** Compares the jobs with the ledger before the first job is created, if an earlier job showed the key's application. */
+async function compareBeforeCreating({ client, spare, comparing }: SendState): Promise<void> {
   const creator = await spare.creator();
   if (creator !== undefined) await refuseUnknownJobs(client, comparing, creator);
 }
 
 async function compareBeforeUpload(
-  { client, comparing, again, random, onEvent }: Shared,
+  { client, comparing, again, random, onEvent }: SendState,
   job: AccountUpdaterJob,
 ): Promise<void> {
   const jobs = await compareJobs(client, { ...comparing, job, again, random });
   if (jobs?.length !== 0) onEvent?.({ kind: 'unrecorded', jobs });
 }
 
-async function claim(
-  { context, client, rows, file }: Shared,
+async function claimSlice(
+  { context, client, rows, file }: SendState,
   job: AccountUpdaterJob,
   { source, sha256, bytes, number }: Slice,
 ): Promise<void> {
@@ -206,9 +207,9 @@ async function claim(
   await rows.claim(context, client, { job, cycle, file: of, part: number, bytes, source, sha256 });
 }
 
-/** Checks that the service created a new job that waits for its file. @throws SvcError `bad_response` for any other job */
+/** Checks that a created job is new and waits for its file. @throws SvcError `bad_response` */
 function requireNew(job: AccountUpdaterJob, now: number): void {
-  const isOld = now - Date.parse(job.created_at ?? '') > NEW_MS;
+  const isOld = now - Date.parse(job.created_at ?? '') > NEW_JOB_MS;
   const problem =
     (job.status !== 'pending' && `which is ${job.status}`) ||
     (isOld && `which was created at ${job.created_at}`) ||
@@ -222,9 +223,9 @@ function requireNew(job: AccountUpdaterJob, now: number): void {
 }
 
 /**
- * Goes on with the uploads of some claims of a cycle that a command on this machine began and did not finish. A job whose file
- * was sent as a whole is left alone, because the store may have it.
- * @throws SvcError `config` for a key of another tenant than the profile had
+ * Finishes the uploads that an earlier command on this machine began for claims of a cycle. A file whose last bytes may have
+ * been sent is not sent again.
+ * @throws SvcError `config` if the key belongs to another tenant than the profile's
  */
 export async function finishUploads(
   context: Context,
@@ -241,13 +242,13 @@ export async function finishUploads(
       if (job?.status !== 'pending' || files.sent !== 'some') return;
       uploadAddress(job, client);
       const source = await fileSource(files.request, { sha256 });
-      // The rows must still be claimed for the job alone before more of its file is sent.
+      // Checks that the job still has the only claim of its rows before more of the file is sent.
       await new RowClaims(ledger).claim(context, client, { job, cycle: name, part, file, bytes, source, sha256 });
       try {
         await uploadToJob(client, job, source, { onEvent, onSent: files.record });
         files.record('stored');
       } catch (error) {
-        // What became of a job that is gone by now is settled like any other.
+        // The next poll settles the claim of a removed job.
         if (!isSvcError(error, 'job_expired')) throw error;
       }
     });

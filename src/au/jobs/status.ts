@@ -1,3 +1,5 @@
+// The rows of 'svc au status': the open cycles, and the claims of one cycle.
+
 import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../job/job-view.ts';
@@ -8,13 +10,13 @@ import type { Client } from '../../client/api/client.ts';
 import { findJobs } from '../job/job.ts';
 import type { Ledger, OpenCycle } from '../ledger/ledger.ts';
 
-/** The status of a job that the service does not know. It may have been paid for. */
+/** The status of a job that the service does not find. The job may have been billed. */
 export const UNKNOWN = 'unknown';
 
 /** A cycle of the ledger with jobs whose results nobody has read. */
 export interface CycleRow {
   readonly cycle: string;
-  /** What the service says of the jobs whose results nobody has read: of several, what needs the operator most. */
+  /** The status of the open jobs. Of several, the one that needs the operator most. */
   readonly status: string;
   /** When its first job was created, in the service's time. */
   readonly began_at: string;
@@ -42,22 +44,22 @@ export const cycleView: View<CycleRow> = {
   ],
 };
 
-/** A job of a cycle, as the ledger and the service have it. */
+/** A claim of a cycle with the status of its job. */
 export interface ClaimRow {
   readonly job: string;
-  /** What the service says of the job. */
+  /** The status that the service reports. */
   readonly status: string;
   readonly rows: number;
   /** When the job was created, in the service's time. */
   readonly created_at: string;
-  /** Who sent it, as user@host. */
+  /** Who sent the rows, as user@host. */
   readonly by: string;
   readonly file: string;
-  /** Whether somebody received its results. */
+  /** Whether somebody received the results. */
   readonly results_read: boolean;
-  /** Why its rows are free: `failed`, `gone`, `operator`; null if they are not. */
+  /** Why the rows are free: `failed`, `gone`, `operator`; null for a claim that stands. */
   readonly freed: string | null;
-  /** What was read before its rows were freed; null if they are not free. */
+  /** The proof on which the rows were freed; null for a claim that stands. */
   readonly proof: string | null;
 }
 
@@ -75,7 +77,7 @@ export const claimView: View<ClaimRow> = {
   ],
 };
 
-/** Returns the row of a claim. `status` is what the service said of its job. */
+/** Returns the row of a claim. `status` is the status of its job. */
 export function claimRow(claim: ClaimEntry, entries: readonly Entry[], status: string): ClaimRow {
   const releases = entries.filter((entry) => entry.kind === 'release').filter(({ job }) => job === claim.job);
   const end = stands(entries, claim.job) ? undefined : releases.at(-1);
@@ -92,13 +94,10 @@ export function claimRow(claim: ClaimEntry, entries: readonly Entry[], status: s
   };
 }
 
-/** What needs the operator most comes first. */
-const ORDER = [UNKNOWN, 'failed', 'completed'];
+/** Statuses by urgency: the first of them that a job has is the status of the cycle. */
+const BY_URGENCY = [UNKNOWN, 'failed', 'completed'];
 
-/**
- * Returns the cycles that have jobs whose results nobody has read, whichever machine sent them, newest first. Each of these
- * jobs is read from the service.
- */
+/** Returns the cycles with open jobs, sent by any machine, newest first. The service is asked about each open job. */
 export async function unreadCycles(client: Client, ledger: Ledger): Promise<CycleRow[]> {
   const cycles: OpenCycle[] = [];
   for await (const cycle of ledger.openCycles()) cycles.push(cycle);
@@ -111,7 +110,7 @@ export async function unreadCycles(client: Client, ledger: Ledger): Promise<Cycl
     return [
       {
         cycle: cycle.name,
-        status: ORDER.find((status) => statuses.includes(status)) ?? statuses[0] ?? UNKNOWN,
+        status: BY_URGENCY.find((status) => statuses.includes(status)) ?? statuses[0] ?? UNKNOWN,
         began_at: first.created_at,
         by: byText(first),
         file: cleanText(first.file.name),

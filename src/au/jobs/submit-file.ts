@@ -1,3 +1,5 @@
+// Submits one request file: compares its rows with the ledger, asks before rows are billed, and sends the free rows.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -11,14 +13,14 @@ import type { Client } from '../../client/api/client.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import {
   confirmRows,
-  lookAtRows,
-  reportBeginning,
+  reviewFreeRows,
+  reportNewCycle,
   reportDivision,
-  rowsOf,
+  countRows,
   showPlan,
-  type Submitting,
+  type SubmitInput,
 } from './before-sending.ts';
-import { requireRecentResults } from './begin-cycle.ts';
+import { refuseOldResults } from './begin-cycle.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
@@ -30,7 +32,7 @@ import { requireDestination } from '../results/merge.ts';
 import {
   compareBeforeEntry,
   compareJobs,
-  type Comparing,
+  type Comparison,
   previewComparison,
   refuseUnknownJobs,
 } from './compare-jobs.ts';
@@ -42,49 +44,50 @@ import { creatorMemory, SpareJob } from '../job/spare-job.ts';
 import { tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
 import { outlast } from '../job/wait.ts';
 
-/** What is done with a file. */
+/** What the command does with a file. */
 export type Decision =
-  /** Its jobs are waited for, after rows that no job has were sent. */
+  /** It sends the free rows, if any, and waits for all jobs of the file. */
   | {
       readonly kind: 'send';
       readonly out: string;
-      /** Whether the results of all rows were received before, so that nothing is sent or waited for. */
+      /** Whether the results of all rows were received before, so that there is nothing to send or to wait for. */
       readonly wasDelivered: boolean;
     }
-  /** The tokens of all rows came from results of the cycle. */
+  /** It sends nothing, because the tokens of all rows came from results of the cycle. */
   | { readonly kind: 'nothing new' }
+  /** It printed the plan of a dry run. */
   | { readonly kind: 'planned' };
 
-/** How often rows are divided again because other processes got some of them meanwhile. */
-const MOST_DIVISIONS = 8;
+/** How often rows are divided again after other processes claimed some of them. */
+const MAX_DIVISIONS = 8;
 
-/** How often a job is replaced that was removed before its file was uploaded. */
-const MOST_JOBS = 3;
+/** How many jobs may be removed before their upload until the command gives up. */
+const MAX_REMOVED_JOBS = 3;
 
-/** The rows of a file, by what is to be done with them. */
-interface Divided {
+/** The rows of a file: free, or in a job. */
+interface DividedFile {
   readonly named: NamedFile;
-  /** The rows that no job has. */
+  /** The rows without a claim. */
   readonly free: readonly Pick<DividedRows, 'path' | 'check'>[];
   readonly joined: Division['joined'];
 }
 
-/** The submission of one request file: what the ledger has of it, and what it takes to send the rest. */
+/** The submission of one request file: decide, upload, then list the jobs with rows of the file. */
 export class FileSubmission {
   readonly #context: Context;
   readonly #file: RequestFile;
-  readonly #input: Submitting;
+  readonly #input: SubmitInput;
   readonly #ledger: CommandLedger;
   readonly #rows: RowClaims;
   /** Jobs of this command that were removed before anything was sent to them. */
   readonly #expired = new Set<string>();
-  /** The rows of each job that got its claim in this command, and was not removed since. */
+  /** The rows that this command claimed, by job. */
   readonly #sent = new Map<string, Slice>();
   #spare: SpareJob | undefined;
   #tenant: string | undefined;
-  #divided: Divided | undefined;
+  #divided: DividedFile | undefined;
 
-  constructor(context: Context, file: RequestFile, input: Submitting) {
+  constructor(context: Context, file: RequestFile, input: SubmitInput) {
     this.#context = context;
     this.#file = file;
     this.#input = input;
@@ -93,58 +96,58 @@ export class FileSubmission {
   }
 
   /**
-   * Decides what to send, and asks the operator before it costs money. A dry run prints the plan.
+   * Decides what to send, and asks the operator before rows are billed. A dry run prints the plan.
    * @throws SvcError `config` for a damaged ledger, `usage` for a result file that exists, `conflict`, `declined`, `pending`
    *   for a cycle that must be confirmed
    */
   async decide(): Promise<Decision> {
     const { dryRun } = this.#input;
-    const seen = dryRun ? await this.#tenantIfKey() : undefined;
-    this.#tenant = dryRun ? (seen ?? (await this.#tenantWithoutRequest())) : await this.#tenantOfKey();
-    requireKnownTenant(this.#context, dryRun ? seen : this.#tenant, 'nothing was uploaded');
+    const shownTenant = dryRun ? await this.#tenantIfKey() : undefined;
+    this.#tenant = dryRun ? (shownTenant ?? (await this.#tenantWithoutRequest())) : await this.#tenantOfKey();
+    requireKnownTenant(this.#context, dryRun ? shownTenant : this.#tenant, 'nothing was uploaded');
     if (this.#tenant !== undefined) this.#input.checkTenant?.(this.#tenant);
     const out = this.#input.out ?? defaultOut(this.#input.file);
     if (this.#input.wait || this.#input.out !== undefined) await this.#checkDestination(out);
     const { free, joined } = (this.#divided = await this.#divide());
     if (free.length === 0 && joined.length === 0) return { kind: 'nothing new' };
-    // A file that is about to be replaced may have the results of an earlier submission, but not those of new rows.
+    // With new rows, an existing results file would be replaced, so it stops the command before anything is sent.
     if (free.length > 0 && this.#input.wait) await inspectTarget(out, this.#input.force);
-    const look = lookAtRows(this.#context, this.#unsent, free);
+    const strangeText = reviewFreeRows(this.#context, this.#unsentFile, free);
     if (dryRun) {
-      if (seen !== undefined) await this.#previewComparison(seen);
+      if (shownTenant !== undefined) await this.#previewComparison(shownTenant);
       await showPlan(this.#context, this.#file, free);
       return { kind: 'planned' };
     }
-    await confirmRows(this.#context, this.#unsent, free, look);
+    await confirmRows(this.#context, this.#unsentFile, free, strangeText);
     return { kind: 'send', out, wasDelivered: await this.#wasDelivered(this.#divided) };
   }
 
-  /** Returns how many rows no job of the cycle has; undefined if the tenant is not known. Nothing is sent. */
+  /** Returns the number of free rows; undefined if the tenant is not known. Sends nothing. */
   async countNewRows(): Promise<number | undefined> {
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const tenant = (client && (await tenantOfKey(client))) ?? (await this.#tenantWithoutRequest());
     if (tenant === undefined) return undefined;
     this.#input.checkTenant?.(tenant);
     const { division } = await this.#compare(tenant, client);
-    return division === undefined ? this.#file.check.rows : rowsOf(division.free);
+    return division === undefined ? this.#file.check.rows : countRows(division.free);
   }
 
   /**
-   * Sends the rows that no job has, and goes on with uploads that an earlier command on this machine did not finish.
-   * `onClaim` is called before the first claim.
+   * Sends the free rows, and finishes uploads that an earlier command on this machine began. Calls `onClaim` before the first
+   * claim.
    */
   async upload({ onClaim }: { readonly onClaim?: () => Promise<void> } = {}): Promise<void> {
     const { tenant } = this;
     this.#ledger.beforeFirstEntry(onClaim);
     const client = await this.#context.client();
-    const { named, joined } = this.#known;
-    const of = { name: named.cycle, tenant, ledger: this.#ledger, claims: joined.map(({ claim }) => claim) };
-    await finishUploads(this.#context, client, of, showJobs(this.#context));
+    const { named, joined } = this.#requireDivided;
+    const begun = { name: named.cycle, tenant, ledger: this.#ledger, claims: joined.map(({ claim }) => claim) };
+    await finishUploads(this.#context, client, begun, showJobs(this.#context));
     const spare = await this.#spareJob();
     for (let division = 1; ; division += 1) {
-      const slices = await slicesOf(this.#known.free);
+      const slices = await slicesOf(this.#requireDivided.free);
       if (slices.length === 0) {
-        // What this command sent was compared before. What it gets the results of was not.
+        // An upload compares the jobs with the ledger. Without one, the entries for results still need the comparison.
         if (this.#sent.size === 0) compareBeforeEntry(this.#context, this.#ledger, this.again);
         return;
       }
@@ -154,7 +157,7 @@ export class FileSubmission {
           ledger: this.#ledger,
           rows: this.#rows,
           spare,
-          file: { ...this.#file, cycle: this.#known.named.cycle },
+          file: { ...this.#file, cycle: this.#requireDivided.named.cycle },
           comparing: this.#comparing(tenant),
           again: this.again,
           onEvent: showJobs(this.#context, { count: slices.length, places }),
@@ -168,9 +171,9 @@ export class FileSubmission {
         });
         return;
       } catch (error) {
-        if (!(error instanceof RowsTaken) || division === MOST_DIVISIONS || this.#expired.size === MOST_JOBS)
+        if (!(error instanceof RowsTaken) || division === MAX_DIVISIONS || this.#expired.size === MAX_REMOVED_JOBS)
           throw this.#withSentRows(error);
-        // Jobs that got their claims meanwhile, also those of this command, have their rows from now on.
+        // Rows that jobs got meanwhile, also from this command, are no longer free.
         const { named, division: again } = await this.#compare(tenant, client);
         this.#ledger.beforeFirstEntry(this.#sent.size === 0 ? onClaim : undefined);
         this.#divided = { named, free: again?.free ?? [this.#file], joined: again?.joined ?? [] };
@@ -178,10 +181,10 @@ export class FileSubmission {
     }
   }
 
-  /** Returns the jobs with rows of the file, as the ledger has them now. */
+  /** Returns the jobs in the ledger that have rows of the file. */
   async jobs(): Promise<FileJobs> {
     const { tenant } = this;
-    const { named, joined } = this.#known;
+    const { named, joined } = this.#requireDivided;
     const opened = (await this.#ledger.open(tenant)).cycle(named.cycle);
     const entries = [...(await opened.read())];
     const claims = new Map(standingClaims(entries).map((claim) => [claim.job, claim]));
@@ -189,8 +192,8 @@ export class FileSubmission {
     for (const { claim, file } of joined)
       jobs.push({ claim, rows: { source: await fileSource(file.path), count: file.check.rows } });
     for (const [job, { source, rows }] of this.#sent) {
-      // Rows that were divided again since are among the joined ones.
-      if (joined.some((one) => one.claim.job === job)) continue;
+      // After another division, the rows that this command sent are among the joined rows too.
+      if (joined.some(({ claim }) => claim.job === job)) continue;
       const claim = claims.get(job);
       if (claim === undefined) throw this.#freedError(job);
       jobs.push({ claim, rows: { source, count: rows } });
@@ -205,7 +208,7 @@ export class FileSubmission {
     };
   }
 
-  /** Returns the error for a job whose rows are free by now, so that results would lack them. */
+  /** Returns the error for a job whose claim ended: the results would lack its rows. */
   #freedError(job: string): SvcError {
     return new SvcError('job_failed', `job ${job} has no rows of ${this.#file.name} any more: it failed or was freed`, {
       hint: 'Submit the file again, which sends these rows in another job:',
@@ -219,31 +222,31 @@ export class FileSubmission {
     return new Set(this.#sent.keys());
   }
 
-  async #wasDelivered({ named, free, joined }: Divided): Promise<boolean> {
+  async #wasDelivered({ named, free, joined }: DividedFile): Promise<boolean> {
     if (free.length > 0) return false;
     const entries = await (await this.#ledger.open(this.tenant)).cycle(named.cycle).read();
     return joined.every(({ claim }) => deliveryOf(entries, claim.job) !== undefined);
   }
 
-  /** The tenant whose ledger has the rows. */
+  /** The tenant whose ledger gets the rows. */
   get tenant(): string {
     return this.#tenant ?? '';
   }
 
-  /** The command that goes on with what was sent: the same one, where the file can be read again. */
+  /** The command that continues the submission: the same command, unless the file came from standard input. */
   get again(): readonly string[] {
     if (this.#file.name !== STANDARD_INPUT) return this.words;
     const { options = [], cycle } = this.#input;
     return ['au', 'resume', ...(cycle === undefined ? [] : [cycle]), ...options];
   }
 
-  /** The command that submits the file again, which resumes it. */
+  /** The command that submits the file again, with its cycle. */
   get words(): readonly string[] {
     return [...this.#words, ...option('--cycle', this.#input.cycle)];
   }
 
-  get #known(): Divided {
-    if (this.#divided === undefined) throw new SvcError('bug', 'rows were to be sent before they were divided');
+  get #requireDivided(): DividedFile {
+    if (this.#divided === undefined) throw new SvcError('bug', 'the rows of the file were not divided yet');
     return this.#divided;
   }
 
@@ -252,7 +255,7 @@ export class FileSubmission {
     return (this.#spare ??= new SpareJob(client, creatorMemory(this.#context, client)));
   }
 
-  /** Returns the key's tenant. Where reads do not show it, a job does, which the first rows take. */
+  /** Returns the key's tenant. If no read shows it, creates a job, which shows the tenant and gets the first rows. */
   async #tenantOfKey(): Promise<string> {
     const client = await this.#context.client();
     const tenant = await outlast(this.#context, this.#input.outlasts, () => tenantOfKey(client));
@@ -260,7 +263,7 @@ export class FileSubmission {
     return this.#ledger.tenantOf(await (await this.#spareJob()).get());
   }
 
-  /** Returns the tenant that the key's reads show; undefined without a key, or with a note if the service does not respond. */
+  /** Returns the tenant that the service shows; undefined without a key, or with a note if the service does not show it. */
   async #tenantIfKey(): Promise<string | undefined> {
     let why = 'does not show the tenant of this key';
     try {
@@ -272,19 +275,19 @@ export class FileSubmission {
       why = `does not respond (${error.message})`;
     }
     this.#context.notices.note(
-      `the service ${why}, so that its jobs were not compared with the ledger: the plan is what is known here`,
+      `the service ${why}, so its jobs were not compared with the ledger: the plan is made from the ledger alone`,
     );
     return undefined;
   }
 
-  /** A dry run may have no key, so that it takes the tenant of the last check of this profile. */
+  /** Returns the tenant of the profile's last key check, since a dry run needs no key. */
   async #tenantWithoutRequest(): Promise<string | undefined> {
     const [profile, baseUrl] = [this.#context.settings.profile.value, serviceOf(this.#context)];
     if (baseUrl === 'sandbox') return tenantOfSandbox(await this.#context.client());
     return knownTenant(this.#context.system, profile, baseUrl)?.id;
   }
 
-  /** Checks the destination of the results before any request. One with results may be what an earlier submission wrote. */
+  /** Checks the destination of the results before any request. A results file from an earlier submission is accepted. */
   async #checkDestination(out: string): Promise<void> {
     const inputs = namedFiles({ '[file]': this.#input.file === '-' ? undefined : this.#input.file });
     for (const file of namedFiles({ '--out': out })) refuseReplacing(this.#context.system, file, inputs);
@@ -292,12 +295,12 @@ export class FileSubmission {
   }
 
   /**
-   * Compares the jobs with the ledger if something would be sent. Warns of jobs that may stop the upload where a dry
-   * run cannot tell whose they are.
-   * @throws SvcError `outcome_unknown` where the upload would stop
+   * Compares the jobs with the ledger for a dry run, if it has free rows. Warns of jobs that stop the upload if this key created
+   * them.
+   * @throws SvcError `outcome_unknown` if the upload would stop
    */
   async #previewComparison(tenant: string): Promise<void> {
-    if (this.#known.free.length === 0) return;
+    if (this.#requireDivided.free.length === 0) return;
     const client = await this.#context.client();
     const creator = await creatorMemory(this.#context, client)?.known();
     const jobs = await previewComparison(client, this.#comparing(tenant), creator);
@@ -309,34 +312,34 @@ export class FileSubmission {
   }
 
   /**
-   * Compares the jobs with the ledger before this command adds anything to it: what a ledger that was restored to an older
-   * time lacks can only be put back while nothing was added.
+   * Compares the jobs with the ledger before the first entry of this command: once anything is added to a ledger that was
+   * restored to an older time, its lost entries can no longer be put back.
    * @throws SvcError `outcome_unknown` as the upload itself
    */
   async #requireKnownJobs(tenant: string): Promise<void> {
     if (!this.#ledger.isShared && !this.#input.onlyRecorded) return;
     const client = await this.#context.client();
-    const comparing = this.#comparing(tenant);
+    const comparison = this.#comparing(tenant);
     const spare = await this.#spareJob();
     const creator = await spare.creator();
-    if (creator !== undefined) return refuseUnknownJobs(client, comparing, creator);
-    await compareJobs(client, { ...comparing, job: await spare.get(), again: comparing.words });
+    if (creator !== undefined) return refuseUnknownJobs(client, comparison, creator);
+    await compareJobs(client, { ...comparison, job: await spare.get(), again: comparison.words });
   }
 
-  #comparing(tenant: string): Comparing {
+  #comparing(tenant: string): Comparison {
     const { confirmed, onlyRecorded } = this.#input;
     return { ledger: this.#ledger, tenant, onlyRecorded, newLedger: confirmed.newLedger, words: this.words };
   }
 
-  /** Compares the file with the ledger, and says which rows other jobs have. */
-  async #divide(): Promise<Divided> {
+  /** Compares the file with the ledger, and notes which rows other jobs have. */
+  async #divide(): Promise<DividedFile> {
     const { name } = this.#file;
     const tenant = this.#tenant;
     if (tenant === undefined) {
       requireClearName(this.#input.cycle);
       const named = { name, cycle: this.#input.cycle ?? '', isNamed: this.#input.cycle !== undefined };
       this.#context.notices.note(
-        `the tenant of this profile is not known here, so that ${name} was not compared with the ledger: rows that were sent before count as new`,
+        `the tenant of this profile is not known here, so ${name} was not compared with the ledger: rows that were sent before count as new`,
       );
       return { named, free: await withTokensOnce(this.#context, this.#file), joined: [] };
     }
@@ -344,16 +347,16 @@ export class FileSubmission {
     const { named, division, rows, isBegun } = await this.#compare(tenant, client);
     if (!isBegun) requireClearName(this.#input.cycle);
     if (!isBegun)
-      await reportBeginning(
+      await reportNewCycle(
         this.#context,
-        { ...this.#unsent, words: this.#words },
+        { ...this.#unsentFile, words: this.#words },
         { tenant, cycle: named.cycle, rows, client },
       );
     if (division === undefined) return { named, free: [this.#file], joined: [] };
     if (division.free.length === 0 && !named.isNamed) {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
-      const how = { name, cycle: named.cycle, words: this.#words, now: this.#now(client) };
-      requireRecentResults(entries, { ...how, joined: division.joined });
+      const before = { name, cycle: named.cycle, words: this.#words, joined: division.joined };
+      refuseOldResults(entries, { ...before, now: this.#now(client) });
     }
     reportDivision(this.#context, this.#file, division, named, this.#now(client));
     return { named, ...division };
@@ -361,11 +364,12 @@ export class FileSubmission {
 
   async #compare(tenant: string, client: Client | undefined) {
     if (client) this.#ledger.beforeFirstEntry(() => this.#requireKnownJobs(tenant));
-    const newer = async () => (await this.#spareJob()).get();
-    // Another machine with the ledger may have sent the file of a job that this command saw expire.
-    const how = { newer, ended: this.#ledger.isShared ? undefined : this.#expired };
+    const createJob = async () => (await this.#spareJob()).get();
+    // With a shared ledger, another machine may have sent the file of a job that this command saw expire.
+    const jobsWithoutFile = this.#ledger.isShared ? undefined : this.#expired;
+    const toCompare = { tenant, file: this.#file, cycle: this.#input.cycle, createJob, jobsWithoutFile };
     const compared = await outlast(this.#context, this.#input.outlasts, () =>
-      this.#rows.compare(this.#context, client, { tenant, file: this.#file, cycle: this.#input.cycle, ...how }),
+      this.#rows.compare(this.#context, client, toCompare),
     );
     // From here on, the upload compares the jobs itself.
     this.#ledger.beforeFirstEntry(undefined);
@@ -381,7 +385,7 @@ export class FileSubmission {
     return ['au', 'submit', file, ...option('--accept', accept), ...confirmWords(confirmed), ...recorded, ...options];
   }
 
-  get #unsent() {
+  get #unsentFile() {
     return { file: this.#file, input: this.#input, ledger: this.#ledger, words: this.words };
   }
 
@@ -389,7 +393,7 @@ export class FileSubmission {
     return client?.now() ?? this.#context.clock.now();
   }
 
-  /** Returns an error that says of some rows that nothing was sent, with what was sent of the others. */
+  /** Corrects an error that says "nothing was sent", if this command sent other rows before. */
   #withSentRows(error: unknown): unknown {
     const sent = [...this.#sent.values()].reduce((sum, { rows }) => sum + rows, 0);
     if (!isSvcError(error) || sent === 0 || !error.message.includes(NOTHING)) return error;

@@ -96,7 +96,7 @@ async function claimWithRows(
   claims: readonly ClaimEntry[],
   rows: FileRows,
 ): Promise<ClaimEntry | undefined> {
-  for (const claim of claims) if ((await rows.shared(await cycle.rowsOf(claim))) > 0) return claim;
+  for (const claim of claims) if ((await rows.shared(await cycle.rowSetOf(claim))) > 0) return claim;
   return undefined;
 }
 
@@ -136,7 +136,7 @@ async function isClaimed(
       `job ${job.id} was ended in the ledger: another machine proved that it has no file`,
     );
   if (own.sha256 !== sha256) throw boundJob(job.id);
-  const claimed = await cycle.rowsOf(own);
+  const claimed = await cycle.rowSetOf(own);
   if (claimed !== undefined && !(await rows.are(claimed))) throw boundJob(job.id);
   return true;
 }

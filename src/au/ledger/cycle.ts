@@ -203,7 +203,7 @@ export class LedgerCycle {
   }
 
   /** Reads the rows of a claim; undefined for one whose rows nobody knows, which may have any row. @throws as `rowSet` */
-  async rowsOf(claim: Pick<ClaimEntry, 'row_set' | keyof Keys>): Promise<RowSet | undefined> {
+  async rowSetOf(claim: Pick<ClaimEntry, 'row_set' | keyof Keys>): Promise<RowSet | undefined> {
     return claim.row_set === null ? undefined : this.rowSet(claim.row_set, claim);
   }
 

@@ -49,7 +49,7 @@ async function copyClaim(from: LedgerCycle, claim: ClaimEntry, shared: Ledger): 
   const { version: _version, previous: _previous, at: _at, by: _by, ...body } = claim;
   const { job } = claim;
   const to = (await shared.cycleOfJob(job)) ?? shared.cycle(from.name);
-  const rows = await from.rowsOf(claim);
+  const rows = await from.rowSetOf(claim);
   if (rows) await to.createRowSet(rows);
   const copied = { ...body, ...copiedKeys(claim, rows) };
   await to.append(async (now) => (now.some((entry) => entry.job === job) ? undefined : copied));

@@ -50,12 +50,12 @@ export class CycleFiles {
     this.#results = results;
     this.#actions = actionsOf(context, input.action);
     const actions = [...this.#actions].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    this.#of = sha256Of(JSON.stringify([results.sha256, results.found.file.check.sha256, actions]));
+    this.#of = sha256Of(JSON.stringify([results.sha256, results.fileJobs.file.check.sha256, actions]));
     this.#mayHaveMore = results.jobs.some(({ claim }) => claim.keys !== 2);
   }
 
   get #rows(): number {
-    return this.#results.found.file.check.rows;
+    return this.#results.fileJobs.file.check.rows;
   }
 
   /** What was made of these results before. */
@@ -86,7 +86,7 @@ export class CycleFiles {
 
   async #count(): Promise<Counted> {
     const counting = { rows: this.#rows, actions: this.#actions, name: this.#directory.results };
-    const counted = await countCycle(this.#context, this.#results.found.cycle, this.#results, counting);
+    const counted = await countCycle(this.#context, this.#results.fileJobs.cycle, this.#results, counting);
     const { results, trend } = counted;
     const codes = this.#input.verbose ? results.codes : [];
     if (isDrawn(this.#context)) await drawResults(this.#context, this.#rows, { ...results, codes }, trend);
@@ -94,7 +94,7 @@ export class CycleFiles {
   }
 
   get #tenant(): string {
-    return tenantText(this.#context, this.#results.found.cycle.tenant);
+    return tenantText(this.#context, this.#results.fileJobs.cycle.tenant);
   }
 
   async #writeResults(): Promise<void> {
@@ -117,7 +117,7 @@ export class CycleFiles {
     const actions = actionWords(this.#input.action);
     const words = ['au', 'report', results, '--request', request, '--html', page, ...actions];
     announceStep(this.#context, this.#input, 'report', words);
-    const begun = this.#results.found.cycle.entries.find((entry) => entry.kind === 'claim')?.created_at;
+    const begun = this.#results.fileJobs.cycle.entries.find((entry) => entry.kind === 'claim')?.created_at;
     const html = await openSpool(this.#context);
     const made = await makeReport(this.#context, {
       results,

@@ -157,7 +157,7 @@ function columnsOf(group: TodoGroup): readonly (typeof RESULT_COLUMNS)[number][]
  * merchants is in several jobs, so that its row is known by the job of the result.
  */
 async function placeOfResult(results: FileResults): Promise<(token: string) => number | undefined> {
-  const rows = await TokenRows.of(results.found.file.source);
+  const rows = await TokenRows.of(results.fileJobs.file.source);
   const known = await placesByJob(results, rows);
   // A job of an earlier build may have a token for several merchants, one of which this request does not have.
   const isEarlier = results.jobs.some(({ claim }) => claim.keys !== 2);
@@ -176,7 +176,10 @@ async function placeOfResult(results: FileResults): Promise<(token: string) => n
  * Returns, for each token with several rows, the places of those that have a result, in the order of the results. A token is
  * left out if one job has several of its rows, or several results of it.
  */
-async function placesByJob({ found, jobs }: FileResults, tokens: TokenRows): Promise<ReadonlyMap<string, number[]>> {
+async function placesByJob(
+  { fileJobs: found, jobs }: FileResults,
+  tokens: TokenRows,
+): Promise<ReadonlyMap<string, number[]>> {
   const isSeveral = (token: string): boolean => tokens.rowsOf(token) > 1;
   const places = new Map<string, number>();
   const placeOf = tokens.counting();

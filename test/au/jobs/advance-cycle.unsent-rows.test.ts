@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
 import { RowSet } from '../../../src/au/ledger/row-set.ts';
-import { unsentRows } from '../../../src/au/jobs/advance-cycle.ts';
+import { unsentRowsError } from '../../../src/au/jobs/advance-cycle.ts';
 import { claimBody, WHO } from '../ledger/entries.ts';
 
 const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: WHO } as const;
@@ -35,7 +35,7 @@ async function rowsOf({ row_set: name }: Pick<ClaimEntry, 'row_set'>): Promise<R
 
 /** Returns the number of rows that no job has, with the job that ended without results; nothing if there are none. */
 async function unsentIn(...entries: readonly Entry[]): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const { job, rows } = (await unsentRows({ name: '2026-12', entries, cycle: { rowsOf } }))?.facts ?? {};
+  const { job, rows } = (await unsentRowsError({ name: '2026-12', entries, cycle: { rowSetOf: rowsOf } }))?.facts ?? {};
   return job === undefined ? undefined : { job, rows };
 }
 

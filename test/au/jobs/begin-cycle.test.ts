@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { otherCycles, requireOtherRows } from '../../../src/au/jobs/begin-cycle.ts';
+import { otherCycles, refuseRowsOfOtherCycle } from '../../../src/au/jobs/begin-cycle.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { claim, DAY, fileOf, fileRows, type Machine, Machines } from '../ledger/machines.ts';
 
@@ -17,7 +17,7 @@ async function begin(
   const others = await otherCycles(ledger, cycle ?? 'file-0123456789abcdef', rows, sha256);
   const words = ['au', 'submit', 'tokens.csv'];
   const beginning = { name: 'tokens.csv', rows: rows.rows.size, cycle, words, now: client.now(), isSandbox };
-  await requireOtherRows(client, others, beginning);
+  await refuseRowsOfOtherCycle(client, others, beginning);
 }
 
 /** Returns machines on which cycle 2026-12 began with ten rows, and whose results were read where it is done. */

@@ -1,4 +1,4 @@
-import { type Beginning, compareJobs } from '../../../src/au/jobs/compare-jobs.ts';
+import { type UploadComparison, compareJobs } from '../../../src/au/jobs/compare-jobs.ts';
 import type { SvcError } from '../../../src/base/errors.ts';
 import { type Page, Pages } from '../../../src/client/api/pages.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../../src/schema/account-updater.ts';
@@ -53,11 +53,11 @@ export function comparing(
     since: async () => since,
     hasResultsSince: async (time: number) => resultsAt !== undefined && resultsAt >= time,
   };
-  const beginning: Partial<Beginning> = {
-    ledger: { isShared, known: async () => ({ ledger }) } as unknown as Beginning['ledger'],
+  const beginning: Partial<UploadComparison> = {
+    ledger: { isShared, known: async () => ({ ledger }) } as unknown as UploadComparison['ledger'],
     job,
     again: ['au', 'resume'],
     words: ['au', 'submit', 'tokens.csv'],
   };
-  return compareJobs(client, beginning as Beginning);
+  return compareJobs(client, beginning as UploadComparison);
 }

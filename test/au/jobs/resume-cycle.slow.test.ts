@@ -192,9 +192,7 @@ describe('a cycle that other machines sent', () => {
       }),
     ]);
     expect(again.stderr).toContain('no job has 20 rows of first.csv');
-    expect(again.stderr).toContain(
-      'the results of the jobs of cycle 2026-12 that are completed are in 2026-12.results.csv',
-    );
+    expect(again.stderr).toContain('the results of the completed jobs of cycle 2026-12 are in 2026-12.results.csv');
     writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 7)].join('\n')}\n`);
     expect(await on('fresh', 'au submit some.csv --cycle 2026-12')).toMatchObject({ code: 0 });
     const left = await on('laptop', 'au resume 2026-12 --wait --force');

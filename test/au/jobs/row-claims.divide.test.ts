@@ -84,7 +84,7 @@ it('R58: the rows of a file are divided into free ones and those of each claim, 
     [2, 'pending'],
     [1, 'pending'],
   ]);
-  expect([division?.made, division?.free[0]?.check.rows]).toEqual([0, 3]);
+  expect([division?.upToDate, division?.free[0]?.check.rows]).toEqual([0, 3]);
   expect(readFileSync(division?.free[0]?.path ?? '', 'utf8')).toBe(fileOf(['d', 'c', 'f']).text);
 });
 
@@ -120,9 +120,9 @@ it('R85: the rows of a file whose tokens results of the cycle made are left out 
   const born = await cycle.createRowSet(RowSet.of(made, laptop.ledger.salt));
   await cycle.endClaim({ kind: 'done', job: 'job-1', keys: 2, born });
   const division = await divide(laptop, ['c', 'n', UUID.toUpperCase()]);
-  expect([tokensIn(division), division?.made]).toEqual([{ free: ['c'] }, 2]);
+  expect([tokensIn(division), division?.upToDate]).toEqual([{ free: ['c'] }, 2]);
   expect(await divide(laptop, ['c', 'd'])).toBeUndefined();
-  expect(await divide(laptop, ['n'])).toEqual({ free: [], joined: [], made: 1 });
+  expect(await divide(laptop, ['n'])).toEqual({ free: [], joined: [], upToDate: 1 });
 });
 
 it('a token stands once in each file of free rows, and its rows for further merchants are in the next, in their order', async () => {

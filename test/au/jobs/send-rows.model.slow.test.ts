@@ -125,7 +125,7 @@ vi.mock('../../../src/au/jobs/row-claims.ts', async (original) => {
       override async compare(...[context, client, how]: Parameters<RowClaims['compare']>) {
         const has = (job: string): boolean => !this.#of.jobFiles(job).mayBeSent;
         const ended = outside.mistake === FILES_DECIDE ? ({ has } as ReadonlySet<string>) : undefined;
-        return super.compare(context, client, ended ? { ...how, ended } : how);
+        return super.compare(context, client, ended ? { ...how, jobsWithoutFile: ended } : how);
       }
     },
   };

@@ -32,7 +32,7 @@ describe('a claim that stands', () => {
   it('a claim of a job of the caller does not count', async () => {
     const machines = await oneClaim();
     const own = new Set(['job-1']);
-    expect(words(await settle(await machines.open('laptop'), ['a'], { own }))).toEqual([]);
+    expect(words(await settle(await machines.open('laptop'), ['a'], { ownJobs: own }))).toEqual([]);
   });
 
   it('R58: a claim of unknown rows has every row', async () => {
@@ -107,7 +107,7 @@ describe('a claim whose job the service does not find', () => {
   it('R58: a claim stands where no job may be created for the proof', async () => {
     const machines = await oneClaim();
     await machines.clock.advance(76 * MINUTE);
-    const settled = await settle(await machines.open('laptop'), ['a'], { newer: async () => undefined });
+    const settled = await settle(await machines.open('laptop'), ['a'], { createJob: async () => undefined });
     expect(words(settled)).toEqual(['job-1 1 not found']);
   });
 
@@ -126,7 +126,7 @@ describe('a claim whose job the service does not find', () => {
     for (const wait of [76 * MINUTE, 40 * DAY]) {
       await machines.clock.advance(wait);
       const ended = new Set(['job-1']);
-      expect(words(await settle(await machines.open('laptop'), ['b', 'c'], { ended }))).toEqual([
+      expect(words(await settle(await machines.open('laptop'), ['b', 'c'], { jobsWithoutFile: ended }))).toEqual([
         'job-1 1 not found done',
       ]);
     }
@@ -141,14 +141,14 @@ describe('a claim whose job the service does not find', () => {
       await runner.ledger.cycle('2026-12').endClaim(done);
       return laptop.client.accountUpdater.create();
     };
-    expect(words(await settle(laptop, ['a', 'b'], { newer }))).toEqual(['job-1 2 not found done']);
+    expect(words(await settle(laptop, ['a', 'b'], { createJob: newer }))).toEqual(['job-1 2 not found done']);
     expect(await machines.entries()).toEqual(['claim job-1', 'done job-1']);
   });
 
   it('a claim ends at once where the record of the only machine says that its job never had a file', async () => {
     const machines = await oneClaim();
     await machines.clock.advance(61 * MINUTE);
-    const settled = await settle(await machines.open('runner-7'), ['a'], { ended: new Set(['job-1']) });
+    const settled = await settle(await machines.open('runner-7'), ['a'], { jobsWithoutFile: new Set(['job-1']) });
     expect(settled).toEqual({ taken: [], failed: [] });
     expect(JSON.parse(machines.objects.text('ours/cycles/2026-12/00000002.json'))).toMatchObject({
       why: 'gone',
@@ -161,7 +161,7 @@ describe('a claim whose job the service does not find', () => {
     async (status) => {
       const machines = await oneClaim();
       if (status !== 'pending') machines.store('job-1', status);
-      const settled = await settle(await machines.open('runner-7'), ['a'], { ended: new Set(['job-1']) });
+      const settled = await settle(await machines.open('runner-7'), ['a'], { jobsWithoutFile: new Set(['job-1']) });
       expect(words(settled)).toEqual([`job-1 1 ${status}`]);
       expect(await machines.entries()).toEqual(['claim job-1']);
     },

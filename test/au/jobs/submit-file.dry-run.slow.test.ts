@@ -61,7 +61,7 @@ it('a dry run with a key and without a response of the service says what is know
   expect(await machine.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
   machine.fault = ({ socket }) => socket.destroy();
   const dry = succeeded(await machine.svc('au submit tokens.csv --cycle 2026-12 --dry-run'));
-  expect(dry.stderr).toContain('so that its jobs were not compared with the ledger: the plan is what is known here');
+  expect(dry.stderr).toContain('so its jobs were not compared with the ledger: the plan is made from the ledger alone');
   expect(dry.stderr).toContain('rows that were sent before count as new');
 });
 
@@ -70,7 +70,7 @@ it('a dry run with a key that may read neither the tenant nor its jobs says that
   machine.fault = (incoming, outgoing, proceed) =>
     incoming.method === 'GET' ? void outgoing.writeHead(403).end() : proceed();
   const dry = succeeded(await machine.svc('au submit tokens.csv --dry-run'));
-  expect(dry.stderr).toContain('the service does not show the tenant of this key, so that its jobs were not compared');
+  expect(dry.stderr).toContain('the service does not show the tenant of this key, so its jobs were not compared');
 });
 
 it('a dry run in the sandbox knows nothing of the tenant before a reset', async () => {

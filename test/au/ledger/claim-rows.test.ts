@@ -198,7 +198,7 @@ describe('rows that another job has', () => {
         const cycle = ledger.cycle('2026-12');
         const claims = standingClaims(await cycle.read());
         const keys: bigint[] = [];
-        for (const one of claims) keys.push(...((await cycle.rowsOf(one))?.keys ?? []));
+        for (const one of claims) keys.push(...((await cycle.rowSetOf(one))?.keys ?? []));
         expect(new Set(keys).size).toBe(keys.length);
         expect(claims).toHaveLength(outcomes.filter(({ status }) => status === 'fulfilled').length);
         expect(claims.length).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Doubt, doubtError, knownText } from '../../../src/au/ledger/doubt.ts';
-import { takenError } from '../../../src/au/jobs/claim-file.ts';
-import { failedElsewhere } from '../../../src/au/jobs/row-claims.ts';
+import { rowsTakenError } from '../../../src/au/jobs/claim-file.ts';
+import { failedElsewhereError } from '../../../src/au/jobs/row-claims.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { claimBody, WHO } from './entries.ts';
 
@@ -23,10 +23,10 @@ function doubtOf(why: Doubt['why'], now: number) {
 }
 
 it.each([
-  ['rows that another job has', takenError(FILE, [TAKEN], 40, PROVABLE), 6, false],
+  ['rows that another job has', rowsTakenError(FILE, [TAKEN], 40, PROVABLE), 6, false],
   ['rows in doubt', doubtOf('missing', PROVABLE), 9, true],
   ['unknown rows', doubtOf('unknown', PROVABLE), 9, false],
-  ['rows whose job failed elsewhere', failedElsewhere(FILE, [TAKEN]), 10, true],
+  ['rows whose job failed elsewhere', failedElsewhereError(FILE, [TAKEN]), 10, true],
 ])('the errors about claims say whether the same command helps later: %s', (_, error, code, retryable) => {
   expect(error).toMatchObject({ exitCode: code, retryable });
 });

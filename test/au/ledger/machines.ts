@@ -1,7 +1,7 @@
 import { type Claiming, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { FileRows, readRows } from '../../../src/au/ledger/request-rows.ts';
-import { type Settled, settleClaims, type SettleOptions } from '../../../src/au/jobs/settle-claims.ts';
+import { type SettledClaims, settleClaims, type SettleOptions } from '../../../src/au/jobs/settle-claims.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Client } from '../../../src/client/api/client.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
@@ -110,7 +110,10 @@ export async function settle(
   { ledger, client }: Machine,
   tokens: readonly string[],
   how: SettleOptions = {},
-): Promise<Settled> {
+): Promise<SettledClaims> {
   const rows = await fileRows(ledger, fileOf(tokens));
-  return settleClaims(client, ledger.cycle('2026-12'), rows, { newer: () => client.accountUpdater.create(), ...how });
+  return settleClaims(client, ledger.cycle('2026-12'), rows, {
+    createJob: () => client.accountUpdater.create(),
+    ...how,
+  });
 }

@@ -36,7 +36,7 @@ it('a machine that begins to share its ledger copies the claims that stand, with
   expect(await machines.entries('2027-01')).toEqual(['claim job-4']);
   const [copy] = await ledger.cycle('2026-12').read();
   expect(copy).toMatchObject({ keys: 2, rows: 1, file: { name: 'tokens.csv' } });
-  expect(await ledger.cycle('2026-12').rowsOf(copy as ClaimEntry)).toEqual(
+  expect(await ledger.cycle('2026-12').rowSetOf(copy as ClaimEntry)).toEqual(
     (await readRows(ledger.salt, fileOf(['b']))).rows,
   );
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
