@@ -142,7 +142,7 @@ export class CsvRows {
   #takePlain(line: string): void {
     if (line.length > this.#longestRow) return this.#fail('too_long');
     const endsWithReturn = line.endsWith('\r');
-    const cells = (endsWithReturn ? line.slice(0, -1) : line).split(this.#delimiter);
+    const cells = cellsOf(endsWithReturn ? line.slice(0, -1) : line, this.#delimiter);
     const isConverted = this.#isConverted;
     this.#take({ cells, line: this.#start, endsWithReturn, quoted: false, hasPaddedQuotes: false, isConverted });
   }
@@ -221,9 +221,28 @@ export function splitCells(
 
 /** Returns the cells of a row that are all quoted and contain no quote, as most programs quote; otherwise undefined. */
 function allQuoted(row: string, delimiter: string): readonly string[] | undefined {
-  if (row.length < 2 || !row.startsWith('"') || !row.endsWith('"')) return undefined;
-  const cells = row.slice(1, -1).split(`"${delimiter}"`);
-  return cells.some((cell) => cell.includes('"')) ? undefined : cells;
+  const cells: string[] = [];
+  for (let at = 0; row[at] === '"';) {
+    const close = row.indexOf('"', at + 1);
+    if (close === -1) return undefined;
+    cells.push(row.slice(at + 1, close));
+    if (close === row.length - 1) return cells;
+    if (row[close + 1] !== delimiter) return undefined;
+    at = close + 2;
+  }
+  return undefined;
+}
+
+/** Splits a row without quotes. `split` takes twice as long for a text that was never split before. */
+function cellsOf(row: string, delimiter: string): readonly string[] {
+  const cells: string[] = [];
+  let start = 0;
+  for (let end = row.indexOf(delimiter); end !== -1; end = row.indexOf(delimiter, start)) {
+    cells.push(row.slice(start, end));
+    start = end + delimiter.length;
+  }
+  cells.push(row.slice(start));
+  return cells;
 }
 
 function behindSpaces(row: string, from: number, delimiter: string): number {

@@ -141,6 +141,10 @@ export class RowPreparer {
   readonly #places: ColumnPlaces;
   readonly #names: readonly string[];
   readonly #kept: readonly number[];
+  /** The columns whose cells are written. */
+  readonly #written: readonly number[];
+  /** The columns that are read for the request. */
+  readonly #read: readonly number[];
   readonly #dates: DateReader;
   readonly #problems = new ProblemGroups();
   readonly #changes = new Map<ChangeKind, CountedLines>();
@@ -176,6 +180,8 @@ export class RowPreparer {
     this.#places = places;
     this.#names = names;
     this.#kept = kept;
+    this.#written = [places.token ?? -1, places.merchant_id ?? -1, ...kept];
+    this.#read = Object.values(places);
     const { accept, empty, hasNames, onlyUuids } = options;
     this.#dates = new DateReader(orders, options.zone);
     this.#accept = accept;
@@ -194,7 +200,7 @@ export class RowPreparer {
 
   /** Tells whether a row has no token, but nothing or a word such as "total" in its place. */
   isTotal(row: CsvRow): boolean {
-    return isTotalWord(this.#cell(row.cells, 'token')) && !isBlank(row);
+    return isTotalWord(cellAt(row.cells, this.#places.token)) && !isBlank(row);
   }
 
   /** Leaves out a last row without a token as a total, or refuses it if the export may be cut off there. */
@@ -215,7 +221,7 @@ export class RowPreparer {
     if (contents.includes('card_number') || this.#keepsCardNumber(cells)) return this.refuse(line, CARD_NUMBER);
     // A spreadsheet may add empty cells after the last column.
     const width = this.#names.length;
-    if (cells.length < width || cells.slice(width).some((cell) => cell !== ''))
+    if (cells.length !== width && (cells.length < width || cells.slice(width).some((cell) => cell !== '')))
       return this.refuse(line, wrongWidth(cells, width));
     const made: ChangeKind[] = [];
     const token = this.#token(cells, made);
@@ -297,7 +303,7 @@ export class RowPreparer {
   }
 
   #token(cells: readonly string[], made: ChangeKind[]): string {
-    const token = this.#cell(cells, 'token');
+    const token = cellAt(cells, this.#places.token);
     if (token.length <= UUID_LENGTH && !token.includes('‑')) return token;
     const uuid = unwrappedUuid(token);
     if (uuid === undefined) return token;
@@ -308,7 +314,7 @@ export class RowPreparer {
   /** Returns the merchant of a row, which is empty where a bare cell has a mark for nothing. */
   #merchant(row: CsvRow, made: ChangeKind[]): string {
     const place = this.#places.merchant_id;
-    const cell = this.#cell(row.cells, 'merchant_id');
+    const cell = cellAt(row.cells, place);
     if (place === undefined || cell === '') return cell;
     const text = sqlText(cell);
     if (text !== undefined) made.push('quoted_merchants');
@@ -339,14 +345,14 @@ export class RowPreparer {
   #expiration(row: CsvRow, made: ChangeKind[]): Expiration | JudgedDate | RowFinding {
     const { cells } = row;
     if (this.#places.expiration !== undefined) {
-      const cell = this.#cell(cells, 'expiration');
+      const cell = cellAt(cells, this.#places.expiration);
       const read = this.#dates.read(cell);
       if ('problem' in read && this.#isMark(row, 'expiration', cell, made)) return NO_EXPIRATION;
       if (cell !== '') made.push('expirations');
       return read;
     }
-    const yearCell = this.#cell(cells, 'expiration_year');
-    const monthCell = this.#cell(cells, 'expiration_month');
+    const yearCell = cellAt(cells, this.#places.expiration_year);
+    const monthCell = cellAt(cells, this.#places.expiration_month);
     let year = yearCell === '' ? '' : twoDigitYear(yearCell);
     let month = monthCell === '' ? '' : (twoDigitMonth(monthCell) ?? monthOfName(monthCell));
     if (year === undefined && this.#isMark(row, 'expiration_year', yearCell, made)) year = '';
@@ -364,11 +370,6 @@ export class RowPreparer {
     if (markOf(cell) === undefined || isQuoted(row, this.#places[column] ?? -1)) return false;
     made.push('marks');
     return true;
-  }
-
-  #cell(cells: readonly string[], column: keyof ColumnPlaces): string {
-    const place = this.#places[column];
-    return place === undefined ? '' : withoutFormula((cells[place] ?? '').trim());
   }
 
   /** Tells whether a kept cell is a card number once it is on one line. */
@@ -421,12 +422,10 @@ export class RowPreparer {
   /** Counts the changes to a written row. */
   #note(row: CsvRow, contents: readonly Content[], made: ChangeKind[]): void {
     const { cells, line } = row;
-    const { token = -1, merchant_id = -1 } = this.#places;
-    if ([token, merchant_id, ...this.#kept].some((at) => contents[at] === 'attached_digits'))
-      this.#attachedDigits.add(line);
+    if (this.#written.some((at) => contents[at] === 'attached_digits')) this.#attachedDigits.add(line);
     if (row.isConverted) made.push('converted_rows');
     if (row.endsWithReturn) made.push('line_ends');
-    if (row.hasPaddedQuotes || Object.values(this.#places).some((at) => isPadded(cells[at]))) made.push('spaces');
+    if (row.hasPaddedQuotes || this.#read.some((at) => isPadded(cells[at]))) made.push('spaces');
     for (const kind of made) this.#changed(kind, line);
   }
 
@@ -461,6 +460,10 @@ const WRONG_BYTES = {
   rule: 'encoding',
   problem: 'the row has bytes that are no text in UTF-8 or UTF-16: save the export as UTF-8',
 } as const;
+
+function cellAt(cells: readonly string[], place: number | undefined): string {
+  return place === undefined ? '' : withoutFormula((cells[place] ?? '').trim());
+}
 
 /** Tells whether the cells of a year and a month look as if their columns were swapped. */
 function isSwapped(year: string, month: string): boolean {

@@ -43,7 +43,7 @@ export class RepeatColumns {
       column.different.add(cell);
       if (isLabel(cell)) column.labels += 1;
     }
-    if ((hashOf(key) & this.#mask) !== 0) return;
+    if (this.#columns.length === 0 || (hashOf(key) & this.#mask) !== 0) return;
     const seen = this.#seen.get(key);
     if (seen === undefined && isRepeated) return;
     if (seen !== undefined) this.#repeats += 1;

@@ -2,9 +2,16 @@ import { UUID } from '../../schema/uuid.ts';
 
 const UUID_LENGTH = 36;
 
+// The token of a row is asked about several times, one after another.
+let asked = '';
+let isAskedUuid = false;
+
 /** Tells whether a text has the shape of a UUID, in letters of either case. */
 export function isUuid(text: string): boolean {
-  return text.length === UUID_LENGTH && UUID.test(text);
+  if (text.length !== UUID_LENGTH) return false;
+  if (text !== asked) isAskedUuid = UUID.test(text);
+  asked = text;
+  return isAskedUuid;
 }
 
 /**
