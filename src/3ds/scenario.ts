@@ -25,10 +25,10 @@ export const scenarioView: View<ScenarioResult> = {
   fields: fieldPaths('scenario result expected expected_reason amount_text got reason session seconds'),
   columns: [
     { path: 'result', kind: 'status', paint: resultTone },
-    { path: 'scenario', kind: 'text', least: 30 },
+    { path: 'scenario', kind: 'text', minWidth: 30 },
     { path: 'expected', kind: 'status', priority: 3 },
     { path: 'got', kind: 'status' },
-    { path: 'reason', kind: 'text', priority: 2, least: 26 },
+    { path: 'reason', kind: 'text', priority: 2, minWidth: 26 },
     { path: 'seconds', kind: 'number', priority: 1 },
     { path: 'session', kind: 'id', priority: 0 },
   ],

@@ -1,6 +1,6 @@
 import { SvcError } from '../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
-import { assigned } from '../cli/app/assignment.ts';
+import { withAssignments } from '../cli/app/assignment.ts';
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from '../schema/three-ds/fields.ts';
 import { currencyOf } from '../schema/three-ds/tables.ts';
 import { looksLikeName } from './check-body.ts';
@@ -52,7 +52,7 @@ function put(body: unknown, name: string, value: unknown): unknown {
   const path = name.split('.');
   const [first = ''] = path;
   const isNewList = fieldAt(first)?.kind === 'list' && ownValue(body, [first]) === undefined;
-  return assigned(body, [...(isNewList ? [{ path: [first], value: [] }] : []), { path, value }]);
+  return withAssignments(body, [...(isNewList ? [{ path: [first], value: [] }] : []), { path, value }]);
 }
 
 function valueOf({ name: path, value: text }: Setting, allowUnknown: boolean): unknown {

@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
-import { checkKey, detailOf, isAboutKey, type KeyCheck, keyFailure, namesOf } from '../cli/app/check-key.ts';
+import { checkKey, detailOf, isAboutKey, type KeyCheck, keyFailure, permissionNames } from '../cli/app/check-key.ts';
 import type { Context } from '../cli/app/command.ts';
 import { withHint } from '../cli/app/hint.ts';
 import { conflicting, flag, type Input, value } from '../cli/app/parameter.ts';
@@ -200,10 +200,10 @@ function reportCheck({ notices, noticePalette, noticeColumns }: Context, check: 
     const why = details.size === 0 ? '' : `: ${[...details].join('; ')}`;
     return notices.warn(`the ${kind} key is valid, but has no read permission (403)${why}`);
   }
-  notices.success(`the ${kind} key is valid: ${namesOf(check, 'allowed').join(', ')}`);
-  const forbidden = namesOf(check, 'forbidden', 'refused');
+  notices.success(`the ${kind} key is valid: ${permissionNames(check, 'allowed').join(', ')}`);
+  const forbidden = permissionNames(check, 'forbidden', 'refused');
   if (forbidden.length > 0) notices.note(`  not allowed: ${forbidden.join(', ')}`);
-  const unclear = namesOf(check, 'unclear');
+  const unclear = permissionNames(check, 'unclear');
   if (unclear.length > 0) notices.warn(`could not check ${unclear.join(', ')}`);
 }
 

@@ -54,12 +54,12 @@ export function viewWith(
 function peopleView(actorOf: (log: Log) => string, width: number): View<Log> {
   const isRoomy = width >= ROOMY_COLUMNS && width < Infinity;
   const entity = isRoomy
-    ? { show: unlessOdd(wholeEntity), least: LEAST_WIDTHS.wholeEntity }
-    : { show: unlessOdd(entityText), least: LEAST_WIDTHS.entity };
+    ? { show: unlessOdd(wholeEntity), minWidth: LEAST_WIDTHS.wholeEntity }
+    : { show: unlessOdd(entityText), minWidth: LEAST_WIDTHS.entity };
   const columns = logView.columns.flatMap((column): readonly Column<Log>[] => {
     switch (column.path) {
       case 'actor_type':
-        return [{ ...column, show: unlessOdd(actorOf), least: LEAST_WIDTHS.actor }];
+        return [{ ...column, show: unlessOdd(actorOf), minWidth: LEAST_WIDTHS.actor }];
       case 'entity_type':
         return [width === Infinity ? column : { ...column, ...entity }];
       case 'entity_id':

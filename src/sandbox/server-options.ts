@@ -3,9 +3,9 @@ import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
 import {
-  foreignDirectory,
+  foreignDirectoryError,
   readTyped,
-  requireWhole,
+  requireSandboxState,
   sandboxDirectory,
   startSandbox,
 } from '../cli/app/embedded-sandbox.ts';
@@ -108,11 +108,11 @@ type ServerInput = Input<typeof SERVER_PARAMETERS>;
 
 /**
  * Returns the given state directory, or that of `--sandbox`.
- * @throws SvcError `local` for a file, `usage` for the directory of something else, and see `requireWhole`
+ * @throws SvcError `local` for a file, `usage` for the directory of something else, and see `requireSandboxState`
  */
 export async function directoryFrom(context: Context, given: string | undefined): Promise<string> {
   const directory = await directoryToReset(context, given);
-  await requireWhole(context, directory);
+  await requireSandboxState(context, directory);
   return directory;
 }
 
@@ -127,7 +127,7 @@ export async function directoryToReset(context: Context, given: string | undefin
   const { directoryUse } = await import('../emulator/state/journal.ts');
   if (directoryUse(directory) === 'foreign') {
     const hint = 'Name the directory of a sandbox, or one that is empty or missing, with --directory.';
-    throw foreignDirectory('usage', directory, hint);
+    throw foreignDirectoryError('usage', directory, hint);
   }
   return directory;
 }

@@ -15,7 +15,7 @@ export const jobView: View<ListedJob> = {
   fields: fieldPaths('id tenant_id status created_by created_at expires_at upload_url errors download_url'),
   columns: [
     { path: 'id', kind: 'id' },
-    { path: 'status', kind: 'status', least: 11, show: statusAmong(JOB_STATUSES), paint: toneOf },
+    { path: 'status', kind: 'status', minWidth: 11, show: statusAmong(JOB_STATUSES), paint: toneOf },
     { path: 'created_at', kind: 'time', priority: 3 },
     { path: 'expires_at', kind: 'time', priority: 1 },
     { path: 'errors', kind: 'text', priority: 2 },

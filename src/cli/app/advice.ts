@@ -4,10 +4,10 @@ import { directoryAdvice } from '../config/paths.ts';
 import type { RunRequest } from './invocation.ts';
 
 /**
- * Returns whatever was thrown as the error that is reported, with what only the command line knows: the help of the command,
- * the option or the variable that helps, and the name of the program.
+ * Turns any thrown value into the error that is reported. Adds the advice that only the command line knows: the command's
+ * help, an option or variable to set, and the program's name.
  */
-export function advised(error: unknown, request: RunRequest | undefined, system: System): SvcError {
+export function errorWithAdvice(error: unknown, request: RunRequest | undefined, system: System): SvcError {
   const failure = failureOf(error);
   const { hint = '', next } = isAboutLine(failure) && request !== undefined ? helpOn(failure, request) : failure;
   const advice = optionAdvice(failure) ?? directoryAdvice(system, failure) ?? '';
@@ -17,7 +17,7 @@ export function advised(error: unknown, request: RunRequest | undefined, system:
     : failure.with({ hint: text || undefined, next });
 }
 
-/** Whether an error is about the command line, and names no other command. */
+/** Whether an error is about the typed command line and does not suggest a command yet. */
 function isAboutLine({ code, commands }: SvcError): boolean {
   return (code === 'usage' || code === 'input_needed') && commands.length === 0;
 }
@@ -32,7 +32,7 @@ function helpOn({ message, hint }: SvcError, { words, command }: RunRequest): Pi
 
 const DAY_S = 86_400;
 
-/** Returns advice that names an option; errors of the library know no options. */
+/** Returns advice that names an option. The client library throws errors without it, since it has no options. */
 export function optionAdvice({ code, facts }: SvcError): string | undefined {
   const missing = facts?.['missing'] ?? (code === 'key_missing' ? 'key' : undefined);
   // The sandbox has no bucket, so it cannot replace missing credentials of a store.
@@ -46,7 +46,7 @@ export function optionAdvice({ code, facts }: SvcError): string | undefined {
   return isAllowable ? `To allow the pause, add --max-wait ${seconds}s.` : undefined;
 }
 
-/** Returns the thrown value as an error that can be reported, even for an unexpected failure of the system. */
+/** Returns a thrown value as an `SvcError`. An unexpected failure becomes `bug`. */
 function failureOf(error: unknown): SvcError {
   const exhausted = exhaustedCodeOf(error);
   if (exhausted !== undefined) return tooManyFilesError(error, exhausted);
@@ -70,17 +70,17 @@ function failureOf(error: unknown): SvcError {
   });
 }
 
-/** The problems of a path that has another kind of file than svc keeps there. */
-const MISPLACED: ReadonlySet<string> = new Set(['ENOTDIR', 'EISDIR']);
+/** Error codes for a file where svc expects a directory, and the reverse. */
+const WRONG_FILE_KIND: ReadonlySet<string> = new Set(['ENOTDIR', 'EISDIR']);
 
 /** Returns the error for a path that the system refuses; undefined for any other error. */
 function unusablePath(error: unknown): SvcError | undefined {
   const code = systemCodeOf(error) ?? '';
   const problem = pathProblem(code);
-  // Where a file is missing that svc expects, svc is at fault.
+  // A missing file that svc expects is a bug of svc, not a problem of the path.
   if (problem === undefined || code === 'ENOENT' || !(error instanceof Error) || !('path' in error)) return undefined;
   return new SvcError(
-    MISPLACED.has(code) ? 'config' : 'local',
+    WRONG_FILE_KIND.has(code) ? 'config' : 'local',
     `${String(error.path)} cannot be used: ${problem} (${code})`,
     { hint: 'Check the path, the permissions of its directories, and its disk; or give another one.', cause: error },
   );
@@ -91,11 +91,11 @@ function exhaustedCodeOf(error: unknown): string | undefined {
   const codes = causesOf(error).map((each) =>
     each instanceof SvcError ? each.facts?.['system_code'] : systemCodeOf(each),
   );
-  const found = codes.find((code) => code === 'EMFILE' || code === 'ENFILE');
-  return typeof found === 'string' ? found : undefined;
+  const code = codes.find((each) => each === 'EMFILE' || each === 'ENFILE');
+  return typeof code === 'string' ? code : undefined;
 }
 
-/** Returns the error for a lack of file descriptors; the hint of the original error would mislead. */
+/** Returns the error for a lack of file descriptors. Replaces the original hint, which names another cause. */
 function tooManyFilesError(error: unknown, code: string): SvcError {
   const failed = error instanceof SvcError ? error : new SvcError('local', 'a file or connection could not be opened');
   const { message } = failed;

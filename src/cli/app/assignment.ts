@@ -3,18 +3,20 @@ import { ownMember } from '../../schema/own-member.ts';
 import { refuseInexactNumber } from './inexact-number.ts';
 import { nameValue, type ValueParser } from './value-parsers.ts';
 
-/** A value to be put into a request body, and where: the names and indexes that lead there. */
+/** A value for a request body, typed as `--set path=value` or `--set-json path=value`. */
 export interface Assignment {
+  /** The member names and list indexes that lead to the value. */
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** Parses `a.b=value`. The value is a text. */
+/** Parses `a.b=value` into a string value. */
 export const textAssignment: ValueParser<Assignment> = (typed) => {
   const { name, value } = nameValue(typed);
   return { path: pathIn(name), value };
 };
 
+/** Parses `a.b=value` where the value is JSON. */
 export const jsonAssignment: ValueParser<Assignment> = (typed) => {
   const { name, value } = nameValue(typed);
   const assignment = { path: pathIn(name), value: jsonIn(value) };
@@ -30,8 +32,8 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Returns a copy of the body with the values set. Missing objects are created; a list takes an index. */
-export function assigned(body: unknown, assignments: readonly Assignment[]): unknown {
+/** Returns a copy of the body with the values set. Creates missing objects; in a list, the path has an index. */
+export function withAssignments(body: unknown, assignments: readonly Assignment[]): unknown {
   return assignments.reduce((result, { path, value }) => put(result, path, value), body);
 }
 

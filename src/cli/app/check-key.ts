@@ -22,26 +22,26 @@ export interface KeyCheck {
   readonly verdict: Verdict;
   readonly tried: readonly Tried[];
   readonly tenant: TenantFacts | undefined;
-  /** The tenant that the service names for the key, also where it shows nothing else of it. */
+  /** The tenant id that the service returned for the key, even if the key may not read the tenant. */
   readonly tenantId: string | undefined;
 }
 
 /** Time limit for all responses about one key, in seconds. */
 const LIMIT_S = 15;
 
-/** Checks a key with every read of its kind, in parallel; if all refuse it, with those of the other kind as well. */
+/** Checks a key with every read of its kind, in parallel. If all refuse the key, tries the reads of the other kind. */
 export async function checkKey(
   context: Context,
   kind: KeyType,
   key: ApiKey,
   { limitS = LIMIT_S, ...at }: ClientChoice & { readonly limitS?: number } = {},
 ): Promise<KeyCheck> {
-  const over = new AbortController();
-  const timer = setTimeout(() => over.abort(timeUp(limitS)), limitS * 1000);
+  const timeLimit = new AbortController();
+  const timer = setTimeout(() => timeLimit.abort(timeUp(limitS)), limitS * 1000);
   try {
-    const signal = AbortSignal.any([context.signal, over.signal]);
+    const signal = AbortSignal.any([context.signal, timeLimit.signal]);
     const client = await context.client({ ...at, signal, key: async () => key });
-    const check = await tried(client, kind);
+    const check = await tryKey(client, kind);
     // An interrupt says nothing about the key.
     context.signal.throwIfAborted();
     return check;
@@ -50,13 +50,14 @@ export async function checkKey(
   }
 }
 
-/** The result of checking a key, and why the key cannot be used. */
+/** The result of checking the key in use, or why the key cannot be used. */
 export interface KeyReport {
   readonly kind: KeyType;
   readonly check?: KeyCheck | undefined;
   readonly failure?: SvcError | undefined;
 }
 
+/** Finds the key in use of a kind and checks it. Reports a failure instead of throwing it. */
 export async function inspectKey(context: Context, kind: KeyType, limitS = LIMIT_S): Promise<KeyReport> {
   try {
     const key = await context.key(kind);
@@ -68,7 +69,7 @@ export async function inspectKey(context: Context, kind: KeyType, limitS = LIMIT
   }
 }
 
-async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
+async function tryKey(client: Client, kind: KeyType): Promise<KeyCheck> {
   const [ofKind, ofOther] = [true, false].map((isOwn) =>
     READ_PERMISSIONS.filter((permission) => (permission.kind === kind) === isOwn),
   );
@@ -84,7 +85,7 @@ async function tried(client: Client, kind: KeyType): Promise<KeyCheck> {
   return { ...check, verdict: has('refused') ? 'refused' : 'powerless' };
 }
 
-/** Returns the tenant that the newest job names, which is that of a private key. */
+/** Returns the tenant id of the newest job: a private key cannot read its tenant, but its jobs name it. */
 function tenantOfJobs(tried: readonly Tried[]): string | undefined {
   const answer = tried.find(({ permission }) => permission.name === 'account-updater:job:read')?.answer;
   const jobs = objectOrUndefined(answer)?.['data'];
@@ -97,7 +98,7 @@ interface KeyTenant {
   readonly tenantId?: string | undefined;
 }
 
-/** Describes a key of another tenant than the one that is known for a profile; undefined if there is none. */
+/** Describes the first key that belongs to another tenant than the profile's known one; undefined without such a key. */
 export function otherTenantText(known: TenantFacts | undefined, keys: readonly KeyTenant[]): string | undefined {
   const other = keys.find(({ tenantId }) => known !== undefined && tenantId !== undefined && tenantId !== known.id);
   if (known === undefined || other === undefined) return undefined;
@@ -105,7 +106,7 @@ export function otherTenantText(known: TenantFacts | undefined, keys: readonly K
   return `the ${other.kind} key belongs to tenant ${other.tenantId}, not to the ${whose}`;
 }
 
-/** Warns of a key that is not one of the known tenant of a profile. @returns whether there is one */
+/** Warns of a key of another tenant than the profile's known one. @returns whether there is such a key */
 export function warnOfOtherTenant(
   context: Pick<Context, 'notices' | 'globals' | 'system'>,
   known: TenantFacts | undefined,
@@ -125,18 +126,19 @@ function timeUp(limitS: number): SvcError {
   });
 }
 
-export function namesOf({ tried }: KeyCheck, ...statuses: Tried['status'][]): string[] {
+/** Returns the names of the permissions whose reads had one of these results. */
+export function permissionNames({ tried }: KeyCheck, ...statuses: Tried['status'][]): string[] {
   return tried.filter(({ status }) => statuses.includes(status)).map(({ permission }) => permission.name);
 }
 
-/** Returns the error for a key that is not accepted; undefined for a key that the service knows. */
+/** Returns the error for a key that is unusable or unchecked; undefined for a valid key. */
 export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): SvcError | undefined {
-  // The error of a read without an object advises on ids, so that of another read comes first.
+  // A read that names no existing object fails with advice about ids, so errors of other reads come first.
   const sorted = [false, true].flatMap((isOfNoObject) =>
     tried.filter(({ permission }) => (permission.isOfNoObject ?? false) === isOfNoObject),
   );
-  const errorOf = (wanted: Tried['status']) => sorted.find(({ status }) => status === wanted)?.error;
-  const error = errorOf('unclear') ?? errorOf('refused') ?? errorOf('forbidden');
+  const firstError = (of: Tried['status']) => sorted.find(({ status }) => status === of)?.error;
+  const error = firstError('unclear') ?? firstError('refused') ?? firstError('forbidden');
   const other = kind === 'management' ? 'private' : 'management';
   switch (verdict) {
     case 'accepted':
@@ -154,7 +156,7 @@ export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): Sv
   }
 }
 
-/** Returns the service's own words about a refusal. */
+/** Returns the reason that the service gave for refusing a key. */
 export function detailOf(error: SvcError | undefined): string | undefined {
   const detail = error?.facts?.['detail'];
   return typeof detail === 'string' ? detail : undefined;

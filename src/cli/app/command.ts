@@ -28,20 +28,21 @@ export interface CommandFacts {
   /** Examples, which stand first in the help. */
   readonly examples: readonly Example[];
   readonly permissions?: readonly string[];
-  /** Whether the command also runs with invalid settings, which it ignores. */
+  /** Whether the command ignores invalid settings instead of failing on them. */
   readonly anySettings?: boolean;
-  /** Exit codes beyond the ordinary ones that this command can end with. Help shows those with a meaning. */
+  /** Further exit codes of this command. Help shows the codes that have a meaning of their own. */
   readonly exitCodes?: readonly (number | OwnExitCode)[];
   /** Whether a terminal shows the output in a pager. Suits output that can be long and that ends. */
   readonly paged?: boolean | ((input: Readonly<Record<string, unknown>>) => boolean);
+  /** Whether the command may name a profile that does not exist yet. */
   readonly newProfile?: boolean;
   /** Set for commands that change something at the service or cost money. Clients of other commands can only read. */
   readonly changes?: true;
-  /** Set for commands that leave nothing but what they print, so that a closed standard output stops them. */
+  /** Set for commands whose only result is their output: they refuse to start with standard output closed. */
   readonly onlyPrints?: true | ((input: Readonly<Record<string, unknown>>) => boolean);
   /**
-   * Set for lists and streams, which end as soon as the reader of their output has gone (`| head`). All other commands go on
-   * without output, so that their exit code says what became of the work.
+   * Set for lists and streams, which end when the reader of their output is gone (`| head`). All other commands continue
+   * without output, so that their exit code reports the result of their work.
    */
   readonly endsWithReader?: true;
   /** Fields of the output that `--fields` can choose. */
@@ -58,7 +59,7 @@ export interface CommandSpec extends CommandFacts {
   readonly run: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<Result>;
   /** The first request that the command would send, for `--curl`, which sends nothing. */
   readonly request?: (context: Context, input: Readonly<Record<string, unknown>>) => Promise<PreviewRequest>;
-  /** The directory for the state of a rehearsal, as typed; undefined unless the input asks for one. */
+  /** The directory for the state of a rehearsal, as typed; undefined for a normal run. */
   readonly rehearsal?: (input: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
@@ -88,23 +89,24 @@ export interface Entry<Node = Group | Command> extends Named {
   readonly load: () => Promise<Node>;
 }
 
-/** The whole program: the commands that follow `svc`, and the command that `svc` alone runs. */
+/** The whole program: its commands, examples and glossary. */
 export interface Program {
   readonly tree: readonly Entry[];
+  /** The command that `svc` alone runs. */
   readonly welcome: Entry<Command>;
   /** The first examples that `svc --help` shows. */
   readonly examples: readonly Example[];
-  /** What people type who come from other tools. Only a mistake loads it. */
+  /** Words of other tools, for suggestions. Loaded only after a mistake. */
   readonly otherTools: () => Promise<OtherTools>;
   /** The meanings of all words of the service and of svc. */
   readonly meanings: () => Promise<readonly Meaning[]>;
 }
 
-/** The most usual words of other tools, such as gh, stripe, aws and kubectl, and those of svc for the same. */
+/** Common words of other tools (gh, stripe, aws, kubectl), with the svc words for the same purpose. */
 export interface OtherTools {
-  /** By the words typed after `svc`, the words of the command. */
+  /** The svc command for words typed after `svc`. */
   readonly commands: Readonly<Record<string, string>>;
-  /** By the typed option, the option of the commands that have it. */
+  /** The svc option for a typed option. */
   readonly options: Readonly<Record<string, string>>;
 }
 
@@ -150,7 +152,7 @@ export interface CommandInTree {
 }
 
 /**
- * Returns the command of an entry, or all commands of a group and its subgroups. `before` are the words before the
+ * Returns the command of an entry, or all commands of a group and its subgroups. `before` has the words typed before the
  * entry.
  */
 export async function commandsBehind(entry: Entry, before: readonly string[] = []): Promise<CommandInTree[]> {
@@ -212,9 +214,9 @@ export interface Context extends Omit<Terminal, 'close'> {
   /** Aborts on a signal, on the end of `--timeout`, or when the reader of stdout has gone. */
   readonly signal: AbortSignal;
   readonly query: Query | undefined;
-  /** Returns the function that takes each row in place of printing it, where those of several profiles become one list. */
+  /** With `--profiles`: returns the function that collects rows for the common list instead of printing them. */
   readonly collect?: ((view: View) => Promise<(row: unknown) => void>) | undefined;
-  /** Whether the embedded sandbox takes each well-formed token as a card, and keeps its state apart. */
+  /** Whether this is a rehearsal: the embedded sandbox accepts any well-formed token and has a separate state. */
   readonly isRehearsal: boolean;
   /** Reports every exchange with `--debug`, and long pauses always. */
   readonly trace: Trace;
@@ -222,9 +224,9 @@ export interface Context extends Omit<Terminal, 'close'> {
   addSecret(value: string): void;
   /** Opens the client of the service or the embedded sandbox, once. With `--dry-run` or `--curl` it can only read. */
   client(choice?: ClientChoice): Promise<Client>;
-  /** Finds a key on first use, with its origin. Throws what `resolveKey` throws. */
+  /** Returns a key with its origin, which is found on first use. Throws what `resolveKey` throws. */
   readonly key: (kind: KeyType) => Promise<ApiKey>;
-  /** Names, once and on stderr, the tenant that is about to be changed. `read` is the tenant if it was just read. */
+  /** Names the tenant that is about to change, once, on stderr. `read` is the tenant if the command has just read it. */
   reportTenant(read?: TenantFacts): Promise<void>;
   /** Registers cleanup that runs when the command ends, last registered first. */
   onClose(close: () => Promise<void> | void): void;

@@ -24,15 +24,15 @@ export interface ContextDeps {
   readonly settings: Settings;
   readonly terminal: Terminal;
   readonly redactor: Redactor;
-  /** Whether the command only previews: its clients can only read. */
+  /** Whether the clients of the command may only read, as in a preview. */
   readonly readOnly: boolean;
-  /** The directory for the state of a rehearsal; undefined for a command that is none. */
+  /** The state directory of a rehearsal; undefined for a normal run. */
   readonly rehearsal?: string | undefined;
   /** Ends the command's work; by default the process's own signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A context that its owner must close when the command is over. */
+/** A context that `execute` must close when the command ends. */
 export type OpenContext = Context & { close(): Promise<void> };
 
 export function createContext(given: ContextDeps): OpenContext {
@@ -68,13 +68,13 @@ export function createContext(given: ContextDeps): OpenContext {
   return context;
 }
 
-/** Returns the system with the profile's choice of certificate authorities, which every connection reads from there. */
+/** Returns the system with the profile's certificate authorities in `SVC_CERTIFICATES`, where connections read them. */
 function withCertificates(system: System, { certificates }: Settings): System {
   if (certificates.origin.kind !== 'profile') return system;
   return withVariable(system, 'SVC_CERTIFICATES', certificates.value);
 }
 
-/** Returns the system with the state directory of a rehearsal, so that it leaves no trace in the usual one. */
+/** Returns the system with the state directory of a rehearsal, so that a rehearsal never writes to the usual one. */
 function withState(system: System, directory: string | undefined): System {
   if (directory === undefined) return system;
   return withVariable(system, 'SVC_STATE_DIR', path.resolve(system.cwd, directory));
@@ -91,16 +91,16 @@ function commandSignal(
   closers: (() => void)[],
 ): AbortSignal {
   const limit = settings.timeoutMs.value;
-  const over = new AbortController();
+  const timeLimit = new AbortController();
   if (limit !== undefined) {
     const closed = new AbortController();
     closers.push(() => closed.abort());
     system.clock.sleep(limit, closed.signal).then(
-      () => over.abort(timeUp(limit)),
+      () => timeLimit.abort(timeUp(limit)),
       () => undefined,
     );
   }
-  const signal = AbortSignal.any([outer, terminal.out.readerGone, over.signal]);
+  const signal = AbortSignal.any([outer, terminal.out.readerGone, timeLimit.signal]);
   // Every request under way listens to this signal; without this, Node warns of a leak.
   setMaxListeners(0, signal);
   return signal;
@@ -114,9 +114,9 @@ function timeUp(limitMs: number): SvcError {
   });
 }
 
-/** Finds a profile's keys once, so that a key command runs at most once; a key file may change meanwhile. */
+/** Returns the function that finds keys. Remembers a profile's keys, so that a key command runs at most once. */
 function keysOf(context: Context, { system, settings, redactor }: ContextDeps): Context['key'] {
-  const found = new Map<KeyType, Promise<ApiKey>>();
+  const profileKeys = new Map<KeyType, Promise<ApiKey>>();
   const find = async (kind: KeyType): Promise<ApiKey> => {
     const { value, origin } = await resolveKey(system, settings, kind, {
       signal: context.signal,
@@ -126,14 +126,14 @@ function keysOf(context: Context, { system, settings, redactor }: ContextDeps): 
     redactor.addSecret(value);
     const profile = `profile ${settings.profile.value}`;
     if (origin.kind === 'default') return { value, origin: profile };
-    // Naming a profile whose settings are all overridden would send the operator to the wrong place.
-    const isSent = origin.kind === 'environment' && settings.baseUrl?.origin.kind === 'profile';
-    return { value, origin: isSent ? `${origin.name} (${profile})` : origin.name };
+    // A key of the environment has nothing to do with the profile, unless it goes to the profile's service.
+    const goesToProfile = origin.kind === 'environment' && settings.baseUrl?.origin.kind === 'profile';
+    return { value, origin: goesToProfile ? `${origin.name} (${profile})` : origin.name };
   };
   return (kind) => {
     if (keyOrigin(system, settings, kind)?.kind !== 'profile') return find(kind);
-    const key = found.get(kind) ?? find(kind);
-    found.set(kind, key);
+    const key = profileKeys.get(kind) ?? find(kind);
+    profileKeys.set(kind, key);
     return key;
   };
 }
@@ -172,7 +172,7 @@ async function openClient(
   return client;
 }
 
-/** Returns the client certificate for this service. The code that reads it is loaded only where one is set. */
+/** Returns the client certificate for this service, and loads the code for certificates only if one is set. */
 async function clientCertificate(settings: Settings, baseUrl: URL): Promise<ClientCertificate | undefined> {
   if (settings.clientCert.value === undefined && settings.clientKey.value === undefined) return undefined;
   const { readClientCertificate } = await import('../config/client-certificate.ts');

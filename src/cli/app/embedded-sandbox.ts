@@ -16,7 +16,7 @@ export async function openSandbox(context: Context): Promise<URL> {
   const intercept = await faultsFrom(context.system.env['SVC_SANDBOX_FAULTS']);
   const directory = sandboxDirectory(context);
   makeDirectory(directory);
-  await requireWhole(context, directory);
+  await requireSandboxState(context, directory);
   const sandbox = await startSandbox(context, { directory, intercept, acceptTokens: context.isRehearsal });
   reportClock(context, sandbox.clockOffset);
   return new URL(sandbox.url);
@@ -35,21 +35,21 @@ export async function startSandbox(context: Context, options: SandboxOptions): P
   }
 }
 
-/** Returns the state directory of the embedded sandbox, where the next command finds a job that this one created. */
+/** Returns the state directory of the embedded sandbox. Jobs in it outlive the command that created them. */
 export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'sandbox');
 }
 
 /**
- * Checks that a directory has no other files than a sandbox's, and that the journal of the sandbox can be read. A loss of
- * power may have emptied it.
+ * Checks that a directory contains only a sandbox's files and that the sandbox's journal is readable: a power loss may have
+ * emptied the journal.
  * @throws SvcError `local`
  */
-export async function requireWhole(context: Context, directory: string): Promise<void> {
+export async function requireSandboxState(context: Context, directory: string): Promise<void> {
   const { directoryUse } = await import('../../emulator/state/journal.ts');
   const use = directoryUse(directory);
   if (use === 'foreign')
-    throw foreignDirectory('local', directory, 'Move them away: the sandbox keeps its state there.');
+    throw foreignDirectoryError('local', directory, 'Move them away: the sandbox keeps its state there.');
   if (use !== 'damaged') return;
   const isUsual = path.resolve(directory) === path.resolve(sandboxDirectory(context));
   throw new SvcError('local', `the state of the sandbox in ${directory} cannot be read: its journal is damaged`, {
@@ -58,17 +58,17 @@ export async function requireWhole(context: Context, directory: string): Promise
   });
 }
 
-/** Returns the error for a directory of something else. */
-export function foreignDirectory(code: 'usage' | 'local', directory: string, hint: string): SvcError {
+/** Returns the error for a directory with files that are not a sandbox's. */
+export function foreignDirectoryError(code: 'usage' | 'local', directory: string, hint: string): SvcError {
   return new SvcError(code, `${directory} contains other files than a sandbox's; none was touched`, { hint });
 }
 
-/** Returns the directory that remembers what the embedded sandbox was paid for. */
+/** Returns the directory of the ledger of rows sent to the embedded sandbox. */
 export function sandboxLedger({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'ledger', 'sandbox');
 }
 
-// An operator who forgot moving the clock would take its effects for a bug.
+// An operator who forgot that the clock was moved would take its effects for a bug.
 function reportClock(context: Context, offset: number): void {
   if (offset === 0) return;
   const direction = offset > 0 ? 'ahead' : 'behind';
@@ -84,7 +84,7 @@ async function faultsFrom(text: string | undefined): Promise<Interceptor | undef
   return faultInterceptor(faults, seed);
 }
 
-/** Reads faults or outcomes that were typed. `topic` is the help about them. @throws SvcError `usage` */
+/** Calls `read` for a typed text, and turns its failure into an error that names the help topic. @throws SvcError `usage` */
 export function readTyped<T>(name: string, topic: 'faults' | 'outcomes', read: () => T): T {
   try {
     return read();

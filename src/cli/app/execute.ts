@@ -12,7 +12,7 @@ import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
 import { isJsonLog } from './trace.ts';
-import { advised } from './advice.ts';
+import { errorWithAdvice } from './advice.ts';
 import { nextCommand, nextWords, withHint } from './hint.ts';
 import type { RunRequest } from './invocation.ts';
 import { withDates } from './moment.ts';
@@ -32,7 +32,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
     if (parsed.kind === 'mistake') throw parsed.error;
     refuseNothingToShow(parsed);
     refuseClosedOutput(parsed, system);
-    if (!leavesOnlyOutput(parsed) && !parsed.command.endsWithReader) terminal.out.goOnWithoutReader();
+    if (!onlyPrints(parsed) && !parsed.command.endsWithReader) terminal.out.continueWithoutReader();
     if (!parsed.command.anySettings)
       for (const found of misspelledVariables(system)) terminal.notices.warn(misspelledText(found));
     const deps = { system, terminal, redactor };
@@ -42,7 +42,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
     if (!Array.isArray(profiles)) {
       const code = await runCommand(request, deps, requestedFormat);
       const { reason } = system.signal;
-      // What follows ends in order, without an error that would say why.
+      // A tail ends in order on a hangup, without an error that names the reason.
       if (code === EXIT_CODES.hangup && isSvcError(reason, 'hangup')) terminal.notices.warn(withHint(reason));
       return code;
     }
@@ -65,7 +65,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
   }
 }
 
-/** The requested output format, as far as it is known yet. */
+/** The requested output format, as far as the command line and settings were read. */
 interface RequestedFormat {
   output: string | undefined;
 }
@@ -96,7 +96,7 @@ async function runCommand(
     const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
     if (!(result instanceof Preview)) return result ?? 0;
     const { showPreview } = await import('./preview.ts');
-    // Without --paginate, svc api sends one request, whichever its method is.
+    // Without --paginate, svc api sends a single request.
     const hasMore = input['paginate'] !== false && (command.changes || isPaged({ command, input }));
     await showPreview({ ...context, query }, result.request, { dryRun, hasMore });
     return 0;
@@ -112,7 +112,7 @@ function checkExcelSafe(globals: Globals, output: string | undefined, input: Rea
   });
 }
 
-// A command that ignored --curl would do its work although the operator only wanted to see a request.
+// With --curl the operator wants to see a request, so a command that cannot show one must not run.
 function refuseNothingToShow({ globals, command, words }: RunRequest): void {
   if (!globals.curl || command.request !== undefined) return;
   throw new SvcError('usage', `--curl has nothing to show: 'svc ${words}' is not about one request`, {
@@ -120,17 +120,17 @@ function refuseNothingToShow({ globals, command, words }: RunRequest): void {
   });
 }
 
-// Checked before anything is sent: the address of a new job would be lost, and the job remain.
+// Checked before any request: a new job would remain at the service while its printed upload address is lost.
 function refuseClosedOutput(request: RunRequest, system: System): void {
-  if (!leavesOnlyOutput(request) || !system.isOutputClosed?.()) return;
+  if (!onlyPrints(request) || !system.isOutputClosed?.()) return;
   throw new SvcError('output', 'standard output is closed, and this command only prints; nothing was done', {
     hint: 'Write to a file or a pipe, or discard the output with >/dev/null.',
   });
 }
 
-/** Whether a command leaves nothing but what it prints. */
-function leavesOnlyOutput({ command: { onlyPrints }, input }: RunRequest): boolean {
-  return input['out'] === '-' || onlyPrints === true || (typeof onlyPrints === 'function' && onlyPrints(input));
+/** Whether output is the only result of a command. */
+function onlyPrints({ command: { onlyPrints: declared }, input }: RunRequest): boolean {
+  return input['out'] === '-' || declared === true || (typeof declared === 'function' && declared(input));
 }
 
 function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): TerminalSettings {
@@ -152,7 +152,7 @@ function isPaged({ command: { paged }, input }: Pick<RunRequest, 'command' | 'in
   return typeof paged === 'function' ? paged(input) : paged === true;
 }
 
-// A program that typed `-o json` expects its usage error as JSON too.
+// Searches the words themselves, since a program that typed `-o json` expects a usage error as JSON too.
 function outputIn(argv: readonly string[]): string | undefined {
   const at = argv.findIndex((word) => word === '-o' || word === '--output');
   const joined = argv.map((word) => /^(?:--output=|-o=?)(?=.)(.*)/.exec(word)?.[1]).find(Boolean);
@@ -168,7 +168,7 @@ interface ErrorReporting {
   readonly profile?: string;
 }
 
-/** Reports a failure on stderr and returns its exit code. A reader of stdout that has gone is no failure. */
+/** Reports a failure on stderr and returns its exit code. A reader who closed the output (`| head`) is no failure. */
 function reportFailure(
   error: unknown,
   { system, terminal, request, requestedFormat, profile }: ErrorReporting,
@@ -179,7 +179,7 @@ function reportFailure(
     (requestedFormat.output === undefined
       ? !terminal.out.isTerminal && system.stderr.isTTY !== true
       : requestedFormat.output !== 'table');
-  const failure = advised(error, request, system);
+  const failure = errorWithAdvice(error, request, system);
   const report = reportError(failure, {
     machine,
     debug: terminal.notices.shows('debug'),

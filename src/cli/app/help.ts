@@ -1,3 +1,5 @@
+// Builds the help pages of svc, groups, commands and topics, and renders them as text.
+
 import { type System, withProgramName } from '../../base/system.ts';
 import { wrapWords } from '../output/text.ts';
 import {
@@ -14,19 +16,21 @@ import type { Parameter, Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './invocation.ts';
 import { type Page, type Row, type Section, type TopicName, topicPage, TOPICS } from './topics.ts';
 
-// The parser's own help does not wrap in a narrow terminal, and the man page needs the same pages as data.
-/** Renders help as text, as wide as the terminal if there is one. */
+/**
+ * Renders help as text, as wide as the terminal if there is one. The parser's own help does not wrap in a narrow terminal,
+ * and man pages need the same pages as data.
+ */
 export async function helpText(
   { about, full }: Omit<HelpRequest, 'kind'>,
   { stdout, program }: HelpHost,
 ): Promise<string> {
-  return pageText(named(await pageAbout(about, full), program), stdout.columns || 80);
+  return pageText(withTypedName(await pageAbout(about, full), program), stdout.columns || 80);
 }
 
 type HelpHost = { readonly stdout: Pick<System['stdout'], 'columns'> } & Pick<System, 'program'>;
 
-/** Returns a page whose commands begin with the name that was typed. */
-function named(page: Page, program: System['program']): Page {
+/** Replaces `svc` in a page by the program name that was typed. */
+function withTypedName(page: Page, program: System['program']): Page {
   if (program === undefined) return page;
   const pair = ([term, meaning]: Row): Row => [
     withProgramName(term, { program }),
@@ -59,7 +63,7 @@ async function pageAbout(about: About, full: boolean): Promise<Page> {
   }
 }
 
-/** Returns the page of a topic. That of output also lists every option that all commands take. */
+/** Returns the page of a topic. The page of `output` also lists the options of every command. */
 export async function topicHelp(topic: TopicName): Promise<Page> {
   const page = await topicPage(topic);
   if (topic !== 'output') return page;
@@ -71,7 +75,7 @@ export async function topicHelp(topic: TopicName): Promise<Page> {
 
 const TITLE = 'svc: the card vault from the command line';
 
-/** Returns what `svc --help` shows: no more than a small screen has room for. */
+/** Returns the page for `svc --help`, which fits on a small screen. */
 function firstPage({ tree, examples }: Pick<Program, 'tree' | 'examples'>): Page {
   const shown = tree.filter(({ hidden, rare }) => !hidden && rare !== true);
   const groups = shown.flatMap(({ name, commands }): Row[] => (commands ? [[name, shownWords(commands)]] : []));
@@ -91,6 +95,7 @@ function shownWords(entries: readonly Entry[]): string {
   return shown.map(({ name }) => name).join(', ');
 }
 
+/** Returns the page for `svc help`, with all commands and topics. */
 export function rootPage({ tree, examples }: Pick<Program, 'tree' | 'examples'>): Page {
   const listed = tree.filter(({ hidden }) => !hidden);
   return {
@@ -113,7 +118,7 @@ export function rootPage({ tree, examples }: Pick<Program, 'tree' | 'examples'>)
   };
 }
 
-/** The options of every command that `svc --help` shows; `svc help output` shows all of them. */
+/** The global options on the page of `svc help`; `svc help output` lists all. */
 const FREQUENT: readonly (keyof Globals)[] = [
   'profile',
   'sandbox',
@@ -160,7 +165,7 @@ async function groupPage(group: Group, words: string, full: boolean): Promise<Pa
 
 const GROUP_EXAMPLES = 4;
 
-/** The summary up to the first colon or semicolon: what follows says more of the same. */
+/** Returns the summary up to the first colon or semicolon. The rest only adds detail. */
 function shortSummary({ summary }: Pick<Command, 'summary'>): string {
   return summary.split(/[:;]/, 1)[0] ?? summary;
 }
@@ -186,14 +191,14 @@ export function commandPage(command: Command, words: string): Page {
   };
 }
 
-/** Lists exit codes that mean the same for every command; undefined without any. */
+/** Lists exit codes that mean the same for every command; undefined without such codes. */
 function usualCodes(codes: readonly (number | OwnExitCode)[]): string | undefined {
   return codes.length === 0 ? undefined : `${codes.join(', ')} (svc help exit-codes)`;
 }
 
 const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox …: svc help output';
 
-/** Returns what `--help` shows of a command: examples, and the options that a first month needs. */
+/** Returns the page for `--help` of a command: examples, and the options that a new user needs. */
 function shortCommandPage(command: Command, words: string): Page {
   const { summary, examples, parameters } = command;
   const options = optionRows(Object.fromEntries(Object.entries(parameters).filter(([, { rare }]) => rare !== true)));
@@ -233,7 +238,7 @@ function sentence(text: string): string {
 const INDENT = 2;
 const MIN_WIDTH = 40;
 const MAX_WIDTH = 100;
-/** The width in columns below which a description goes below its term, unless all terms are short. */
+/** In a terminal narrower than this, descriptions stand below their terms, unless all terms are short. */
 const BESIDE_FROM = 60;
 const MAX_TERM = 32;
 const SHORT_TERM = 8;
@@ -266,7 +271,7 @@ function sectionText({ title, line, text, examples = [], rows = [] }: Section, w
   return [...wrapWords(title, width), ...indented(lines)].join('\n');
 }
 
-/** Puts what a command does, in prose, above the command: shells without interactive comments run `# …`. */
+/** Puts the description of each example above the command, not as a comment: some shells would run a pasted `# …`. */
 function exampleLines(examples: readonly Example[], room: number): string[] {
   return examples.flatMap(([line, does]) => [
     ...wrapWords(`${does}:`, room),
@@ -280,9 +285,9 @@ function commandLines(line: string, room: number): string[] {
   const lines: string[] = [];
   for (const word of words) {
     const last = lines.at(-1);
-    const begun = last === undefined ? word : `${last} ${word}`;
+    const longer = last === undefined ? word : `${last} ${word}`;
     // Two columns remain free for the backslash.
-    if (last === undefined || begun.length <= room - 2) lines.splice(-1, 1, begun);
+    if (last === undefined || longer.length <= room - 2) lines.splice(-1, 1, longer);
     else lines.splice(-1, 1, `${last} \\`, `  ${word}`);
   }
   return lines;

@@ -1,3 +1,5 @@
+// Suggests commands: notes with the next command to type, quoted for the operator's shell.
+
 import type { SvcError } from '../../base/errors.ts';
 import { programName, type System } from '../../base/system.ts';
 import { readAddress } from '../../schema/address.ts';
@@ -7,7 +9,7 @@ import type { Globals } from './global-parameters.ts';
 
 type HintHost = Pick<Context, 'notices' | 'globals' | 'system'>;
 
-/** Notes what to do next, and the command for it with the service that this command line named. */
+/** Notes the next step and its command, with the options that name the same service as this command line. */
 export function noteNext({ notices, globals, system }: HintHost, text: string, words: readonly string[]): void {
   notices.note(`${text}:`);
   notices.command(nextCommand(words, globals, system));
@@ -38,43 +40,43 @@ const ABOUT_NO_SERVICE: ReadonlySet<string | undefined> = new Set([
 
 type ShellHost = Pick<System, 'platform' | 'env' | 'program'>;
 
-/** Writes out the command to run next, ready for a shell, with the service that this command line named. */
+/** Returns the command to run next, quoted for the shell, for the same service as this command line. */
 export function nextCommand(words: readonly string[], globals: ServiceNamed | undefined, system: ShellHost): string {
   return shellWords(nextWords(words, globals, system), system);
 }
 
-/** Returns the command to run next as words, with the service that this command line named. */
+/** Returns the command to run next as words, for the same service as this command line. */
 export function nextWords(
   words: readonly string[],
   globals: ServiceNamed | undefined,
   system: Pick<System, 'program'>,
 ): readonly string[] {
   const [group] = words;
-  const isElsewhere =
+  const namesService =
     words.includes('--profile') ||
     words.includes('--sandbox') ||
     ABOUT_NO_SERVICE.has(group) ||
     (ABOUT_KEYS.has(group) && (globals?.sandbox || globals?.profile === SANDBOX_PROFILE));
-  if (globals === undefined || isElsewhere) return [programName(system), ...words];
+  if (globals === undefined || namesService) return [programName(system), ...words];
   const named = words.includes('--base-url') ? { ...globals, baseUrl: undefined } : globals;
   return [programName(system), ...serviceOptions(named), ...words];
 }
 
-type Named = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
+type RepeatedGlobals = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
 
-/** Writes out a command line, ready for a shell, with the service and the format that this command line named. */
-export function typedCommand(words: readonly string[], globals: Named, system: ShellHost): string {
+/** Returns a command quoted for the shell, for the same service and with the same output format as this command line. */
+export function typedCommand(words: readonly string[], globals: RepeatedGlobals, system: ShellHost): string {
   const { output, fields, jq, time } = globals;
-  const form = [
+  const format = [
     ...option('--output', output),
     ...option('--fields', fields),
     ...option('--jq', jq),
     ...option('--time', time),
   ];
-  return shellWords([programName(system), ...serviceOptions(globals), ...words, ...form], system);
+  return shellWords([programName(system), ...serviceOptions(globals), ...words, ...format], system);
 }
 
-/** The service that a command line names. */
+/** The options of a command line that name the service. */
 export type ServiceNamed = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl'>;
 
 /** Returns the options that name a service. */
@@ -86,8 +88,8 @@ function serviceOptions({ sandbox, profile, baseUrl }: ServiceNamed): string[] {
   ];
 }
 
-// A value that is no name or address may be a key that was pasted into the wrong place. Without the option, the command
-// would be for another service.
+// An invalid name or address may be a key pasted into the wrong place, so a placeholder replaces the value. The option
+// itself stays: without it, the command would go to another service.
 function profileShown(profile: string): string {
   return profile === SANDBOX_PROFILE || profileNameProblem(profile) === undefined ? profile : '<name>';
 }
@@ -103,7 +105,7 @@ export function option(name: string, value: string | readonly string[] | undefin
   return values.flatMap((one) => (/^-./.test(one) ? [`${name}=${one}`] : [name, one]));
 }
 
-/** Returns words as they are typed in the shell of this system. */
+/** Joins words into a command line, quoted for the operator's shell. */
 export function shellWords(words: readonly string[], system: ShellHost): string {
   const shell = shellFor(system);
   // A placeholder such as <file> stays unquoted: the reader replaces it.

@@ -2,7 +2,7 @@ import type { Command, Group, Program } from './command.ts';
 import type { Globals } from './global-parameters.ts';
 import type { TopicName } from './topics.ts';
 
-/** What a command line requests. */
+/** A parsed command line: help, a command to run, or the version. */
 export type Invocation = HelpRequest | RunRequest | { readonly kind: 'version' };
 
 export interface RunRequest {
@@ -17,7 +17,7 @@ export interface RunRequest {
 export interface HelpRequest {
   readonly kind: 'help';
   readonly about: About;
-  /** `--help` shows what a first month needs; `svc help` shows everything. */
+  /** Whether to show everything, as `svc help` does. `--help` shows only what a new user needs. */
   readonly full: boolean;
 }
 

@@ -1,3 +1,5 @@
+// Explains mistakes in the command line: what was wrong, and what the operator probably meant.
+
 import { type Command as Parser, CommanderError } from 'commander';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { nearest, questionOf, typedOption, typedWord } from '../../base/security/typed-word.ts';
@@ -6,7 +8,7 @@ import { type Entry, isGroup, type OtherTools } from './command.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
 import { nameOf, optionWords, type Parameters } from './parameter.ts';
 
-/** Where the parser stopped. */
+/** The position at which the parser stopped. */
 interface Place {
   readonly tree: readonly Entry[];
   /** The words of the command that the parser reached, starting with `svc`. */
@@ -18,16 +20,17 @@ interface Place {
   readonly otherTools: OtherTools;
 }
 
-/** What was wrong, what was probably meant, and the words whose help says more. */
 interface Mistake {
   readonly message: string;
+  /** What the operator probably meant to type. */
   readonly meant?: string | undefined;
   readonly hint?: string | undefined;
+  /** The words of the command whose help explains more. */
   readonly help?: readonly string[];
 }
 
 /**
- * Rewrites the parser's errors. They repeat typed text only if it cannot be a secret, because a key pasted into the
+ * Rewrites the parser's errors. Messages repeat typed text only if it cannot be a secret, because a key pasted into the
  * wrong place must not be shown (R05). Suggestions contain only names that svc knows.
  */
 export async function explainMistake(error: unknown, place: Place): Promise<unknown> {
@@ -62,8 +65,8 @@ function describe(error: CommanderError, place: Place): Mistake {
 }
 
 /**
- * Returns the words of the typed command, without the default command of a group if it was not typed. An error in a
- * global option comes before the parser reaches the command.
+ * Returns the words of the typed command, without a default command that was not typed. Searches the typed words if the
+ * parser failed at a global option, before it reached the command.
  */
 async function typedPath({ words, tree, argv }: Place): Promise<string[]> {
   const path = words.split(' ').slice(1);
@@ -100,7 +103,7 @@ function unknownCommand(word: string, words: string, group: Parser, { tree, othe
   return { message, meant, help: isWord ? [...path, meant] : path };
 }
 
-/** Options with which other tools take a key. A key on the command line could be read by every user of the machine. */
+/** Key options of other tools. svc has none: every user of the machine can read a command line. */
 const KEY_OPTIONS: readonly string[] = [
   '--key',
   '--api-key',
@@ -122,7 +125,7 @@ function unknownOption({ message: text }: CommanderError, { parameters, words, o
     return { message, hint: 'No option takes a key, because process lists show options.', help: ['login'] };
   const other = ownMember(otherTools.options, name);
   const isKnown = other !== undefined && known.includes(other.split(' ', 1).join(''));
-  // One changed letter turns any one-letter option into any other, so only its case may differ.
+  // One changed letter turns any one-letter option into any other, so its suggestion differs only in case.
   return { message, meant: isKnown ? other : nearest(name, known, name.length <= 2 ? 0 : undefined) };
 }
 

@@ -1,3 +1,5 @@
+// Parses points in time and months as operators type them.
+
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
@@ -9,7 +11,7 @@ export interface Moment {
   (now: number): number;
   /** For a time of day without a date: returns the first such time after another time. */
   readonly firstAfter?: (at: number) => number;
-  /** Whether the operator is told the whole time, because the typed one left out its date or its offset. */
+  /** Whether the typed time lacks its date or its offset, so that the whole time is reported to the operator. */
   readonly isShortened?: boolean;
 }
 
@@ -24,7 +26,7 @@ const DURATION_AGO = /^(.+) ago$/;
 /**
  * Parses a time: RFC 3339, a date (its start in UTC), a time of day (`10:00`, `yesterday 22:00`, in UTC unless an offset
  * follows), a duration ago (`2h`, `10 minutes ago`), `now`, the start of `today` or `yesterday` in UTC, or seconds since
- * 1970 (`@1764000000`). A time of day without a date is the last one that is past.
+ * 1970 (`@1764000000`). A time of day without a date is in the past: today or yesterday.
  */
 export function moment(text: string): Moment {
   if (text === 'now') return (now) => now;
@@ -48,7 +50,7 @@ export function moment(text: string): Moment {
   return Object.assign(() => at, { isShortened: date !== undefined });
 }
 
-/** A typed month, as a function of the current time: its first millisecond, and that of the next month, in UTC. */
+/** A typed month as a function of the current time: the first millisecond of the month and of the next one, in UTC. */
 export type Month = (now: number) => { readonly since: number; readonly until: number };
 
 /** Parses a month: `last`, `this`, or `2026-11`. */
@@ -65,7 +67,7 @@ function monthAt(year: number, index: number): ReturnType<Month> {
   return { since: Date.UTC(year, index), until: Date.UTC(year, index + 1) };
 }
 
-/** Parses a time that lies ahead: a time of day without a date is the next one. */
+/** Parses a time for a deadline: a time of day without a date is in the future, today or tomorrow. */
 export function momentAhead(text: string): Moment {
   const parsed = moment(text);
   const { firstAfter } = parsed;
@@ -73,20 +75,20 @@ export function momentAhead(text: string): Moment {
 }
 
 /**
- * Gives the times of an input their dates, so that every use of them means the same: a time of day for `until` is the first
- * one after `since`. Calls `say` with each time of which the operator typed only a part.
+ * Adds dates to the times of an input, so that the whole command uses the same times: a time of day for `until` is the
+ * first one after `since`. Calls `report` with each completed time.
  */
 export function withDates<T extends Readonly<Record<string, unknown>>>(
   input: T,
   now: number,
-  say: (text: string) => void,
+  report: (text: string) => void,
 ): T {
   const since = isMoment(input['since']) ? input['since'](now) : undefined;
   const dated = Object.entries(input).map(([name, value]) => {
     if (!isMoment(value) || !value.isShortened) return [name, value] as const;
     const { firstAfter } = value;
     const at = name === 'until' && since !== undefined && firstAfter !== undefined ? firstAfter(since) : value(now);
-    say(`${name}: ${timeAndHere(at)}`);
+    report(`${name}: ${timeAndHere(at)}`);
     return [name, () => at] as const;
   });
   return { ...input, ...Object.fromEntries(dated) };

@@ -8,53 +8,50 @@ export interface Parameter<T> {
   readonly description: string;
   readonly choices?: readonly string[] | undefined;
   readonly default?: T | undefined;
-  /** Conflicting options, by the names that the run function sees. */
+  /** The names of conflicting parameters. */
   readonly conflicts?: readonly string[] | undefined;
-  /** Environment variables that replace the option, for help. */
+  /** Environment variables that set the same value, for help. */
   readonly environment?: string;
   /** Values for completion, beyond choices and the syntax `<file>`, `<dir>` and `<job>`. */
   readonly suggest?: Suggest | undefined;
-  /** Whether help and completion leave the option out. It works all the same. */
+  /** Whether help and completion leave out the option, which still works. */
   readonly hidden?: boolean | undefined;
-  /** Whether only the full help and the man page show the option: a first month does not need it. */
+  /** Whether only the full help and the man page show the option, because new users do not need it. */
   readonly rare?: boolean | undefined;
-  /** What the command does with the file that is named here. It never replaces a file that it reads. */
+  /** How the command uses the named file. A command never replaces a file that it reads. */
   readonly file?: FileUse | undefined;
-  /** The usual ends of the names of the files that it takes, such as `.csv`. Hints about a missing file list these. */
+  /** The usual file name extensions, such as `.csv`. Hints about a missing file list files with these. */
   readonly extensions?: readonly string[] | undefined;
   readonly parse: ValueParser<unknown>;
 }
 
-/** A file is read, written, or both, like a list that the command reads and extends. */
+/** A file that is `extended` is read first and then appended to. */
 export type FileUse = 'read' | 'written' | 'extended';
 
 /** A value that completion offers, and its description. */
 export type Suggestion = readonly [value: string, description: string];
 
-/** The words of a kind in the glossary, with their meanings. */
+/** Completes with the glossary words of a kind. */
 interface WordsOfKind {
   readonly wordsOf: string;
 }
 
-/**
- * Words of the form `name=value`. Completion offers the entries that end in `=` first, and the others once a name is
- * typed.
- */
+/** Completes words of the form `name=value`: first the suggestions that end in `=`, then the values of a typed name. */
 interface Assignments {
   readonly assignments: (typed: readonly string[]) => Promise<readonly Suggestion[]>;
 }
 
 /**
- * Words that are joined by commas or semicolons: each is completed by itself, and another may follow. Those that begin with
- * @ come after the words of a list, at the sign.
+ * Completes each word of a list joined by commas or semicolons. Suggestions that begin with @ are offered after an @ that
+ * follows a word.
  */
 interface Joined {
   readonly joined: () => readonly Suggestion[] | Promise<readonly Suggestion[]>;
 }
 
 /**
- * A source of values for completion: a kind of value stored on this machine, words of the glossary, or a function
- * without side effects, which gets the arguments typed before.
+ * A source of suggestions for completion: a kind of value stored on this machine, words of the glossary, or a function
+ * of the arguments typed before, without side effects.
  */
 export type Suggest =
   | 'profile'
@@ -68,10 +65,10 @@ export type Suggest =
   | Joined
   | ((typed: readonly string[]) => readonly Suggestion[] | Promise<readonly Suggestion[]>);
 
-/** The parameters of a command, by the name that its run function sees. Arguments are in typed order. */
+/** The parameters of a command, by their names in its input. Arguments are in the order in which they are typed. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** The typed input of a run function, by parameter. */
+/** The input of a command's run function: the parsed value of each parameter. */
 export type Input<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
@@ -120,30 +117,31 @@ export function repeated<T>(syntax: string, description: string, parse: ValuePar
   return { kind: 'repeated', syntax, description, default: [], parse };
 }
 
-/** Declares that the command reads the file or directory that is named here, and how names of such files usually end. */
+/** Declares that the command reads the file or directory that the parameter names. */
 export function reading<T>(parameter: Parameter<T>, extensions: readonly string[] = []): Parameter<T> {
-  const parse = (text: string): unknown => parameter.parse(parameter.kind === 'argument' ? noOption(text) : text);
+  const parse = (text: string): unknown => parameter.parse(parameter.kind === 'argument' ? pathWord(text) : text);
   return { ...parameter, file: 'read', extensions, parse };
 }
 
-// A printed command would take a file named `-x.csv` for an option.
-function noOption(path: string): string {
+// In a printed command, a file named `-x.csv` would be read as an option.
+function pathWord(path: string): string {
   return /^-./.test(path) ? `./${path}` : path;
 }
 
-/** The ends of the names of files with one document: a body, or settings. */
+/** The file name extensions of documents, such as request bodies and settings. */
 export const DOCUMENTS: readonly string[] = ['.json', '.yaml', '.yml'];
 
-/** Declares that the command writes the file that is named here. */
+/** Declares that the command writes the file that the parameter names. */
 export function writing<T>(parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, file: 'written' };
 }
 
-/** Declares that the command reads the file that is named here, and adds to it. */
+/** Declares that the command reads the file that the parameter names, and appends to it. */
 export function extending<T>(parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, file: 'extended' };
 }
 
+/** Returns the words of an option, such as `-o` and `--output`; none for an argument. */
 export function optionWords(parameter: Parameter<unknown>): string[] {
   // The name of the value is cut off first, since `<json|->` contains a dash too.
   const words = parameter.syntax.replace(/ [<[].*$/, '').split(/[ ,]+/);
@@ -154,7 +152,7 @@ export function suggesting<T>(suggest: Suggest, parameter: Parameter<T>): Parame
   return { ...parameter, suggest };
 }
 
-/** Declares that `--help` leaves the option to the full help: a first month does not need it. */
+/** Declares that only the full help shows the option, because new users do not need it. */
 export function rare<T>(parameter: Parameter<T>): Parameter<T> {
   return { ...parameter, rare: true };
 }
@@ -168,21 +166,22 @@ export function conflicting<T>(conflicts: readonly string[], parameter: Paramete
   return { ...parameter, conflicts };
 }
 
-/** Returns a name with its `=`, and with each of its values, for completion. */
+/** Returns the suggestions `name=` and `name=value` for each value. */
 export function assignmentsOf(name: string, meaning: string, values: readonly Suggestion[]): Suggestion[] {
-  const named: Suggestion = [`${name}=`, meaning];
-  return [named].concat(values.map(([value, about]) => [`${name}=${value}`, about]));
+  const nameOnly: Suggestion = [`${name}=`, meaning];
+  return [nameOnly].concat(values.map(([value, about]) => [`${name}=${value}`, about]));
 }
 
 export function takesValue(parameter: Parameter<unknown>): boolean {
   return parameter.kind === 'value' || parameter.kind === 'repeated';
 }
 
-/** Returns `<time>` for `--since <time>`, and one word for `<cycle|job>`, which a shell would read otherwise. */
+/** Returns `<time>` for `--since <time>`. A shell would read `<cycle|job>` as a pipe, so that only `<cycle>` is left. */
 export function placeholder(syntax: string): string {
   return `<${nameOf(syntax)}>`;
 }
 
+/** Returns the name of a value from a syntax: `time` for `--since <time>`. */
 export function nameOf(syntax: string): string {
   return /[<[][^\w]*(\w(?:[\w.,=-]*\w)?)[^>\]]*[>\]]$/.exec(syntax)?.[1] ?? 'value';
 }

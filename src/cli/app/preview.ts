@@ -1,3 +1,5 @@
+// Shows the request that a command would send: `--dry-run` and `--curl`.
+
 import { SvcError } from '../../base/errors.ts';
 import { exactText, readExact } from '../../base/json/exact.ts';
 import { buildUrl } from '../../client/http/request.ts';
@@ -12,7 +14,7 @@ import { recordPrinter } from './print.ts';
 const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';
 
 /**
- * Shows a request without sending it: as a curl command with `--curl`, otherwise as data. `hasMore` says that the command
+ * Shows a request without sending it: as a curl command with `--curl`, otherwise as data. `hasMore` is set for a command that
  * sends further requests after a read.
  */
 export async function showPreview(
@@ -28,7 +30,7 @@ export async function showPreview(
   reportNotSent(context, planned, hasMore);
 }
 
-interface Planned extends Pick<DirectRequest, 'body' | 'file' | 'addressShownBy'> {
+interface PlannedRequest extends Pick<DirectRequest, 'body' | 'file' | 'addressShownBy'> {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,7 +39,7 @@ interface Planned extends Pick<DirectRequest, 'body' | 'file' | 'addressShownBy'
   readonly isSecret: boolean;
 }
 
-function toPlanned({ settings, globals }: Context, request: PreviewRequest): Planned {
+function toPlanned({ settings, globals }: Context, request: PreviewRequest): PlannedRequest {
   if ('url' in request) {
     const isSecret = request.addressShownBy !== undefined && !globals.showUrls;
     return { ...request, url: request.url.href, key: undefined, isSecret };
@@ -50,7 +52,7 @@ function toPlanned({ settings, globals }: Context, request: PreviewRequest): Pla
   return { method, url: buildUrl(base, path, query).href, headers, key, body, isSecret: false };
 }
 
-async function showPlan(context: Context, { method, url, key, body, file, isSecret }: Planned): Promise<void> {
+async function showPlan(context: Context, { method, url, key, body, file, isSecret }: PlannedRequest): Promise<void> {
   if (context.globals.fields !== undefined)
     throw new SvcError('usage', '--fields is about the response, and a dry run has none', {
       hint: 'Leave --fields out, or choose from the request with --jq.',
@@ -65,7 +67,7 @@ async function showPlan(context: Context, { method, url, key, body, file, isSecr
   });
 }
 
-async function showCurl(context: Context, planned: Planned): Promise<void> {
+async function showCurl(context: Context, planned: PlannedRequest): Promise<void> {
   const { method, url, headers, key, body, file, isSecret, addressShownBy = [] } = planned;
   const { system, out, notices } = context;
   const request = {
@@ -75,7 +77,7 @@ async function showCurl(context: Context, planned: Planned): Promise<void> {
     keyVariable: key && keyVariable(system, key),
     body,
     upload: file?.name,
-    // The address of a store has no key, and does not get the certificate either.
+    // A store gets neither the key nor the client certificate of the service.
     certificate: key && ([context.settings.clientCert.value, context.settings.clientKey.value] as const),
   };
   const command = curlCommand(request, shellFor(system));
@@ -85,7 +87,7 @@ async function showCurl(context: Context, planned: Planned): Promise<void> {
   if (isSecret) noteNext(context, 'the address is a secret; to get it', addressShownBy);
 }
 
-function reportNotSent(context: Context, { method, key }: Planned, hasMore: boolean): void {
+function reportNotSent(context: Context, { method, key }: PlannedRequest, hasMore: boolean): void {
   const { notices, globals, settings } = context;
   const more = hasMore && method === 'GET' ? '; later requests depend on its response' : '';
   notices.note(globals.curl ? `not sent${more}` : 'dry run: this request was not sent');
@@ -93,7 +95,7 @@ function reportNotSent(context: Context, { method, key }: Planned, hasMore: bool
     noteNext(context, 'to run this, start a sandbox (it prints the keys)', ['sandbox', 'start']);
 }
 
-// The preview may contain a key. Only known keys are redacted: running a key command would be a side effect.
+// A body may contain a key. Finds only keys that need no key command, since running a command would be a side effect.
 async function hideKeys({ system, settings, key }: Context): Promise<void> {
   for (const kind of KEY_TYPES) {
     const isAtHand =
@@ -111,7 +113,7 @@ const plannedRequestView: View = {
 
 export interface CurlRequest {
   readonly method: string;
-  /** The address itself, or the variable in which the shell finds it. */
+  /** The address, or the shell variable that contains a secret address. */
   readonly url: string | { readonly variable: string };
   readonly headers: Readonly<Record<string, string>>;
   readonly keyVariable?: string | undefined;
@@ -141,7 +143,7 @@ export function curlCommand(
     ...(keyVariable === undefined ? [] : [`-H "SVC-API-KEY: ${variable(keyVariable)}"`]),
     ...(cert === undefined ? [] : [`--cert ${literal(cert)}`]),
     ...(certKey === undefined ? [] : [`--key ${literal(certKey)}`]),
-    ...(body === undefined ? [] : [`--data-raw ${literal(visible(body))}`]),
+    ...(body === undefined ? [] : [`--data-raw ${literal(withVisibleCharacters(body))}`]),
     ...(upload === undefined ? [] : [`--upload-file ${literal(upload)}`]),
     // Without --globoff curl reads brackets and braces as patterns.
     ...(typeof url === 'string' && /[[\]{}]/.test(url) ? ['--globoff'] : []),
@@ -150,8 +152,8 @@ export function curlCommand(
   return `curl ${options.join(` ${continues}\n  `)}\n`;
 }
 
-// Control and invisible characters are written as JSON escapes.
-function visible(body: string): string {
+/** Writes control and invisible characters as JSON escapes. */
+function withVisibleCharacters(body: string): string {
   return body.replace(/[\p{Cf}\u007F-\u009F\u2028\u2029]/gu, (sign) =>
     Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   );

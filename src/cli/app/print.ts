@@ -1,3 +1,5 @@
+// Prints lists and records in the chosen format, and pages of a list up to a limit.
+
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 import type { Page } from '../../client/api/pages.ts';
 import { DEFAULT_ORIGIN, type OutputFormat } from '../config/values.ts';
@@ -18,19 +20,19 @@ export function formatOf(context: Context, data: 'list' | 'record'): OutputForma
   return data === 'list' ? 'jsonl' : 'json';
 }
 
-/** Returns a context that prints this format on a terminal too, unless another one is chosen. */
+/** Returns a context in which `value` is also the default format on a terminal. */
 export function withDefaultFormat(context: Context, value: OutputFormat): Context {
   const { settings, out } = context;
   if (settings.output.value !== undefined || !out.isTerminal) return context;
   return { ...context, settings: { ...settings, output: { value, origin: DEFAULT_ORIGIN } } };
 }
 
-/** Tells whether a person reads stdout, so that marks and drawings may accompany the data. */
+/** Tells whether a person reads the output, so that marks and drawings may accompany the data. */
 export function isForPeople(context: Context): boolean {
   return context.collect === undefined && formatOf(context, 'record') === 'table';
 }
 
-/** Tells whether output may be a drawing or sentences: a person reads it and chose no fields. */
+/** Tells whether output may be a drawing or sentences: a person reads the output and chose no fields. */
 export function isDrawn(context: Context): boolean {
   return isForPeople(context) && context.globals.fields === undefined;
 }
@@ -59,12 +61,12 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
 /** Writes batches as they arrive and resolves to the number of rows. */
 export type ListPrinter<T> = (batches: AsyncIterable<readonly T[]>) => Promise<number>;
 
-/** Checks `--fields` and `--jq`, and returns the function that writes one object. `usual` is its default format. */
-export async function recordPrinter<T>(context: Context, view: View<T>, usual?: OutputFormat) {
+/** Checks `--fields` and `--jq`, and returns the function that writes one object. */
+export async function recordPrinter<T>(context: Context, view: View<T>, defaultFormat?: OutputFormat) {
   const take = await context.collect?.(view as View);
   if (take) return async (value: T): Promise<void> => take(value);
-  const isAsked = context.query !== undefined || context.settings.output.origin.kind === 'flag';
-  const renderer = await rendererFor(context, view, 'record', isAsked ? undefined : usual);
+  const isChosen = context.query !== undefined || context.settings.output.origin.kind === 'flag';
+  const renderer = await rendererFor(context, view, 'record', isChosen ? undefined : defaultFormat);
   return async (value: T): Promise<void> => {
     await printRecord(context.out, renderer, value);
     if (context.out.isTerminal) context.notices.setApart();
@@ -100,7 +102,7 @@ async function rendererFor<T>(
   return createRenderer(format, options);
 }
 
-/** Returns how a table shows the values of a view to people. */
+/** Returns the options for rendering a view as a table. */
 export function renderOptions<T>(context: Context, view: View<T>): RenderOptions<T> {
   const { settings, globals, out, clock, plain, marks, palette } = context;
   return {
@@ -116,11 +118,11 @@ export function renderOptions<T>(context: Context, view: View<T>): RenderOptions
   };
 }
 
-const MOST_NAMED = 10;
+const MAX_NAMED_MEMBERS = 10;
 
-/** Names the members of a list that have no column, and how to get them. The service chose these names. */
+/** Names the members of a list without a column, and how to print them. The service may have added these members. */
 function leftOutText(paths: readonly string[]): string {
-  const named = paths.slice(0, MOST_NAMED).map((path) => maskCardNumbers(path));
+  const named = paths.slice(0, MAX_NAMED_MEMBERS).map((path) => maskCardNumbers(path));
   const more = paths.length > named.length ? ' and others' : '';
   return `left out, as no column is known for them: ${named.join(', ')}${more} (use -o jsonl, or --fields with +name)`;
 }
@@ -138,7 +140,7 @@ export function newListProgress(): ListProgress {
   return { read: 0, shown: 0, more: false, next: undefined };
 }
 
-/** Returns the number of items per request. `filtered` means that a page may contain few items to show. */
+/** Returns the number of items per request. With `filtered`, only few items of a page may match. */
 export function pageSizeFor(input: PagingInput, filtered = false): number | undefined {
   if (input.pageSize !== undefined) return input.pageSize;
   if (input.all || filtered) return 100;
@@ -147,57 +149,57 @@ export function pageSizeFor(input: PagingInput, filtered = false): number | unde
 }
 
 /**
- * Yields items page by page: the first page, up to the limit, or all; stops after `mostRead` items
- * were read. Counts in `seen`.
+ * Yields items page by page: the first page, up to the limit, or all. Stops once `mostRead` items were read. Counts the items
+ * in `progress`.
  */
 export async function* limitedPages<T>(
   pages: AsyncIterable<Page<T>>,
   input: { readonly limit: number | undefined; readonly all?: boolean; readonly mostRead?: number },
-  seen: ListProgress,
+  progress: ListProgress,
   keep: (item: T) => boolean = () => true,
 ): AsyncGenerator<readonly T[]> {
   const limit = input.limit ?? (input.all ? Infinity : undefined);
   for await (const page of pages) {
-    const { batch, isLast } = takePage(page, { limit, mostRead: input.mostRead }, seen, keep);
+    const { batch, isLast } = takePage(page, { limit, mostRead: input.mostRead }, progress, keep);
     yield batch;
     if (isLast) return;
   }
 }
 
-/** Takes the wanted items from a page, and counts them in `seen`. Without a limit, the first page with items is the last. */
+/** Takes the items to show from a page, and counts them in `progress`. Without a limit, the first page with items is the last. */
 export function takePage<T>(
   { items, next }: Page<T>,
   { limit, mostRead = Infinity }: { readonly limit: number | undefined; readonly mostRead?: number | undefined },
-  seen: ListProgress,
+  progress: ListProgress,
   keep: (item: T) => boolean,
 ): { readonly batch: readonly T[]; readonly isLast: boolean } {
   const kept = items.filter(keep);
-  const batch = limit === undefined ? kept : kept.slice(0, limit - seen.shown);
-  seen.read += items.length;
-  seen.shown += batch.length;
-  seen.more = next !== undefined || batch.length < kept.length;
+  const batch = limit === undefined ? kept : kept.slice(0, limit - progress.shown);
+  progress.read += items.length;
+  progress.shown += batch.length;
+  progress.more = next !== undefined || batch.length < kept.length;
   // The cursor of a page that was shown only in part would skip the remaining items.
-  seen.next = batch.length < kept.length ? undefined : next;
-  const isEnough = limit === undefined ? items.length > 0 : seen.shown >= limit;
-  return { batch, isLast: isEnough || seen.read >= mostRead };
+  progress.next = batch.length < kept.length ? undefined : next;
+  const isEnough = limit === undefined ? items.length > 0 : progress.shown >= limit;
+  return { batch, isLast: isEnough || progress.read >= mostRead };
 }
 
-/** Reports on stderr that a list is empty, or the command for its next items, unless `limit` ended it. */
+/** Reports on stderr that a list is empty, or how to get the rest of a list that was cut before `limit` items. */
 export function reportRest(
   context: Context,
-  seen: ListProgress,
+  progress: ListProgress,
   { nothing, limit = Infinity, wordsFrom }: RestOfList,
 ): void {
   const { notices, out } = context;
-  if (seen.shown === 0) notices.note(nothing);
-  if (!seen.more || seen.shown >= limit) return;
+  if (progress.shown === 0) notices.note(nothing);
+  if (!progress.more || progress.shown >= limit) return;
   // On a terminal a cursor would fill two lines.
-  if (seen.next === undefined || out.isTerminal) return notices.note('more results: use --all or a larger --limit');
-  notices.commandAfter('more results', typedCommand(wordsFrom(seen.next), context.globals, context.system));
+  if (progress.next === undefined || out.isTerminal) return notices.note('more results: use --all or a larger --limit');
+  notices.commandAfter('more results', typedCommand(wordsFrom(progress.next), context.globals, context.system));
 }
 
 interface RestOfList {
-  /** What to say of an empty list. */
+  /** The note for an empty list. */
   readonly nothing: string;
   /** The number of items that the operator requested. */
   readonly limit: number | undefined;

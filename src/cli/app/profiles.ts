@@ -1,3 +1,5 @@
+// Runs one command for several profiles: `--profiles`.
+
 import { EXIT_CODES, FAILURES_BY_WEIGHT, isSvcError, SvcError } from '../../base/errors.ts';
 import { exactItem } from '../../base/json/exact.ts';
 import { sourceFrom, sourceOf } from '../../base/json/source.ts';
@@ -55,7 +57,7 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
     const collect = async (profile: string, view: View): Promise<(row: unknown) => void> => {
       // The first profile that gets here checks --fields, before it sends anything.
       list.print ??= await listPrinter(context, withProfileColumn(view));
-      return (row) => void rows.push(labeled(profile, row));
+      return (row) => void rows.push(withProfile(profile, row));
     };
     for (const profile of profiles) codes.push(await runOne(profile, run, base, (view) => collect(profile.name, view)));
     await list.print?.(oneBatch(rows));
@@ -65,7 +67,7 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
   }
 }
 
-/** Refuses options that make no sense for several profiles. */
+/** Refuses options and variables that name one service or one key. */
 function refuseConflicts({ globals, deps }: ProfilesRun): void {
   const options = {
     '--profile': globals.profile,
@@ -73,10 +75,10 @@ function refuseConflicts({ globals, deps }: ProfilesRun): void {
     '--base-url': globals.baseUrl,
     '--curl': globals.curl,
   };
-  const ofKeys = Object.values(KEY_VARIABLES).flatMap((names) => names.flatMap((name) => [name, `${name}_FILE`]));
+  const keyVariables = Object.values(KEY_VARIABLES).flatMap((names) => names.flatMap((name) => [name, `${name}_FILE`]));
   const used =
     Object.entries(options).find(([, given]) => given !== undefined && given !== false)?.[0] ??
-    ['SVC_BASE_URL', ...ofKeys].find((variable) => deps.system.env[variable]);
+    ['SVC_BASE_URL', ...keyVariables].find((variable) => deps.system.env[variable]);
   if (used === undefined) return;
   throw new SvcError('usage', `--profiles and ${used} cannot be used together`, {
     hint: 'Leave one of them out: each profile has its own base URL, and its keys go nowhere else.',
@@ -92,8 +94,8 @@ async function runOne(
 ): Promise<number> {
   const { name, globals, settings } = profile;
   const { command, input, deps } = run;
-  const notices = deps.terminal.notices.of(name);
-  const terminal: Terminal = { ...deps.terminal, notices, close: () => notices.settled() };
+  const notices = deps.terminal.notices.withSubject(name);
+  const terminal: Terminal = { ...deps.terminal, notices, close: () => notices.flushed() };
   // All profiles share one output format and one time style, since their rows form one list.
   const { output, time } = base.settings;
   const own = { ...settings, output, time, timeoutMs: { ...settings.timeoutMs, value: undefined } };
@@ -120,7 +122,7 @@ function withProfileColumn(view: View): View {
 }
 
 /** Adds the profile to a row as its first column. Numbers keep the digits that the service sent. */
-function labeled(profile: string, row: unknown): unknown {
+function withProfile(profile: string, row: unknown): unknown {
   const source = sourceOf(row);
   if (source === undefined || !isObject(row) || 'profile' in row) return Object.assign({ profile }, row, { profile });
   const rest = source.text === '{}' ? '}' : `,${source.text.slice(1)}`;

@@ -1,3 +1,5 @@
+// Applies the `--jq` expression to output.
+
 import { SvcError } from '../../base/errors.ts';
 import { rowText, safeJson } from '../output/formats.ts';
 import type { Query } from '../output/jq.ts';
@@ -36,7 +38,7 @@ export interface CheckedRenderer<T> extends Renderer<T> {
   check?(): void;
 }
 
-// Further errors are counted but not reported one by one.
+// Further errors are only counted.
 const MAX_REPORTED_ERRORS = 5;
 
 /** Returns a renderer that applies `--jq`. With `whole` (`-o json`) the expression sees a list as one array. */
@@ -73,7 +75,7 @@ export function queryRenderer<T>(
       kept.push(...texts(batch));
       return '';
     },
-    // A list that broke off is incomplete, so the expression never gets it as an array.
+    // The expression never gets an incomplete list as an array.
     end: (cut) => (whole && cut !== true ? run([`[${kept.join(',')}]`]) : ''),
     record: (value) => run(texts([value])),
     check: () => {
@@ -82,7 +84,7 @@ export function queryRenderer<T>(
   };
 }
 
-/** Removes secrets from each cell of a line of @tsv, which writes a tab within a cell as an escape. */
+/** Removes secrets from each cell of a line of @tsv. Tabs within a cell are escaped, so that each tab ends a cell. */
 function redactCells<T>(line: string, { redact }: RenderOptions<T>): string {
   const cells = line.split('\t');
   return cells.map((cell) => redact?.(cell) ?? cell).join('\t');

@@ -11,18 +11,18 @@ import { type PacedRequest, RateLedger, type LedgerEntry, ENTRY_LIFE_MS } from '
 import { DAY_MS } from '../../schema/durations.ts';
 
 const SECRET_BYTES = 32;
-// Four times what a hundred busy processes add to a file.
-const LARGEST_BYTES = 4 * 1024 * 1024;
-const MOST_LINES = 25_000;
+// A hundred busy processes fill a quarter of this.
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_LINES = 25_000;
 
 /**
- * A ledger in files that all processes of this user share, so that together they stay under the limits of a key.
+ * A ledger of requests in files that all processes of this user share, so that together they stay under a key's rate limits.
  *
- * Each line is appended in one write, and its position decides who came first, so no lock is needed; a damaged line is
- * ignored. A file covers {@link ENTRY_LIFE_MS}, so the newest two contain every entry that still counts. A long hold is
- * also written to the file of the day on which it ends. If the files cannot be used (links, special files, files of
- * several megabytes), each process counts for itself. The files contain no secrets: their names are an HMAC of service
- * and key, under a random secret of the directory.
+ * A process appends each line in one write, and the order of lines is the order of requests, so no lock is needed. Readers
+ * skip damaged lines. A file covers {@link ENTRY_LIFE_MS}, so the newest two files contain every entry that still counts. A
+ * long hold is also written to the file of the day on which the hold ends. If the files are unusable (links, special files,
+ * several megabytes), each process counts alone. The files contain no secrets: their names are an HMAC of service and key,
+ * under a random secret of the directory.
  */
 export class SharedRateLedger extends RateLedger {
   override isShared = true;
@@ -30,7 +30,7 @@ export class SharedRateLedger extends RateLedger {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #baseUrl: URL;
   readonly #names = new Map<string, string>();
-  /** What was read of each file. Processes only append to them, and a long list reads them hundreds of times. */
+  /** The lines read so far of each file. A long list reads the files hundreds of times, and processes only append to them. */
   readonly #files = new Map<string, ReadLines>();
   #period = 0;
 
@@ -46,9 +46,9 @@ export class SharedRateLedger extends RateLedger {
     // The newline comes first, so that a line that was cut off does not damage the next one.
     this.#tryFiles(request, (name, now) => {
       const line = `\n${JSON.stringify(entry)}`;
-      appendToOwnFileSync(entryFile(name, periodOf(now)), line, LARGEST_BYTES);
+      appendToOwnFileSync(entryFile(name, periodOf(now)), line, MAX_FILE_BYTES);
       const { heldUntil = now } = entry;
-      if (heldUntil - now > ENTRY_LIFE_MS) appendToOwnFileSync(holdFile(name, dayOf(heldUntil)), line, LARGEST_BYTES);
+      if (heldUntil - now > ENTRY_LIFE_MS) appendToOwnFileSync(holdFile(name, dayOf(heldUntil)), line, MAX_FILE_BYTES);
     });
   }
 
@@ -63,18 +63,18 @@ export class SharedRateLedger extends RateLedger {
     return entries ? [...new Map(entries.map((entry) => [entry.id, entry])).values()] : super.read(request, before);
   }
 
-  /** Reads the entries of a file up to `before`. Skips invalid entries and entries with a future time. */
-  #entriesIn(file: string, now: number, before: string | undefined): LedgerEntry[] {
+  /** Reads the entries of a file up to the entry `end`. Skips invalid entries and entries with a future time. */
+  #entriesIn(file: string, now: number, end: string | undefined): LedgerEntry[] {
     const bytes = bytesIn(file);
-    const found = this.#files.get(file);
-    const known = found === undefined || found.bytes > bytes.length ? { lines: 0, bytes: 0, entries: [] } : found;
-    this.#files.set(file, known);
+    const before = this.#files.get(file);
+    const read = before === undefined || before.bytes > bytes.length ? { lines: 0, bytes: 0, entries: [] } : before;
+    this.#files.set(file, read);
     const latest = now + 1_000;
-    const entries = parseAppended(known, bytes).filter(
+    const entries = parseAppended(read, bytes).filter(
       ({ sentAt, answeredAt = sentAt }) => sentAt <= latest && answeredAt <= latest,
     );
-    const end = entries.findIndex(({ id }) => id === before);
-    return end === -1 ? entries : entries.slice(0, end);
+    const endIndex = entries.findIndex(({ id }) => id === end);
+    return endIndex === -1 ? entries : entries.slice(0, endIndex);
   }
 
   /** Calls `use` with the name prefix of a key's files and the time; stops sharing when it fails. */
@@ -145,34 +145,37 @@ function removeOld(directory: string, now: number): void {
   }
 }
 
-/** The whole lines of a file that were parsed, where the line after them begins, and their valid entries. */
+/** The part of a file that was parsed: whole lines. */
 interface ReadLines {
   lines: number;
+  /** The offset at which the next line begins. */
   bytes: number;
+  /** The valid entries. */
   readonly entries: LedgerEntry[];
 }
 
 function bytesIn(file: string): Buffer {
   try {
-    return readOwnFileSync(file, LARGEST_BYTES);
+    return readOwnFileSync(file, MAX_FILE_BYTES);
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return Buffer.alloc(0);
     throw error;
   }
 }
 
-/** Parses what was appended to a file. The last line is parsed again the next time, since it may not be whole yet. */
-function parseAppended(known: ReadLines, bytes: Buffer): readonly LedgerEntry[] {
-  const appended = bytes.toString('utf8', known.bytes).split('\n').slice(1);
+/** Parses the lines appended to a file. The last line may be incomplete, so the next call parses it again. */
+function parseAppended(read: ReadLines, bytes: Buffer): readonly LedgerEntry[] {
+  const appended = bytes.toString('utf8', read.bytes).split('\n').slice(1);
   const last = appended.pop() ?? '';
-  for (const line of appended) known.entries.push(...entryOf(line));
-  known.lines += appended.length;
-  known.bytes = Math.max(0, bytes.lastIndexOf('\n'));
-  if (known.lines >= MOST_LINES) throw new Error('more lines than a command can read in a moment');
-  return [...known.entries, ...entryOf(last)];
+  for (const line of appended) read.entries.push(...parseEntry(line));
+  read.lines += appended.length;
+  read.bytes = Math.max(0, bytes.lastIndexOf('\n'));
+  if (read.lines >= MAX_LINES) throw new Error('more lines than a command can read in a moment');
+  return [...read.entries, ...parseEntry(last)];
 }
 
-function entryOf(line: string): LedgerEntry[] {
+/** Parses a line. Returns nothing for an invalid line. */
+function parseEntry(line: string): LedgerEntry[] {
   try {
     const entry = JSON.parse(line) as LedgerEntry;
     const { id, rules, sentAt, answeredAt = sentAt, heldUntil = sentAt } = entry;

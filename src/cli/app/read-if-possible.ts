@@ -3,15 +3,15 @@ import { bestEffort } from '../../client/http/best-effort.ts';
 import type { Context } from './command.ts';
 
 /**
- * Runs reads of a place such as a ledger that only add to what a command prints, as `Client.bestEffort` does with those of
- * the service. `read` gets a context whose signal ends them in time.
+ * Reads optional data, such as a remote ledger, and gives up after a short time. Returns the error if the read fails.
+ * `Client.bestEffort` does the same for requests to the service.
  */
 export function readIfPossible<T>(context: Context, read: (context: Context) => Promise<T>): Promise<T | SvcError> {
-  return bestEffort(context, (over) =>
+  return bestEffort(context, (timeLimit) =>
     read({
       ...context,
-      signal: AbortSignal.any([context.signal, over]),
-      // A pause before another attempt does not delay the command, so that it is not reported.
+      signal: AbortSignal.any([context.signal, timeLimit]),
+      // The command does not wait for a retry here, so pauses are not reported.
       trace: (event) => event.kind !== 'wait' && context.trace(event),
     }),
   );

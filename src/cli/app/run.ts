@@ -1,3 +1,5 @@
+// Parses the command line with commander, and runs the command or prints help.
+
 import { Argument, Command as Parser, CommanderError, Option } from 'commander';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isShowable, nearest, questionOf, typedWord } from '../../base/security/typed-word.ts';
@@ -10,7 +12,7 @@ import type { About, HelpRequest, Invocation, RunRequest } from './invocation.ts
 import { optionWords, type Parameter, type Parameters, takesValue } from './parameter.ts';
 import { type TopicName, TOPICS } from './topics.ts';
 
-/** Parses the command line, then runs the command or prints help. Help needs no settings. */
+/** Parses the command line, then runs the command or prints help. */
 export async function run(argv: readonly string[], system: System, program: Program): Promise<number> {
   const parsed = await parse(argv, program).catch((error: unknown) => ({ kind: 'mistake', error }) as const);
   if (parsed.kind === 'version') return writePlain(system, `${VERSION}\n`);
@@ -22,6 +24,7 @@ export async function run(argv: readonly string[], system: System, program: Prog
   return execute(parsed, argv, system);
 }
 
+/** How far the parser has come. */
 interface Position {
   readonly root: Parser;
   readonly globals: InputReader;
@@ -33,7 +36,7 @@ interface Position {
 }
 
 /**
- * Parses a command line and loads only the named command.
+ * Parses a command line and loads only the withName command.
  * @throws SvcError `usage`, which never repeats a typed value
  */
 export async function parse(argv: readonly string[], program: Program): Promise<Invocation> {
@@ -70,7 +73,7 @@ export async function parse(argv: readonly string[], program: Program): Promise<
     const moved = position.parser === root ? helpLast(argv, tree) : undefined;
     return moved === undefined ? helpOn(position.about, argv) : parse(moved, program);
   }
-  // This handles `help` after options, as in `svc --sandbox help logs`.
+  // `svc --sandbox help logs`: the word `help` after options.
   if (helpWords !== undefined) return parse(['help', ...helpWords], program);
   return position.run ?? helpOn(position.about, argv);
 }
@@ -83,7 +86,7 @@ function helpLast(argv: readonly string[], tree: readonly Entry[]): readonly str
   return [...argv.slice(0, at), word, ...rest, help];
 }
 
-/** Loads the group or command of a typed word, and declares to the parser what may follow the word. */
+/** Loads the group or command of a typed word, and declares its subcommands or parameters to the parser. */
 async function enter(
   parser: Parser,
   entries: readonly Entry[],
@@ -161,7 +164,7 @@ function declare(parser: Parser, parameters: Parameters): InputReader {
     parser.addOption(option);
     const typed = (): unknown => parser.opts()[option.attributeName()];
     if (option.negate) return [name, () => typed() === false];
-    // The same word with no- before it sets the option to false.
+    // `--no-x` sets the option `--x` to false, which means its default here.
     return [name, () => (takesValue(parameter) && typed() === false ? parameter.default : typed())];
   });
   return () => Object.fromEntries(readers.map(([name, read]) => [name, read()]));
@@ -170,8 +173,8 @@ function declare(parser: Parser, parameters: Parameters): InputReader {
 function toArgument(parameter: Parameter<unknown>): Argument {
   const argument = new Argument(parameter.syntax);
   if (parameter.choices) return argument.choices(parameter.choices);
-  const read = named(parameter, parameter.syntax);
-  return argument.argParser(argument.variadic ? collected(read) : (text: string) => read(text));
+  const read = withName(parameter, parameter.syntax);
+  return argument.argParser(argument.variadic ? appending(read) : (text: string) => read(text));
 }
 
 function toOption(parameter: Parameter<unknown>): Option {
@@ -179,24 +182,24 @@ function toOption(parameter: Parameter<unknown>): Option {
   const option = new Option(syntax).conflicts([...conflicts]);
   if (!option.negate) option.default(parameter.default);
   if (kind === 'flag') return option;
-  if (choices) return withoutSign(option.choices(choices));
-  const read = named(parameter, optionWords(parameter).at(-1) ?? '');
-  return withoutSign(option.argParser(kind === 'repeated' ? collected(read) : (text: string) => read(text)));
+  if (choices) return withoutEqualsSign(option.choices(choices));
+  const read = withName(parameter, optionWords(parameter).at(-1) ?? '');
+  return withoutEqualsSign(option.argParser(kind === 'repeated' ? appending(read) : (text: string) => read(text)));
 }
 
 /** Accepts `-o=csv`, which the parser would read as the value `=csv`. */
-function withoutSign(option: Option): Option {
+function withoutEqualsSign(option: Option): Option {
   const { parseArg } = option;
   if (option.short === undefined || parseArg === undefined) return option;
   return option.argParser((text: string, before: unknown) => parseArg(text.replace(/^=/, ''), before));
 }
 
-function collected(read: (text: string) => unknown): (text: string, before: unknown) => unknown[] {
+function appending(read: (text: string) => unknown): (text: string, before: unknown) => unknown[] {
   return (text, before) => [...(Array.isArray(before) ? before : []), read(text)];
 }
 
 /** Wraps the parser of a value, so that its error begins with the name of the option or argument. */
-function named(parameter: Parameter<unknown>, name: string): (text: string) => unknown {
+function withName(parameter: Parameter<unknown>, name: string): (text: string) => unknown {
   return (text) => {
     try {
       return parameter.parse(text);
@@ -209,22 +212,23 @@ function named(parameter: Parameter<unknown>, name: string): (text: string) => u
   };
 }
 
-/** Checks that each word after `svc help` is in the tree. @throws SvcError `usage` for the first that is not */
+/** Checks that each word after `svc help` names a group or command. @throws SvcError `usage` for the first other word */
 async function requireHelp(typed: readonly string[], program: Program): Promise<void> {
   let entries = program.tree;
   const topics = Object.keys(TOPICS);
   for (const [at, word] of typed.entries()) {
     const entry = entries.find((one) => one.name === word);
     const names = [...entries.map(({ name }) => name), ...(at === 0 ? topics : [])];
-    if (entry === undefined) throw (await explanationOf(typed, program)) ?? noHelpOn(typed.slice(0, at), word, names);
+    if (entry === undefined)
+      throw (await glossaryError(typed, program)) ?? noHelpError(typed.slice(0, at), word, names);
     const node = await entry.load();
     if (!isGroup(node)) return;
     entries = node.commands;
   }
 }
 
-/** Returns the error that names `svc explain`, for a word that it explains. */
-async function explanationOf(typed: readonly string[], program: Program): Promise<SvcError | undefined> {
+/** Returns the error that suggests `svc explain`, for a word of the glossary. */
+async function glossaryError(typed: readonly string[], program: Program): Promise<SvcError | undefined> {
   const [{ plainName }, meanings] = await Promise.all([import('../glossary/glossary.ts'), program.meanings()]);
   const plain = plainName(typed.join(' '));
   const found = meanings.find(({ name }) => plainName(name) === plain);
@@ -235,7 +239,7 @@ async function explanationOf(typed: readonly string[], program: Program): Promis
   });
 }
 
-function noHelpOn(before: readonly string[], typed: string, names: readonly string[]): SvcError {
+function noHelpError(before: readonly string[], typed: string, names: readonly string[]): SvcError {
   const meant = nearest(typed, names);
   return new SvcError('usage', `no help topic ${typedWord(typed, names)}`, {
     hint: meant === undefined ? undefined : questionOf(meant),

@@ -1,3 +1,5 @@
+// Shows operators which tenant a command works on, and asks before billable work.
+
 import { SvcError } from '../../base/errors.ts';
 import type { Tenant, TenantFacts } from '../../schema/tenant.ts';
 import { hasSandboxKeys, KEY_TYPES, keyOrigin, type KeySettings } from '../config/keys.ts';
@@ -17,29 +19,29 @@ export function tenantTone(type: unknown): Tone {
   return type === 'test' ? 'good' : 'alarm';
 }
 
-/** Returns what messages say of a tenant, also where the service sends no readable name or type. */
+/** Returns the facts of a tenant for messages, with replacements for a name or type that the service did not send. */
 export function factsOf({ id, name, type }: Pick<Tenant, 'id' | 'name' | 'type'>): TenantFacts {
   return { id, name: name ?? '(no readable name)', type: type ?? 'unknown' };
 }
 
-/** The spaces on both sides of the mark of a type. */
+/** The width of the spaces on both sides of a tenant's mark. */
 const MARGINS = 2;
 
 /** Returns the mark of the tenant's type, such as TEST or PRODUCTION, safe for a terminal. */
 export function tenantMark(type: string, palette: Palette): string {
   const word = cleanText(type).toUpperCase();
-  // The spaces widen the colored background.
+  // The spaces are part of the colored background.
   return palette === plainPalette ? word : palette[tenantTone(type)](palette.strong(` ${word} `));
 }
 
-/** Returns the tenant's mark, name and id, safe for a terminal: on one line, or if that is too narrow, on two. */
+/** Returns the tenant's mark, name and id, safe for a terminal: on one line, or on two in a narrow terminal. */
 export function headline({ type, name, id }: TenantFacts, palette: Palette, columns = Infinity): string {
   const words = [cleanText(type), cleanText(name), `(${cleanText(id)})`];
   const isTooWide = words.join(' ').length + MARGINS > columns;
   return `${tenantMark(type, palette)} ${palette.strong(cleanText(name))}${isTooWide ? '\n' : ' '}(${cleanText(id)})`;
 }
 
-/** Names a tenant by its id, with type and name if the profile was last known to be of it: `TEST Acme (5f0c…)`. */
+/** Names a tenant by its id, with type and name if it is the profile's known tenant: `TEST Acme (5f0c…)`. */
 export function tenantText(context: Pick<Context, 'system' | 'settings'>, id: string): string {
   const known = knownTenant(context.system, context.settings.profile.value, serviceOf(context));
   return known?.id === id ? `${known.type.toUpperCase()} ${known.name} (${id})` : id;
@@ -50,32 +52,32 @@ export function describeTenant({ type, name }: Pick<TenantFacts, 'type' | 'name'
   return `${type.toUpperCase()} tenant ${jsonLine(name)}`;
 }
 
-interface Settled {
+interface TenantSettings {
   readonly system: PathsHost;
   readonly settings: KeySettings & Pick<Settings, 'baseUrl'>;
 }
 
-/** Returns the tenant of the keys in use, if it is known without a request. */
-export function tenantInUse({ system, settings }: Settled): TenantFacts | undefined {
+/** Returns the tenant of the keys in use, if svc remembers it from an earlier response. */
+export function tenantInUse({ system, settings }: TenantSettings): TenantFacts | undefined {
   const { sandbox, baseUrl, profile, stored } = settings;
   if (sandbox || baseUrl === undefined || hasEnvironmentKey({ system, settings })) return undefined;
   return tenantOfKeys(system, { profile: profile.value, baseUrl: baseUrlText(baseUrl.value), keys: stored?.keys });
 }
 
 /** Tells whether a key comes from the environment. Such a key may belong to any tenant, whatever the profile says. */
-export function hasEnvironmentKey({ system, settings }: Settled): boolean {
+export function hasEnvironmentKey({ system, settings }: TenantSettings): boolean {
   return KEY_TYPES.some((type) => keyOrigin(system, settings, type)?.kind === 'environment');
 }
 
-/** Tells whether a change cannot do harm, because it goes to a sandbox or a known test tenant. */
-function isHarmless({ system, settings }: Settled): boolean {
+/** Tells whether changes go to a sandbox or a known test tenant, where they do no harm. */
+function isHarmless({ system, settings }: TenantSettings): boolean {
   const tenant = tenantInUse({ system, settings });
   return tenant ? tenant.type === 'test' : settings.sandbox || hasSandboxKeys(system, settings);
 }
 
-/** Writes the tenant that a command is about to change to stderr. Skips harmless tenants and marks unknown ones. */
+/** Names the tenant that a command is about to change on stderr. Says nothing of a sandbox or a known test tenant. */
 export function reportTenant(
-  context: Settled & Pick<Context, 'notices' | 'noticePalette' | 'noticeColumns'>,
+  context: TenantSettings & Pick<Context, 'notices' | 'noticePalette' | 'noticeColumns'>,
   read?: TenantFacts,
 ): void {
   const { settings, notices, noticePalette, noticeColumns } = context;
@@ -90,11 +92,15 @@ export function reportTenant(
 }
 
 /**
- * Checks before billable work that the private key belongs to the tenant that svc knows for the profile. That is the tenant
- * of its management key, and decides whether the operator is asked. `unchanged` is what a refusal leaves.
+ * Checks before billable work that the private key belongs to the profile's known tenant, which is the tenant of the
+ * management key. Only then is the right tenant named and confirmed. `unchanged` says that nothing was done.
  * @throws SvcError `config`
  */
-export function requireKnownTenant(context: Settled, tenant: string | null | undefined, unchanged: string): void {
+export function requireKnownTenant(
+  context: TenantSettings,
+  tenant: string | null | undefined,
+  unchanged: string,
+): void {
   const known = tenantInUse(context);
   if (!tenant || known === undefined || known.id === tenant) return;
   const profile = context.settings.profile.value;
@@ -111,13 +117,13 @@ export function requireKnownTenant(context: Settled, tenant: string | null | und
   );
 }
 
-interface Asking extends Settled, Pick<Context, 'reportTenant'> {
+interface Asking extends TenantSettings, Pick<Context, 'reportTenant'> {
   readonly prompts: () => Pick<Prompts, 'confirmIfPossible'>;
 }
 
 /**
- * Asks before billable work, if a question is possible. `what` is, for example, `submit 6 rows`, and `unchanged` what a no
- * leaves. A harmless tenant is asked about only where the operator may not expect what is done.
+ * Asks before billable work, if a prompt is possible. `what` names the work, such as `submit 6 rows`; `unchanged` says that
+ * nothing was done. For a sandbox or test tenant, asks only if the work is unexpected.
  * @throws SvcError `declined`
  */
 export async function confirmCost(

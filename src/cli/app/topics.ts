@@ -40,7 +40,7 @@ export interface Page {
 /** A part of a page under a heading. Renderers leave out an empty one. */
 export interface Section {
   readonly title: string;
-  /** A few words that stand beside the title. */
+  /** A few words on the line of the title. */
   readonly line?: string | undefined;
   readonly text?: string | undefined;
   readonly examples?: readonly Example[] | undefined;

@@ -3,9 +3,9 @@ import type { Trace, TraceEvent } from '../../client/http/exchange.ts';
 import type { Messages } from '../output/messages.ts';
 import { formatDuration } from '../output/time.ts';
 
-const REPORT_PAUSE_FROM_MS = 3_000;
-// Long work at the rate limit pauses often, so its pauses are reported at most once per interval.
-const REPORT_PACING_EVERY_MS = 60_000;
+const MIN_REPORTED_PAUSE_MS = 3_000;
+// Long work at the rate limit pauses often, so pauses are reported at most once per minute.
+const PACING_REPORT_INTERVAL_MS = 60_000;
 
 const PAUSE_REASONS = {
   retry: 'the service returned an error, retrying',
@@ -26,7 +26,7 @@ export function traceTo(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
     const now = clock.now();
     if (now < (quietUntil.get(why) ?? -Infinity)) return false;
     if (why !== 'retry' && why !== 'store')
-      quietUntil.set(why, now + Math.max(ms, why === 'pacing' ? REPORT_PACING_EVERY_MS : 0));
+      quietUntil.set(why, now + Math.max(ms, why === 'pacing' ? PACING_REPORT_INTERVAL_MS : 0));
     return true;
   };
   return (event) => {
@@ -36,7 +36,7 @@ export function traceTo(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
     }
     const reason = event.noResponse === undefined ? PAUSE_REASONS[event.why] : `${event.noResponse}, retrying`;
     const text = `${reason} in ${formatDuration(event.ms)}`;
-    if (event.ms < REPORT_PAUSE_FROM_MS || !isNews(event)) notices.debug(text);
+    if (event.ms < MIN_REPORTED_PAUSE_MS || !isNews(event)) notices.debug(text);
     else notices.note(text);
   };
 }
@@ -54,12 +54,12 @@ function describeEvent(event: Exclude<TraceEvent, { kind: 'wait' }>): string {
   }
 }
 
-/** Whether stderr is for a collector of logs: every line of it is a JSON object. */
+/** Whether stderr is for a log collector, so that every line must be a JSON object. */
 export function isJsonLog(env: Environment): boolean {
   return env['SVC_DEBUG'] === 'json';
 }
 
-/** Reports the activity of the HTTP client to a collector of logs: each request, response, failure and pause as a JSON object. */
+/** Reports each request, response, failure and pause of the HTTP client as a JSON object, for a log collector. */
 export function traceAsJson(notices: Messages, clock: Pick<Clock, 'now'>): Trace {
   return (event) => notices.log({ time: new Date(clock.now()).toISOString(), level: 'debug', ...membersOf(event) });
 }

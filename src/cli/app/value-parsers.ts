@@ -11,18 +11,18 @@ export const text: ValueParser<string> = (value) => {
 };
 
 /**
- * Parses a text that is sent to the service or recorded, such as an id or the name of a cycle. A card number is refused,
- * however its digits are separated.
+ * Parses a text that is sent to the service or recorded, such as an id or the name of a cycle. Refuses a card number,
+ * whatever separates its digits.
  */
 export const textToSend: ValueParser<string> = (value) => withoutCardNumber(value, 'cell');
 
-/** Parses a text without the white space around it, which was pasted with it. */
+/** Parses a text, and drops white space around it, which is often pasted along. */
 export const trimmed: ValueParser<string> = (value) => text(value.trim());
 
-/** Parses an id that is sent to the service, without the white space around it. */
+/** Like `textToSend`, but drops white space around the text. */
 export const trimmedToSend: ValueParser<string> = (value) => textToSend(value.trim());
 
-/** Parses a cursor, in which only digits grouped as people write cards are a card number: its numbers may stand side by side. */
+/** Parses a cursor. Refuses only digits grouped as on a card, since a cursor may contain long numbers. */
 export const cursor: ValueParser<string> = (value) => withoutCardNumber(value, 'text');
 
 function withoutCardNumber(value: string, strictness: Strictness): string {
@@ -50,7 +50,7 @@ export const pattern: ValueParser<RegExp> = (value) => {
   }
 };
 
-/** Parses a SHA-256 in hexadecimal digits of either case, and returns it in lower case. */
+/** Parses a SHA-256 in hexadecimal digits, and returns the digits in lower case. */
 export const sha256: ValueParser<string> = (value) => {
   if (!/^[0-9a-f]{64}$/i.test(value)) throw new SvcError('usage', 'must be a SHA-256: 64 hexadecimal digits');
   return value.toLowerCase();

@@ -1,3 +1,5 @@
+// Completes a short id, as tables show it, to the whole id.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Context } from './command.ts';
@@ -5,13 +7,12 @@ import type { Context } from './command.ts';
 /** The beginning of a UUID, as tables show it. */
 const SHORT_ID = /^[0-9a-f]{8}$/i;
 
-/** How many of the newest log entries name the entities that a short id may stand for. */
+/** The number of newest log entries that are searched for a short id. */
 const NEWEST_ENTRIES = 300;
 
 /**
- * Returns the id that a word stands for: the one of `ids` that begins with it, if it has the form of a short id, else the
- * word itself.
- * @throws SvcError `usage` if several begin so, before anything else is sent
+ * Returns the id among `ids` that begins with a typed short id. Returns any other typed text unchanged.
+ * @throws SvcError `usage` if several ids begin with the typed text
  */
 export async function wholeId(
   { notices }: Pick<Context, 'notices'>,
@@ -19,7 +20,7 @@ export async function wholeId(
   ids: () => Promise<readonly (string | null | undefined)[]>,
 ): Promise<string> {
   if (!SHORT_ID.test(typed)) return typed;
-  const [id, ...others] = await beginningSo(typed, ids);
+  const [id, ...others] = await idsBeginning(typed, ids);
   if (id === undefined) return typed;
   if (others.length > 0)
     throw new SvcError('usage', `several ids begin with ${typed}`, {
@@ -29,8 +30,8 @@ export async function wholeId(
   return id;
 }
 
-/** Returns the known ids that begin as typed; none if they cannot be read, or if one is exactly as typed. */
-async function beginningSo(
+/** Returns the ids that begin with the typed text. Returns none if the ids cannot be read or the typed text is a whole id. */
+async function idsBeginning(
   typed: string,
   ids: () => Promise<readonly (string | null | undefined)[]>,
 ): Promise<readonly string[]> {

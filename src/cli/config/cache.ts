@@ -6,15 +6,15 @@ import { DAY_MS } from '../../schema/durations.ts';
 import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
 import { directoryOf, type PathsHost } from './paths.ts';
 
-// Facts that one command learns from the service for later ones: entity types and names of applications here, what keys
-// show in known-keys.ts. Each kind is a file in the cache directory. A missing or unreadable file is no error.
+// The cache of facts that the service returned, for later commands: entity types and names of applications here, facts about
+// keys in known-keys.ts. Each kind is a file in the cache directory. A missing or unreadable file is no error.
 
-/** Entity types that the interface names; the service may have more. */
+/** The documented entity types. The service may have more. */
 export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', 'token'] as const;
 
 export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
 
-/** Returns the entity types that a service last listed, or those of the interface. */
+/** Returns the entity types that a service last listed, or the documented ones. */
 export function entityTypesOf(system: PathsHost, service: string): string[] {
   const listed = listedTypes(system)[service]?.map(([type]) => type) ?? [];
   return listed.length > 0 ? listed : [...ENTITY_TYPES];
@@ -25,18 +25,18 @@ export function hasListedTypes(system: PathsHost, service: string): boolean {
   return (listedTypes(system)[service]?.length ?? 0) > 0;
 }
 
-/** Returns names by entity type, from the interface and from the last lists of all services. */
+/** Returns names by entity type: documented types, and types from the last lists of all services. */
 export function knownEntityTypes(system: PathsHost): Map<string, string> {
   return new Map([...ENTITY_TYPES.map((type) => [type, ''] as const), ...Object.values(listedTypes(system)).flat()]);
 }
 
-/** Stores the entity types of a service, which its base URL identifies. @returns whether they could be stored */
+/** Stores the entity types of a service; `service` is its base URL. @returns whether the file could be written */
 export function rememberEntityTypes(system: PathsHost, service: string, types: readonly Named[]): boolean {
   const services = { ...listedTypes(system), [service]: types };
   return writeCache(system, ENTITY_TYPES_FILE_NAME, { version: 1, services });
 }
 
-/** A value or an id, with its name. */
+/** A value or an id, with a name for people. */
 type Named = readonly [value: string, name: string];
 
 function listedTypes(system: PathsHost): Record<string, readonly Named[]> {
@@ -53,18 +53,19 @@ function isNamed(value: unknown): value is Named {
 /** Names of applications by their ids. */
 export type ApplicationNames = ReadonlyMap<string, string>;
 
-/** The names of applications as they were read. */
+/** The names of applications that the service returned. */
 export interface NamesRead {
-  /** The names as a table shows them: a long one is cut. */
+  /** The names for a table, where long names are cut. */
   readonly shown: ApplicationNames;
   /** The whole names of the applications whose names are cut. */
   readonly whole: ApplicationNames;
-  /** Whether the tenant has more applications, which were not read. */
+  /** Whether the tenant has more applications than were read. */
   readonly hasMore: boolean;
 }
 
-/** The owner of applications: a tenant at a service, which its base URL identifies. */
+/** The owner of applications: a tenant of a service. */
 interface Owner {
+  /** The base URL. */
   readonly service: string;
   readonly tenantId: string;
 }
@@ -73,13 +74,13 @@ const APPLICATIONS = 'applications.json';
 const MAX_SEEN = 100;
 const MAX_TENANTS = 50;
 
-/** The names of a tenant's applications. They are fresh for a day, even if there are none because reading was refused. */
+/** The names of a tenant's applications. Names are fresh for a day, and so is the fact that reading them was refused. */
 export interface KnownNames {
   readonly names: ApplicationNames;
   readonly isFresh: boolean;
 }
 
-/** Returns the names of a tenant's applications as they were last read, such as for a review of an archive. */
+/** Returns the names of a tenant's applications, as last read. */
 export function knownApplications(system: PathsHost, owner: Owner, now: number): KnownNames {
   const known = tenantsOf(system)[ownerKey(owner)];
   return known === undefined
@@ -88,8 +89,8 @@ export function knownApplications(system: PathsHost, owner: Owner, now: number):
 }
 
 /**
- * Returns the whole names of all tenants' applications, at one service or at all. Unless `isOld`, a tenant
- * counts only if all its names were read within a day.
+ * Returns the whole names of the applications of all tenants, at one service or at all services. Leaves out tenants whose
+ * names are incomplete or more than a day old, unless `isOld`.
  */
 export function knownApplicationsOf(
   system: PathsHost,
@@ -108,14 +109,14 @@ function wholeNames(tenants: readonly Applications[]): Map<string, string> {
   return new Map(tenants.flatMap(({ names, whole = [] }) => [...names, ...whole]));
 }
 
-/** Stores the names of a tenant's applications; a refusal, undefined, keeps the old ones. A failure is ignored. */
+/** Stores the names of a tenant's applications. `undefined`, for a refused read, keeps the old names. Ignores failures. */
 export function rememberApplications(system: PathsHost, owner: Owner, names: NamesRead | undefined, now: number): void {
   const known = tenantsOf(system)[ownerKey(owner)] ?? { names: [], whole: [] };
   const read = names && { names: [...names.shown], whole: [...names.whole], more: names.hasMore };
   writeTenant(system, owner, { whole: [], ...known, ...read, at: now });
 }
 
-/** Stores actors that entries named, by id with their types, for completion. A failure is ignored. */
+/** Stores the ids and types of actors in log entries, for completion. Ignores failures. */
 export function rememberActors(system: PathsHost, owner: Owner, actors: ReadonlyMap<string, string>): void {
   const tenant = tenantsOf(system)[ownerKey(owner)] ?? { at: 0, names: [] };
   const known = new Map(tenant.seen);
@@ -124,8 +125,8 @@ export function rememberActors(system: PathsHost, owner: Owner, actors: Readonly
 }
 
 /**
- * Returns the actors that completion offers, each with its meaning: names of applications, then ids that entries named and
- * those of applications that share a name.
+ * Returns the actors that completion offers, each with a description: the names of applications, then ids of actors in log
+ * entries and ids of applications that share a name.
  */
 export function knownActors(system: PathsHost): Named[] {
   const tenants = Object.values(tenantsOf(system));
@@ -146,11 +147,11 @@ interface Applications {
   /** The time of reading the names, in epoch milliseconds; 0 if they were never read. */
   readonly at: number;
   readonly names: readonly Named[];
-  /** The whole names of those that are cut in `names`; missing if names were never read. */
+  /** The whole names of applications whose names are cut in `names`; missing if names were never read. */
   readonly whole?: readonly Named[] | undefined;
   /** Whether the tenant has more applications than `names`. */
   readonly more?: boolean | undefined;
-  /** Ids of actors that entries named, with their types, the newest last. */
+  /** Ids and types of actors in log entries, the newest last. */
   readonly seen?: readonly Named[] | undefined;
 }
 
@@ -162,7 +163,7 @@ function isFresh({ at, whole }: Applications, now: number): boolean {
   return whole !== undefined && at <= now && now < at + DAY_MS;
 }
 
-/** Writes what is known of a tenant. The tenants written longest ago go when there are too many. */
+/** Stores the applications of a tenant, and drops the tenants stored longest ago if there are too many. */
 function writeTenant(system: PathsHost, owner: Owner, known: Applications): void {
   const others = Object.entries(tenantsOf(system)).filter(([key]) => key !== ownerKey(owner));
   const tenants = Object.fromEntries([...others, [ownerKey(owner), known] as const].slice(-MAX_TENANTS));
@@ -182,7 +183,7 @@ function isApplications(value: unknown): value is Applications {
   return typeof at === 'number' && [names, whole, seen].every((list) => Array.isArray(list) && list.every(isNamed));
 }
 
-/** Reads a file of the cache; empty if there is none. */
+/** Reads a file of the cache. Returns an empty object if the file is missing or unreadable. */
 export function readCache(system: PathsHost, name: string): Readonly<Record<string, unknown>> {
   try {
     const directory = directoryOf(system, 'cache');
@@ -193,13 +194,13 @@ export function readCache(system: PathsHost, name: string): Readonly<Record<stri
   }
 }
 
-/** @returns whether it could be written */
+/** Writes a file of the cache. @returns whether the file could be written */
 export function writeCache(system: PathsHost, name: string, content: object): boolean {
   const directory = directoryOf(system, 'cache');
   if (directory === undefined) return false;
   try {
     makeDirectory(directory);
-    // One that a loss of power empties is read again from the service.
+    // Not flushed: after a power loss, the facts are read from the service again.
     writeFileAtomicSync(join(directory, name), `${JSON.stringify(content)}\n`, { isFlushed: false });
     return true;
   } catch {

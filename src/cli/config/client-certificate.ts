@@ -11,7 +11,7 @@ import { baseUrlText, parseBaseUrl, type Setting } from './values.ts';
 type CertificateSettings = Pick<Settings, 'clientCert' | 'clientKey' | 'stored' | 'profile'>;
 type File = Setting<string>;
 
-/** Returns the files of the client certificate and of its key; undefined if neither is set. @throws SvcError `config` if one is */
+/** Returns the files of the client certificate and its key; undefined if neither is set. @throws SvcError `config` for only one */
 export function certificateFiles({ clientCert, clientKey }: CertificateSettings): readonly [File, File] | undefined {
   if (isSet(clientCert) && isSet(clientKey)) return [clientCert, clientKey];
   if (!isSet(clientCert) && !isSet(clientKey)) return undefined;
@@ -24,7 +24,7 @@ export function certificateFiles({ clientCert, clientKey }: CertificateSettings)
   });
 }
 
-/** Whether the certificate in a profile is for another service than the one at this base URL, which must not see it. */
+/** Whether the profile's certificate is for another service than this base URL, which must not receive it. */
 export function isForOther({ clientCert, clientKey, stored, profile }: CertificateSettings, baseUrl: URL): boolean {
   const isStored = [clientCert, clientKey].some(({ origin }) => origin.kind === 'profile');
   if (!isStored || stored?.base_url === undefined) return false;
@@ -33,7 +33,7 @@ export function isForOther({ clientCert, clientKey, stored, profile }: Certifica
 }
 
 /**
- * Reads the client certificate to show to the service at a base URL; undefined if there is none for it.
+ * Reads the client certificate for the service at a base URL; undefined if none is set for this service.
  * @throws SvcError `config` for a file that cannot be used, or a key that others can read (R08)
  */
 export function readClientCertificate(settings: CertificateSettings, baseUrl: URL): ClientCertificate | undefined {

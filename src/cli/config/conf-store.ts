@@ -6,7 +6,7 @@ import { type Config, configText, parseConfig } from './config-format.ts';
 
 /**
  * The config file as a conf store, loaded only for writing, since conf costs more start-up time than a whole command.
- * conf's own writer ignores short writes, so that a full disk destroys the file, and its files are readable by others.
+ * conf's own writer ignores short writes, so that a full disk destroys the file, and lets other users read the file.
  * Therefore this class overrides `store`, through which conf makes every change, to write atomically and privately
  * (R08, R11).
  */

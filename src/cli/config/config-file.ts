@@ -13,19 +13,21 @@ import { type Config, configText, damagedConfig, parseConfig } from './config-fo
 import { JsonFault } from './json-text.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost, requireDirectory } from './paths.ts';
 
-/** A config and its file, which is undefined without a home directory. */
+/** A config, and the file that contains it. */
 export interface ConfigFile {
+  /** The path; undefined without a home directory. */
   readonly file: string | undefined;
   readonly exists: boolean;
   readonly config: Config;
   readonly notices: Notices;
 }
 
-const LARGEST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 
 /**
- * Reads the config file; without one the config is empty (R10). Closes the file and its directory to others, and reports
- * that in `notices` (R08). @throws SvcError `config` if the file is damaged (R13), unreadable or cannot be made private
+ * Reads the config file. A missing file is an empty config (R10). Makes the file and its directory private, and reports
+ * such a change in `notices` (R08).
+ * @throws SvcError `config` if the file is damaged (R13), unreadable or cannot be made private
  */
 export function readConfig(system: PathsHost): ConfigFile {
   const directory = directoryOf(system, 'config');
@@ -37,8 +39,8 @@ export function readConfig(system: PathsHost): ConfigFile {
 }
 
 /**
- * Whether a directory is in a home that this user may not enter, as in a container that runs as another user: it contains
- * no settings of this user. Any other directory that cannot be entered may contain the ledger that prevents paying twice.
+ * Whether a directory is in a home that this user may not enter, as in a container that runs as another user. Such a home
+ * contains no settings of this user. Any other unreadable directory may name the ledger that prevents paying twice.
  */
 function isInForeignHome(directory: string, home: string | undefined): boolean {
   return home !== undefined && directory.startsWith(path.join(home, path.sep)) && !isExecutable(home);
@@ -55,7 +57,6 @@ export async function updateConfig(
 ): Promise<ConfigFile> {
   const file = path.join(requireDirectory(system, 'config'), CONFIG_FILE_NAME);
   const directoryNotices = ensurePrivateDirectory(path.dirname(file));
-  // Only a write needs these.
   const { ConfStore } = await import('./conf-store.ts');
   const { removeOrphanedTemporaries } = await import('../../base/files/draft.ts');
   const { withLock } = await import('../../base/files/lock.ts');
@@ -86,7 +87,7 @@ function checkChanged(config: Config, file: string): void {
 
 function readOrAbsent(file: string, isAbsent: (code: string | undefined) => boolean): ConfigFile {
   try {
-    const { value: config, notices } = readPrivateFile(file, LARGEST_BYTES, (bytes) => parse(bytes, file));
+    const { value: config, notices } = readPrivateFile(file, MAX_BYTES, (bytes) => parse(bytes, file));
     const repaired = [...closeDirectoryIfPossible(path.dirname(file)), ...notices];
     return { file, exists: true, config, notices: repaired };
   } catch (error) {

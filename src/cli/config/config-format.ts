@@ -53,7 +53,7 @@ export function storedProfile(config: Config, name: string): Profile | undefined
   return Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
 }
 
-/** Reads the text of the config file `file`. A damaged one throws `SvcError` `config` with line and column (R13). */
+/** Parses the text of a config file. @throws SvcError `config` for a damaged file, with line and column (R13) */
 export function parseConfig(content: string, file: string): Config {
   try {
     if (content.trim() === '') throw new JsonFault(0, 'it is empty');
@@ -75,7 +75,7 @@ export function configText(config: Config): string {
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
-/** Returns the error for a config file that cannot be read as one, with line and column. */
+/** Returns the error for a config file with a fault, with the fault's line and column. */
 export function damagedConfig(file: string, content: string, fault: JsonFault): SvcError {
   const { line, column } = positionOf(content, fault.at);
   return new SvcError('config', `${file} is damaged at line ${line}, column ${column}: ${fault.message}`, {
@@ -131,7 +131,7 @@ function object(members: Readonly<Record<string, Check>>, required: readonly str
   };
 }
 
-/** Checks an object whose members are all of one kind; `nameProblem` describes what is wrong with a member's name. */
+/** Checks an object whose members all have the same form. `nameProblem` describes what is wrong with a member's name. */
 function mapOf(nameProblem: (name: string) => string | undefined, check: Check): Check {
   return (node, name) => {
     if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);

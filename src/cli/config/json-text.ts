@@ -1,6 +1,7 @@
 import { createScanner, type Node, type ParseError, parseTree } from 'jsonc-parser';
 
-// This reader knows lines and columns, which JSON.parse does not, and quotes nothing: the config file contains keys.
+// Reads JSON with the line and column of each fault, which JSON.parse does not report. Errors never quote the text, because the
+// config file contains keys.
 
 /** A JSON value with its position in the text, so that a fault can be reported by line and column. */
 export type JsonNode =
@@ -25,8 +26,8 @@ export class JsonFault extends Error {
   }
 }
 
-// Deeper than any config. The parser recurses, so deeper nesting could exhaust the stack.
-const DEEPEST = 32;
+// No config is nested as deeply. The parser recurses, so deep nesting could exhaust the stack.
+const MAX_DEPTH = 32;
 
 /**
  * Reads strict JSON, or JSON with comments.
@@ -39,9 +40,10 @@ export function readJson(text: string, comments: 'no comments' | 'comments' = 'n
   const [first] = errors;
   if (first) throw faultOf(first, text);
   if (!root) throw new JsonFault(text.length, 'it ends where a value should be');
-  return converted(root);
+  return toJsonNode(root);
 }
 
+/** Returns the plain JavaScript value of a node. */
 export function plainValue(node: JsonNode): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'array') return node.items.map(plainValue);
@@ -60,7 +62,7 @@ function refuseDeepNesting(text: string): void {
   for (let token: number = scanner.scan(); token !== END_OF_TEXT; token = scanner.scan()) {
     if (OPENING.has(token)) depth += 1;
     if (CLOSING.has(token)) depth -= 1;
-    if (depth > DEEPEST) throw new JsonFault(scanner.getTokenOffset(), 'it is nested too deeply');
+    if (depth > MAX_DEPTH) throw new JsonFault(scanner.getTokenOffset(), 'it is nested too deeply');
   }
 }
 
@@ -101,9 +103,9 @@ function faultOf({ error, offset }: ParseError, text: string): JsonFault {
   return new JsonFault(offset, cut ? `it ends where ${expected} should be` : `${expected} should be here`);
 }
 
-function converted(node: Node): JsonNode {
+function toJsonNode(node: Node): JsonNode {
   const { type, offset: at, children = [] } = node;
-  if (type === 'array') return { kind: 'array', at, items: children.map(converted) };
+  if (type === 'array') return { kind: 'array', at, items: children.map(toJsonNode) };
   if (type !== 'object') return { kind: 'scalar', at, value: node.value as string | number | boolean | null };
   const members = new Map<string, JsonMember>();
   for (const { children: [key, value] = [] } of children) {
@@ -111,7 +113,7 @@ function converted(node: Node): JsonNode {
     const name = String(key.value);
     if (name === '__proto__') throw new JsonFault(key.offset, '__proto__ is no name for a setting');
     if (members.has(name)) throw new JsonFault(key.offset, 'a name is given twice');
-    members.set(name, { at: key.offset, node: converted(value) });
+    members.set(name, { at: key.offset, node: toJsonNode(value) });
   }
   return { kind: 'object', at, members };
 }

@@ -1,3 +1,5 @@
+// Runs the shell command that prints a key, such as a password manager.
+
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { SvcError } from '../../base/errors.ts';
 import { type ChildEnd, childEnd, forEachLine, startCommand } from '../../base/security/child-environment.ts';
@@ -6,15 +8,16 @@ import type { KeyType } from '../../schema/tenant.ts';
 import { commandName, UNNAMED } from './command-name.ts';
 
 const LIMIT_MS = 60_000;
+/** How long output lines wait for the key, in milliseconds. */
 const HOLD_MS = 700;
-// Far longer than any key, so that the output of a wrong command is not read to its end.
-const LONGEST_OUTPUT = 65_536;
+// Far longer than any key. The rest of a longer output, printed by a wrong command, is dropped.
+const MAX_OUTPUT = 65_536;
 
 /** The environment for running a key command, provided by the command that needs the key. */
 export interface KeyCommandHost {
-  /** Ends the command when it aborts. */
+  /** Stops the command when aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** Gets each line that the command writes on stderr, within a second. */
+  /** Receives each line that the command writes on stderr, within a second. */
   readonly onLine?: ((line: string) => void) | undefined;
   /** Receives a possible key as soon as it is printed, so that later lines can be redacted. */
   readonly onSecret?: ((text: string) => void) | undefined;
@@ -23,9 +26,9 @@ export interface KeyCommandHost {
 }
 
 /**
- * Runs a shell command of the operator and returns the first line of its output. The command gets no other key in its
- * environment and an empty standard input; its output never appears in an error.
- * @throws SvcError `config` naming the command's first word and how it ended; the signal's reason when it aborts
+ * Runs the operator's shell command and returns the first line of its output. The command's environment contains no other
+ * key, and its standard input is empty. Errors never contain its output.
+ * @throws SvcError `config` with the command's first word and how the command ended; the signal's reason when aborted
  */
 export async function keyFromCommand(
   command: string,
@@ -33,7 +36,7 @@ export async function keyFromCommand(
   { env, cwd, signal, ...host }: KeyCommandHost & { readonly env: Environment; readonly cwd: string },
 ): Promise<string> {
   signal?.throwIfAborted();
-  // The command may be a key pasted by mistake, which the shell would repeat in its error.
+  // The shell repeats an unknown command in its error, and this one may be a key pasted by mistake.
   if (!/\s/.test(command.trim()) && commandName(command) === UNNAMED) host.onSecret?.(command.trim());
   const child = startCommand(command, { env, cwd });
   child.stdin.on('error', () => undefined).end();
@@ -41,7 +44,7 @@ export async function keyFromCommand(
     new SvcError('config', `${commandName(command)}, which should print the ${kind} key, ${how}`, { hint });
   let printed = '';
   const onText = (text: string): void => {
-    printed = (printed + text).slice(0, LONGEST_OUTPUT);
+    printed = (printed + text).slice(0, MAX_OUTPUT);
     host.onSecret?.(firstLine(printed));
   };
   child.stdout.setEncoding('utf8').on('data', onText);
@@ -58,8 +61,8 @@ export async function keyFromCommand(
 }
 
 /**
- * Closes the output of a command that has ended, once its line came or the command failed. What the command started may
- * keep the output open, as the agent of a password store does.
+ * Closes the output of a command that ended, once a line was printed or the command failed. A background process that the
+ * command started, such as the agent of a password store, may keep the output open.
  */
 function closeOnceSufficient(child: ChildProcessWithoutNullStreams, printed: () => string): void {
   const close = (): void => {
@@ -71,13 +74,13 @@ function closeOnceSufficient(child: ChildProcessWithoutNullStreams, printed: () 
     const closeAfterLine = (): void => void (printed().includes('\n') && close());
     closeAfterLine();
     child.stdout.on('data', closeAfterLine);
-    // A line may lack its end.
+    // The key may have no newline after it.
     const timer = setTimeout(() => printed() !== '' && close(), HOLD_MS);
     child.once('close', () => clearTimeout(timer));
   });
 }
 
-// A script with tracing writes the key to stderr before stdout, so its lines wait until the key is known and hidden.
+// A script with tracing writes the key to stderr before stdout, so stderr lines wait until the key can be redacted.
 function held(onLine: (line: string) => void): { onLine: (line: string) => void; flush: () => void } {
   let lines: string[] = [];
   let timer: NodeJS.Timeout | undefined;

@@ -1,3 +1,5 @@
+// Finds the keys of the service: in the environment, in key files, in the profile, or printed by a key command.
+
 import path from 'node:path';
 import { readProblem, SvcError } from '../../base/errors.ts';
 import { readFileOrPipe, type Waiting } from '../../base/files/read.ts';
@@ -19,7 +21,7 @@ import {
 
 export const KEY_TYPES = ['management', 'private'] as const satisfies readonly KeyType[];
 
-/** The keys of the embedded sandbox. They are no secrets, since only this machine can reach it. */
+/** The keys of the embedded sandbox. They are no secrets, since only this machine can reach the sandbox. */
 export const SANDBOX_KEYS: Readonly<Record<KeyType, string>> = {
   management: 'sandbox-management-key',
   private: 'sandbox-private-key',
@@ -34,10 +36,10 @@ export const KEY_VARIABLES: Readonly<Record<KeyType, readonly string[]>> = {
 type KeyHost = Pick<System, 'env' | 'cwd' | 'clock'>;
 
 /**
- * Finds the key of this kind, with its origin: the environment, else the profile, whose key command is run now. It never
- * returns a key of the other kind. The sandbox has its own keys and uses neither source. Throws `SvcError`:
- * `key_missing`; `key_refused` if the profile's key was stored for another base URL (R02); `config` for a key that cannot
- * be read or used.
+ * Finds the key of a kind, with its origin: in the environment, else in the profile, whose key command runs now. Never
+ * returns a key of the other kind. The sandbox has keys of its own.
+ * @throws SvcError `key_missing`; `key_refused` if the profile's key was stored for another base URL (R02); `config` for a
+ *   key that cannot be read or used
  */
 export async function resolveKey(
   system: KeyHost,
@@ -47,13 +49,13 @@ export async function resolveKey(
 ): Promise<Setting<string>> {
   if (settings.sandbox) return { value: SANDBOX_KEYS[kind], origin: DEFAULT_ORIGIN };
   for (const variable of KEY_VARIABLES[kind]) {
-    const found = await environmentKey(system, variable, host.signal);
-    if (found !== undefined) return found;
+    const key = await environmentKey(system, variable, host.signal);
+    if (key !== undefined) return key;
   }
   return storedKey(system, settings, kind, host);
 }
 
-/** Returns the keys that are known without reading a file or running a command, for redaction. */
+/** Returns the keys in variables and in the profile, for redaction, without reading a file or running a command. */
 export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): string[] {
   const named = Object.values(KEY_VARIABLES)
     .flat()
@@ -66,7 +68,7 @@ export function keysAtHand({ env }: Pick<System, 'env'>, stored?: Profile): stri
 /** The settings that decide where a key comes from. */
 export type KeySettings = Pick<Settings, 'sandbox' | 'stored' | 'profile'>;
 
-/** Returns the origin of the key of this kind without reading it; undefined if there is none. */
+/** Returns the origin of a key without reading the key; undefined if no key of this kind is set or stored. */
 export function keyOrigin({ env }: Pick<System, 'env'>, settings: KeySettings, kind: KeyType): Origin | undefined {
   if (settings.sandbox) return DEFAULT_ORIGIN;
   const set = KEY_VARIABLES[kind]
@@ -87,7 +89,7 @@ export function hasSandboxKeys({ env }: Pick<System, 'env'>, settings: KeySettin
   });
 }
 
-/** Returns the key files that the environment names, each path with its variable. */
+/** Returns the key files that variables name, each with its variable. */
 export function keyFiles({ env, cwd }: Pick<System, 'env' | 'cwd'>): (readonly [file: string, variable: string])[] {
   const variables = new Set(Object.values(KEY_VARIABLES).flat());
   return Array.from(variables, (variable) => `${variable}_FILE`).flatMap((variable) => {
@@ -96,7 +98,7 @@ export function keyFiles({ env, cwd }: Pick<System, 'env' | 'cwd'>): (readonly [
   });
 }
 
-/** Returns the variable from which a curl command reads the key: the one that is set, else the main one. */
+/** Returns the variable from which a curl command reads the key: a variable that is set, else the main variable. */
 export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyType): string {
   const own = KEY_VARIABLES[kind][0] ?? '';
   const either = 'SVC_API_KEY';
@@ -104,7 +106,7 @@ export function keyVariable({ env }: Pick<System, 'env'>, kind: KeyType): string
   return !env[own] && !env[`${own}_FILE`] && env[either] ? either : own;
 }
 
-/** Describes how a profile has a key: `stored`, or the first word of its command; undefined if it has none. */
+/** Describes a profile's key: `stored`, or the first word of its key command; undefined without a key. */
 export function storedAs(stored: StoredKey | undefined): string | undefined {
   if (!isKept(stored)) return undefined;
   return stored.value !== undefined ? 'stored' : commandName(stored.command ?? '');
@@ -122,10 +124,10 @@ async function environmentKey({ env, cwd, clock }: KeyHost, variable: string, si
     const problem = `both ${variable} and ${fileVariable} are set`;
     throw new SvcError('config', problem, { hint: 'Unset one of them.' });
   }
-  if (text) return checked(text, { kind: 'environment', name: variable });
+  if (text) return checkedKey(text, { kind: 'environment', name: variable });
   if (!file) return undefined;
   const read = await readKeyFile(file, cwd, fileVariable, { clock, signal });
-  return checked(read, { kind: 'environment', name: fileVariable });
+  return checkedKey(read, { kind: 'environment', name: fileVariable });
 }
 
 async function storedKey(
@@ -136,15 +138,15 @@ async function storedKey(
 ): Promise<Setting<string>> {
   const profile = settings.profile.value;
   const stored = settings.stored?.keys?.[kind];
-  if (!isKept(stored)) throw missing(kind, settings);
+  if (!isKept(stored)) throw missingKeyError(kind, settings);
   const origin = originOf(stored, profile);
   const home = baseUrlText(parseBaseUrl(stored.base_url, origin));
   const target = baseUrlText(settings.requireBaseUrl());
-  if (home !== target) throw notForThere(kind, profile, home, target);
-  if (stored.value !== undefined) return checked(stored.value, origin);
+  if (home !== target) throw otherServiceError(kind, profile, home, target);
+  if (stored.value !== undefined) return checkedKey(stored.value, origin);
   // Loaded on demand: most commands need no key command.
   const { keyFromCommand } = await import('./key-command.ts');
-  return checked(await keyFromCommand(stored.command ?? '', kind, { env, cwd, ...host }), origin);
+  return checkedKey(await keyFromCommand(stored.command ?? '', kind, { env, cwd, ...host }), origin);
 }
 
 function originOf({ value, command }: StoredKey, profile: string): Origin {
@@ -153,11 +155,11 @@ function originOf({ value, command }: StoredKey, profile: string): Origin {
   return { ...origin, name: `${origin.name} (${commandName(command)})` };
 }
 
-function checked(text: string, origin: Origin): Setting<string> {
+function checkedKey(text: string, origin: Origin): Setting<string> {
   return { value: checkKeyText(text, origin.name), origin };
 }
 
-function missing(kind: KeyType, { profile, stored }: KeySettings): SvcError {
+function missingKeyError(kind: KeyType, { profile, stored }: KeySettings): SvcError {
   const variables = KEY_VARIABLES[kind].join(' or ');
   const where = stored === undefined ? 'is set' : `for profile ${profile.value}`;
   return new SvcError('key_missing', `no ${kind} key ${where}`, {
@@ -166,7 +168,7 @@ function missing(kind: KeyType, { profile, stored }: KeySettings): SvcError {
   });
 }
 
-function notForThere(kind: KeyType, profile: string, home: string, target: string): SvcError {
+function otherServiceError(kind: KeyType, profile: string, home: string, target: string): SvcError {
   const variable = KEY_VARIABLES[kind][0];
   return new SvcError(
     'key_refused',
@@ -179,18 +181,18 @@ function notForThere(kind: KeyType, profile: string, home: string, target: strin
   );
 }
 
-// Far longer than any key, so that a file given by mistake is not read whole.
-const LARGEST_BYTES = 16_384;
+// Far longer than any key. A larger file was named by mistake, and is not read to its end.
+const MAX_FILE_BYTES = 16_384;
 
-/** Reads the key file or pipe that `variable` names. Errors name the file, never its content. */
+/** Reads the key file or pipe that `variable` names. Errors never contain its content. */
 async function readKeyFile(file: string, cwd: string, variable: string, waiting: Waiting): Promise<string> {
-  const bytes = await readFileOrPipe(path.resolve(cwd, file), LARGEST_BYTES + 1, waiting).catch((error: unknown) => {
+  const bytes = await readFileOrPipe(path.resolve(cwd, file), MAX_FILE_BYTES + 1, waiting).catch((error: unknown) => {
     waiting.signal?.throwIfAborted();
     throw badFile(file, variable, readProblem(error), error);
   });
   // Windows PowerShell writes UTF-16 with a byte order mark.
   const text = bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
-  if (bytes.length > LARGEST_BYTES) throw badFile(file, variable, 'is too large to be a key');
+  if (bytes.length > MAX_FILE_BYTES) throw badFile(file, variable, 'is too large to be a key');
   if (text.trim() === '') throw badFile(file, variable, 'is empty');
   return text;
 }
@@ -202,7 +204,7 @@ function badFile(file: string, variable: string, problem: string, cause?: unknow
   });
 }
 
-const LONGEST = 4096;
+const MAX_KEY_LENGTH = 4096;
 
 /** Returns the key in `text`, trimmed; `from` names its source. @throws SvcError `config`, which never quotes the text */
 export function checkKeyText(text: string, from: string): string {
@@ -217,7 +219,7 @@ export function checkKeyText(text: string, from: string): string {
 function problemOf(key: string): string | undefined {
   if (key === '') return 'is empty';
   if (isQuoted(key)) return 'begins and ends with a quote';
-  if (key.length > LONGEST) return `is longer than ${LONGEST} characters`;
+  if (key.length > MAX_KEY_LENGTH) return `is longer than ${MAX_KEY_LENGTH} characters`;
   if (/\s/.test(key)) return 'contains a space or line break';
   return /^[!-~]+$/.test(key) ? undefined : 'contains a character that no key contains';
 }

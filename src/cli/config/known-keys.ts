@@ -6,16 +6,16 @@ import { readCache, writeCache } from './cache.ts';
 import type { Profile } from './config-format.ts';
 import type { PathsHost } from './paths.ts';
 
-// What the service showed of keys, in one file of the cache. It has their hashes under its random secret, so that nobody
-// without the keys can test a guess of one. A failure to write is ignored.
+// Remembers the tenant and the application of keys, in one file of the cache. The file contains hashes of the keys under a
+// random secret, so that nobody can read a key from it. A failure to write is ignored.
 
 const FILE = 'known-keys.json';
 
 interface KnownKeys {
   readonly secret: string;
-  /** The tenant of each profile, with its base URL and the hash of the keys that it had. */
+  /** By profile: the tenant, the base URL and the hash of the profile's keys at that time. */
   readonly tenants: Readonly<Record<string, unknown>>;
-  /** The application of each key. */
+  /** By hash of a key: the key's application. */
   readonly applications: Readonly<Record<string, unknown>>;
 }
 
@@ -43,15 +43,15 @@ export interface KeysOfProfile {
   readonly keys: Profile['keys'];
 }
 
-/** Returns the tenant of a profile at this base URL, as of its last check, if any. It may have other keys by now. */
+/** Returns the tenant of a profile at its last check with this base URL. The profile's keys may have changed since. */
 export function knownTenant(system: PathsHost, profile: string, baseUrl: string): TenantFacts | undefined {
   const tenant = objectOrUndefined(ownMember(read(system).tenants, profile));
   return tenant?.['base_url'] === baseUrl ? tenantFacts(tenant) : undefined;
 }
 
 /**
- * Returns the tenant of a profile as of its last check, if the profile has the same keys as then. An editor, `login --no-check`
- * or another config directory may have put the keys of another tenant in their place.
+ * Returns the tenant of a profile at its last check, if the profile still has the same keys. An editor, `login --no-check` or
+ * another config directory may have replaced them by keys of another tenant.
  */
 export function tenantOfKeys(system: PathsHost, { profile, baseUrl, keys }: KeysOfProfile): TenantFacts | undefined {
   const known = read(system);
@@ -59,7 +59,7 @@ export function tenantOfKeys(system: PathsHost, { profile, baseUrl, keys }: Keys
   return hash === hashOf(partsOf(keys), known) ? knownTenant(system, profile, baseUrl) : undefined;
 }
 
-/** Reads a tenant from a value; undefined if it is none. */
+/** Returns the facts of a tenant object; undefined for any other value. */
 export function tenantFacts(value: unknown): TenantFacts | undefined {
   if (!isObject(value)) return undefined;
   const { id, name, type } = value;
@@ -67,7 +67,7 @@ export function tenantFacts(value: unknown): TenantFacts | undefined {
   return { id, name, type };
 }
 
-/** Stores the tenant that a check of these keys showed. */
+/** Stores the tenant of a profile, as a check of its keys returned it. */
 export function rememberTenant(
   system: PathsHost,
   { profile, baseUrl: base_url, keys }: KeysOfProfile,
@@ -88,15 +88,15 @@ function partsOf({ management, private: own }: NonNullable<Profile['keys']> = {}
   return [management, own].map((key) => [key?.value ?? null, key?.command ?? null]);
 }
 
-/** A key at a service, which its base URL identifies. */
 export interface KeyAtService {
+  /** The base URL. */
   readonly service: string;
   readonly key: string;
 }
 
-const MOST_APPLICATIONS = 50;
+const MAX_APPLICATIONS = 50;
 
-/** Returns the application of a key, as a job that the key created showed it. */
+/** Returns the application of a key, known from a job that the key created. */
 export function applicationOfKey(system: PathsHost, { service, key }: KeyAtService): string | undefined {
   const known = read(system);
   const application = ownMember(known.applications, hashOf([service, key], known));
@@ -109,6 +109,6 @@ export function rememberApplication(system: PathsHost, owner: KeyAtService, appl
   const known = read(system);
   const hash = hashOf([owner.service, owner.key], known);
   const { [hash]: _, ...others } = known.applications;
-  const kept = Object.entries(others).slice(1 - MOST_APPLICATIONS);
+  const kept = Object.entries(others).slice(1 - MAX_APPLICATIONS);
   write(system, { ...known, applications: { ...Object.fromEntries(kept), [hash]: application } });
 }

@@ -1,3 +1,5 @@
+// Finds the directories for settings, state and cache.
+
 import nodePath from 'node:path';
 import { causesOf, SvcError } from '../../base/errors.ts';
 import { isShowable } from '../../base/security/typed-word.ts';
@@ -8,17 +10,17 @@ export const CONFIG_FILE_NAME = 'config.json';
 /** The facts about the process that determine directories. */
 export type PathsHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd'>;
 
-/** The kinds of directories: profiles and keys; what was paid for and the sandbox; data that can be fetched again. */
+/** `config`: profiles and keys. `state`: the ledger and the sandbox. `cache`: data that can be fetched again. */
 export type DirectoryKind = 'config' | 'state' | 'cache';
 
-/** The names that svc uses in each directory. Others belong to the operator, who may have chosen a shared directory. */
+/** The file names of svc in each directory. Other files belong to the operator, who may have chosen a shared directory. */
 export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
   config: /^\.?config\.json(?:\..*)?$/,
   state: /^(?:\.?3ds-sessions\.json(?:\..*)?|archives|jobs|ledger|pacing|runs|sandbox|spool|tails)$/,
   cache: /^(?:index|\.?(?:(?:key-)?applications|entity-types|known-keys|permissions|tenants)\.json(?:\..*)?)$/,
 };
 
-/** The names that svc uses in each directory below the state directory; others belong to the operator. */
+/** The file names of svc in each directory below the state directory. */
 export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   archives: /^[0-9a-f]{16}(?:\..*)?$/,
   jobs: /^[\w-]{1,80}$/,
@@ -33,8 +35,8 @@ export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
 
 /** Returns the directory of this kind, for writing. @throws SvcError `config` without a home directory */
 export function requireDirectory(system: PathsHost, kind: DirectoryKind): string {
-  const found = directoryOf(system, kind);
-  if (found !== undefined) return found;
+  const directory = directoryOf(system, kind);
+  if (directory !== undefined) return directory;
   throw new SvcError('config', `there is no home directory for the ${kind}`, {
     hint: `Set HOME, or set ${VARIABLES[kind]} to a directory.`,
   });
@@ -60,12 +62,12 @@ const WINDOWS = {
  * @throws SvcError `config` for a state directory that a relative SVC_STATE_DIR or HOME names
  */
 export function directoryOf(system: PathsHost, kind: DirectoryKind): string | undefined {
-  const { directory, named } = findDirectory(system, kind);
-  if (kind === 'state' && named !== undefined) refuseUnsteady(system, named);
+  const { directory, namedBy } = findDirectory(system, kind);
+  if (kind === 'state' && namedBy !== undefined) refuseRelative(system, namedBy);
   return directory;
 }
 
-/** Names the variable of a directory that the system did not let `svc` make or find. */
+/** Names the variable that sets another directory, for an error about a directory that svc could not make or find. */
 export function directoryAdvice(system: PathsHost, error: Error): string | undefined {
   const isAbout = causesOf(error).some(
     (cause) => 'syscall' in cause && ['mkdir', 'stat'].includes(String(cause.syscall)),
@@ -79,40 +81,40 @@ export function directoryAdvice(system: PathsHost, error: Error): string | undef
   return kind && `${VARIABLES[kind]} names one${kept}.`;
 }
 
-/** A path that was typed, and the variable that has it. */
-type Named = readonly [variable: string, typed: string];
+/** A variable and its value, which is a path. */
+type PathVariable = readonly [variable: string, value: string];
 
-interface Found {
+interface FoundDirectory {
   readonly directory: string | undefined;
-  /** What names it: undefined where the system does. */
-  readonly named?: Named | undefined;
+  /** The variable that names the directory; undefined for a variable of the system such as `XDG_STATE_HOME`. */
+  readonly namedBy?: PathVariable | undefined;
 }
 
-function findDirectory({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): Found {
+function findDirectory({ platform, env, home, cwd }: PathsHost, kind: DirectoryKind): FoundDirectory {
   const path = pathOf(platform);
   const chosen = env[VARIABLES[kind]];
-  if (chosen) return { directory: path.resolve(cwd, chosen), named: [VARIABLES[kind], chosen] };
-  const below = (...parts: string[]): Found =>
-    home ? { directory: path.join(home, ...parts), named: ['HOME', home] } : { directory: undefined };
+  if (chosen) return { directory: path.resolve(cwd, chosen), namedBy: [VARIABLES[kind], chosen] };
+  const inHome = (...parts: string[]): FoundDirectory =>
+    home ? { directory: path.join(home, ...parts), namedBy: ['HOME', home] } : { directory: undefined };
   if (platform === 'win32') {
     const [variable, folder, name] = WINDOWS[kind];
     const appData = env[variable];
     const isKnown = appData !== undefined && path.isAbsolute(appData);
-    return isKnown ? { directory: path.join(appData, name) } : below(folder, name);
+    return isKnown ? { directory: path.join(appData, name) } : inHome(folder, name);
   }
   const [variable, folder] = XDG[kind];
   const xdg = env[variable];
   // The XDG rules say that a relative path is ignored.
   const isXdg = platform !== 'darwin' && xdg !== undefined && path.isAbsolute(xdg);
-  return isXdg ? { directory: path.join(xdg, 'svc') } : below(platform === 'darwin' ? MAC[kind] : folder, 'svc');
+  return isXdg ? { directory: path.join(xdg, 'svc') } : inHome(platform === 'darwin' ? MAC[kind] : folder, 'svc');
 }
 
 function pathOf(platform: NodeJS.Platform): nodePath.PlatformPath {
   return platform === 'win32' ? nodePath.win32 : nodePath.posix;
 }
 
-/** Refuses a path that means another directory elsewhere: a ledger there would be unknown, and its rows paid for twice. */
-function refuseUnsteady({ platform }: PathsHost, [variable, typed]: Named): void {
+/** Refuses a relative path: in another working directory the ledger would be unknown, and its rows paid for twice. */
+function refuseRelative({ platform }: PathsHost, [variable, typed]: PathVariable): void {
   const hasTilde = /(?:^|[/\\])~(?:[/\\]|$)/.test(typed);
   if (!hasTilde && pathOf(platform).isAbsolute(typed)) return;
   const problem = hasTilde

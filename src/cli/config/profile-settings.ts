@@ -11,18 +11,19 @@ import {
   TIME_STYLES,
 } from './values.ts';
 
-/** A setting of a profile, which a variable precedes. */
+/** A setting that a profile stores. */
 export interface ProfileSetting<T> {
+  /** The environment variable that takes precedence over the profile. */
   readonly variable: string;
-  /** A value to show. */
+  /** An example value for help. */
   readonly example: string;
-  /** The values that it can have, if they are few. */
+  /** The allowed values, if they are few. */
   readonly choices?: readonly string[];
-  /** Reads a text from this origin. @throws SvcError `usage` for a typed one, else `config` */
+  /** Parses a text from an origin. @throws SvcError `usage` for an option's text, else `config` */
   readonly read: (text: string, origin: Origin, cwd: string) => T;
 }
 
-/** The settings that a profile stores as texts, by the name of their member. */
+/** The settings that a profile stores as texts, by member name. */
 export const PROFILE_SETTINGS = {
   base_url: { variable: 'SVC_BASE_URL', example: 'https://api.example.com', read: parseBaseUrl },
   output: oneOf('SVC_OUTPUT', OUTPUT_FORMATS, 'json'),
@@ -37,7 +38,7 @@ export type SettingName = keyof typeof PROFILE_SETTINGS;
 
 export const SETTING_NAMES = Object.keys(PROFILE_SETTINGS) as SettingName[];
 
-/** Returns what a profile stores of a typed value. @throws SvcError `usage` */
+/** Returns the text that a profile stores for a typed value. @throws SvcError `usage` */
 export function storedText(name: SettingName, typed: string, origin: Origin, cwd: string): string {
   const value = PROFILE_SETTINGS[name].read(typed, origin, cwd);
   return value instanceof URL ? baseUrlText(value) : (value ?? typed);
@@ -49,8 +50,8 @@ function oneOf<T extends string>(variable: string, choices: readonly T[], exampl
     example,
     choices,
     read: (text, origin) => {
-      const found = choices.find((choice) => choice === text);
-      if (found !== undefined) return found;
+      const value = choices.find((choice) => choice === text);
+      if (value !== undefined) return value;
       const code = origin.kind === 'flag' ? 'usage' : 'config';
       throw new SvcError(code, `${origin.name} must be one of ${choices.join(', ')}`);
     },

@@ -49,22 +49,22 @@ export interface Settings {
   readonly output: Setting<OutputFormat | undefined>;
   /** The style of times; an undefined value depends on whether stdout is a terminal. */
   readonly time: Setting<TimeStyle | undefined>;
-  /** The certificate authorities that count; an undefined value means Node's own. */
+  /** The trusted certificate authorities; an undefined value means Node's own. */
   readonly certificates: Setting<Certificates | undefined>;
-  /** The files of the client certificate and of its key; an undefined value means that none is shown. */
+  /** The files of the client certificate and its key; an undefined value means that the client has no certificate. */
   readonly clientCert: Setting<string | undefined>;
   readonly clientKey: Setting<string | undefined>;
-  /** The location of the ledger that machines share; an undefined value means that each state directory is alone. */
+  /** The location of the ledger that machines share; an undefined value means a ledger in the state directory. */
   readonly ledger: Setting<string | undefined>;
   /** Time limit of the command in milliseconds; an undefined value means none. */
   readonly timeoutMs: Setting<number | undefined>;
-  /** Longest single pause that a rate limit may ask for, in milliseconds. */
+  /** The longest pause to accept from a rate limit, in milliseconds. */
   readonly maxWaitMs: Setting<number>;
-  /** The config file; undefined without a place for one, or when it was not read. */
+  /** The config file; undefined without a home directory, or if the file was not read. */
   readonly configFile: string | undefined;
   /** Notices for stderr about repaired permissions. */
   readonly notices: readonly string[];
-  /** Returns the base URL, or throws `SvcError` `config`: with the ways to set one, or for a config file it cannot read. */
+  /** Returns the base URL. @throws SvcError `config` if none is set, or if the config file is unreadable */
   requireBaseUrl(): URL;
 }
 
@@ -75,8 +75,8 @@ export interface Settings {
 export async function resolveSettings(system: PathsHost, flags: SettingFlags, newProfile = false): Promise<Settings> {
   const { name, sandbox, stored, configFile, notices, unreadable } = chooseProfile(system, flags, newProfile);
   const read = <T>(sources: Sources, parse: Parse<T>): Setting<T> | undefined => {
-    const found = pickSource(system.env, name.value, sources);
-    return found && { value: parse(found.value, found.origin, system.cwd), origin: found.origin };
+    const text = pickSource(system.env, name.value, sources);
+    return text && { value: parse(text.value, text.origin, system.cwd), origin: text.origin };
   };
   const setting = <T>(of: ProfileSetting<T>, kept: string | undefined, flag?: Sources['flag']) =>
     read({ ...(flag && { flag }), variable: of.variable, stored: kept }, of.read);
@@ -107,13 +107,14 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
 }
 
 /**
- * Resolves settings for commands that must always run. It ignores an invalid config file, then all variables of svc.
+ * Resolves settings for commands that must always run. If the settings are invalid, ignores the config file; if they still
+ * are, ignores all variables of svc too.
  * @throws SvcError `usage` for a bad flag
  */
 export async function resolveUsableSettings(system: PathsHost, flags: SettingFlags): Promise<Settings> {
-  // Removing these variables and the home directory leaves no config file to read.
-  const withoutFile = reduced(system, /^(?:SVC_CONFIG_DIR|SVC_PROFILE|XDG_CONFIG_HOME|APPDATA)$/);
-  const withoutOurs = reduced(system, /^(?:SVC_.*|XDG_CONFIG_HOME|APPDATA)$/);
+  // Without these variables and a home directory, svc finds no config file.
+  const withoutFile = withoutVariables(system, /^(?:SVC_CONFIG_DIR|SVC_PROFILE|XDG_CONFIG_HOME|APPDATA)$/);
+  const withoutOurs = withoutVariables(system, /^(?:SVC_.*|XDG_CONFIG_HOME|APPDATA)$/);
   for (const usable of [system, withoutFile]) {
     try {
       return await resolveSettings(usable, usable === system ? flags : { ...flags, profile: undefined });
@@ -124,8 +125,9 @@ export async function resolveUsableSettings(system: PathsHost, flags: SettingFla
   return resolveSettings(withoutOurs, { ...flags, profile: undefined });
 }
 
-function reduced({ platform, cwd, env }: PathsHost, left: RegExp): PathsHost {
-  const kept = Object.entries(env).filter(([name]) => !left.test(name));
+/** Returns the system without a home directory and without variables of these names. */
+function withoutVariables({ platform, cwd, env }: PathsHost, names: RegExp): PathsHost {
+  const kept = Object.entries(env).filter(([name]) => !names.test(name));
   return { platform, cwd, home: undefined, env: Object.fromEntries(kept) };
 }
 
@@ -154,7 +156,7 @@ function duration(text: string, origin: Origin): number {
   throw new SvcError('config', `${origin.name} must be a duration such as 90s, 15m, 1h30m, 7d or 2w`);
 }
 
-/** `profile` is the name of the profile if it is stored. */
+/** Returns the error for a missing base URL. `profile` is the name of a stored profile. */
 function noBaseUrl(profile: string | undefined): SvcError {
   const where = profile === undefined ? '' : ` for profile ${profile}`;
   return new SvcError('config', `no base URL is set${where}`, {
@@ -166,11 +168,14 @@ function noBaseUrl(profile: string | undefined): SvcError {
 
 interface ChosenProfile extends Pick<Settings, 'sandbox' | 'stored' | 'configFile' | 'notices'> {
   readonly name: Setting<string>;
-  /** Why the default config file could not be read. Only commands of a service fail: it may name the ledger of what was paid for. */
+  /**
+   * Why the default config file could not be read. Only commands that use the service fail: the file may name the ledger that
+   * prevents paying twice.
+   */
   readonly unreadable?: SvcError | undefined;
 }
 
-/** Chooses the profile: flag, variable, the config's current one, or `default`. The sandbox needs no config file. */
+/** Chooses the profile: from the option, the variable or the config, else `default`. The sandbox needs no config file. */
 function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean): ChosenProfile {
   const named = namedProfile(system, flags);
   if (named?.value === SANDBOX_PROFILE) return sandboxProfile(named);
@@ -190,7 +195,7 @@ function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean
   return { name, sandbox: false, stored, configFile: file, notices };
 }
 
-/** Reads the config file; returns the error of one that nobody named and that this user may not read. */
+/** Reads the config file. Returns the error, instead of throwing it, for an unreadable file in the default directory. */
 function readDefaultConfig(system: PathsHost): ConfigFile | SvcError {
   try {
     return readConfig(system);
@@ -212,7 +217,7 @@ function currentProfile({ current }: Config, file: string | undefined): Setting<
   return { value: current, origin: { kind: 'profile', name: file ?? 'the config file' } };
 }
 
-/** Refuses an address of a service that the current profile, the sandbox, would leave unused. @throws SvcError `config` */
+/** Refuses a set SVC_BASE_URL, which the current profile, the sandbox, would not use. @throws SvcError `config` */
 function refuseBaseUrl({ env }: PathsHost): void {
   if (!env['SVC_BASE_URL']) return;
   throw new SvcError('config', 'SVC_BASE_URL is set, and the current profile is the sandbox, which does not use it', {

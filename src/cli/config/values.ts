@@ -1,3 +1,5 @@
+// Parses and checks the values of settings, whether from an option, a variable or a profile.
+
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean, typedWord } from '../../base/security/typed-word.ts';
@@ -5,7 +7,7 @@ import type { Environment } from '../../base/system.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 
-/** Output formats, the one for people first. */
+/** Output formats; `table` is the format for people. */
 export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
 
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -14,7 +16,7 @@ export const TIME_STYLES = ['utc', 'local', 'relative'] as const;
 
 export type TimeStyle = (typeof TIME_STYLES)[number];
 
-/** The certificate authorities that count: Node's own, or this system's too. */
+/** The trusted certificate authorities: Node's own, or also the operating system's. */
 export const CERTIFICATES = ['node', 'system'] as const;
 
 export type Certificates = (typeof CERTIFICATES)[number];
@@ -22,20 +24,20 @@ export type Certificates = (typeof CERTIFICATES)[number];
 /** The steps that an operator can choose for the rows of a result code. */
 export const RESULT_STEPS = ['replace', 'keep', 'exclude', 'fix'] as const;
 
-/** The step for the token of a result row in the next request. */
+/** The step for a token of a result row in the next request. */
 export type ResultStep = (typeof RESULT_STEPS)[number];
 
-/** A choice of a step as settings and options write it: WRN_OPT_OUT=exclude. */
+/** A chosen step for a result code, written as WRN_OPT_OUT=exclude. */
 export type ChosenStep = readonly [code: string, step: ResultStep];
 
-/** Describes what is wrong with the name of a result code; undefined if nothing is. Unknown codes are accepted. */
+/** Describes what is wrong with a result code; undefined for a valid one. Unknown codes are valid. */
 export function resultCodeProblem(code: string): string | undefined {
   return /^[A-Za-z0-9][A-Za-z0-9_]{0,63}$/.test(code)
     ? undefined
     : 'is no result code: letters, digits and underscores, 64 at most, beginning with a letter or digit';
 }
 
-/** Says which known result code was probably meant by another one; undefined for a known one, or one like none. */
+/** Suggests a known result code for a similar unknown one; undefined for a known code, or one that resembles none. */
 export function doubtfulCode(code: string, known: readonly string[]): string | undefined {
   const meant = known.includes(code) ? undefined : didYouMean(code, known);
   return meant && `${typedWord(code, known)} is not a known result code. ${meant}`;
@@ -68,8 +70,8 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * Reads the location of a ledger: an absolute directory, or `s3://bucket/prefix`. A relative directory would be another one
- * after each change of directory.
+ * Reads the location of a ledger: an absolute directory, or `s3://bucket/prefix`. A relative path would name another
+ * directory after each change of the working directory.
  * @throws SvcError `usage` for a flag, else `config`
  */
 export function ledgerLocation(text: string, { kind, name }: Origin): string {
@@ -83,7 +85,7 @@ export function ledgerLocation(text: string, { kind, name }: Origin): string {
 }
 
 /**
- * Reads the path of a file in PEM form. The text is not shown: it may be the key itself.
+ * Reads the path of a PEM file. Errors do not show the text, which may be the key itself.
  * @throws SvcError `usage` for a flag, else `config`
  */
 export function pemPath(text: string, { kind, name }: Origin, cwd: string): string {
@@ -97,25 +99,25 @@ export function pemPath(text: string, { kind, name }: Origin, cwd: string): stri
   return path.resolve(cwd, file);
 }
 
-/** The value of `SVC_LEDGER` for a command that shares no ledger, although its profile names one. */
+/** The value of `SVC_LEDGER` that turns off the profile's shared ledger. */
 export const NO_LEDGER = 'none';
 
-/** The profile that always exists: the embedded sandbox. It is built in and never stored. */
+/** The built-in profile of the embedded sandbox, which is never stored. */
 export const SANDBOX_PROFILE = 'sandbox';
 
 export const DEFAULT_PROFILE = 'default';
 
-/** Why a profile cannot be stored under this name, as the end of a sentence; undefined when it can. */
+/** Describes, as the end of a sentence, why a profile name is invalid; undefined for a valid name. */
 export function profileNameProblem(name: string): string | undefined {
   if (name === SANDBOX_PROFILE) return 'cannot be sandbox: that one is built in';
   if (name.length > 64) return 'is longer than 64 characters';
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
     return 'should be letters, digits, dots, dashes and underscores, and begin with a letter or digit';
-  // Every object seems to have members such as `constructor` and `toString`.
+  // Profiles are members of an object, and every object has members such as `constructor` and `toString`.
   return name in {} ? 'is a name that JavaScript reserves' : undefined;
 }
 
-/** Throws `SvcError` `usage` when a profile cannot be stored under this name. */
+/** Checks that a profile can be stored under a name. @throws SvcError `usage` */
 export function checkProfileName(name: string): void {
   const problem = profileNameProblem(name);
   if (problem !== undefined)
@@ -125,9 +127,9 @@ export function checkProfileName(name: string): void {
 }
 
 /**
- * Reads a base URL: https, or http on this machine; a path prefix may follow. The result's path never ends in a
- * slash, except that of the root. Throws `SvcError` (`usage` for a flag, else `config`) without echoing the text,
- * which may contain a password.
+ * Reads a base URL: https, or http on this machine, with an optional path. Removes slashes at the end of the path. Errors do
+ * not show the text, which may contain a password.
+ * @throws SvcError `usage` for a flag, else `config`
  */
 export function parseBaseUrl(text: string, origin: Origin): URL {
   const url = readAddress(text.trim());
@@ -142,24 +144,24 @@ export function parseBaseUrl(text: string, origin: Origin): URL {
   return url;
 }
 
-/** Whether a text has quotes around it, which are part of the value in a file of variables, such as that of Docker. */
+/** Whether a text has quotes around it. In an env file of Docker, quotes become part of the value. */
 export function isQuoted(text: string): boolean {
   return /^\s*(["'])[^]*\1\s*$/.test(text);
 }
 
-/** Formats a base URL without a slash at its end, as it is stored, compared and shown. */
+/** Formats a base URL without a slash at its end, for storing, comparing and showing. */
 export function baseUrlText(url: URL): string {
   return displayHost(url) + url.pathname.replace(/\/+$/, '');
 }
 
-/** Describes why a base URL is refused, as `addressProblem`. It has no query, which could contain a secret, and no fragment. */
+/** Describes, as the end of a sentence, why a base URL is invalid; undefined for a valid one. A query may contain a secret. */
 export function baseUrlProblem(url: URL | undefined): string | undefined {
   if (url?.href.includes('?')) return 'must not contain a query';
   if (url?.href.includes('#')) return 'must not contain a fragment';
   return addressProblem(url);
 }
 
-/** Describes why an address is refused, as the end of a sentence. It must be https, or http on this machine, without password. */
+/** Describes, as the end of a sentence, why an address is unsafe; undefined for https, or http on this machine, without password. */
 export function addressProblem(url: URL | undefined): string | undefined {
   if (url === undefined) return 'is not a valid URL (expected https://…)';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is neither https nor http';
@@ -186,13 +188,14 @@ export function fromProfile(profile: string): Origin {
 
 /** The sources of one setting, in order of precedence. */
 export interface Sources {
-  /** The option's name and what was typed for it. */
+  /** The option's name and its typed value. */
   readonly flag?: readonly [name: string, value: string | undefined];
-  /** An environment variable. An empty one counts as not set, as is usual. */
+  /** An environment variable. An empty variable counts as not set. */
   readonly variable?: string;
   readonly stored?: string | undefined;
 }
 
+/** Returns the first text that is set among the sources; undefined if none is. */
 export function pickSource(env: Environment, profile: string, sources: Sources): Setting<string> | undefined {
   const [flag, typed] = sources.flag ?? [];
   if (flag !== undefined && typed !== undefined) return { value: typed, origin: { kind: 'flag', name: flag } };

@@ -19,10 +19,10 @@ export const VARIABLES: readonly string[] = [
   'SVC_SANDBOX_FAULTS',
 ];
 
-/** Variables that say where paid work is recorded. Without them, rows can be paid for twice. */
-const OF_PAID_WORK: ReadonlySet<string> = new Set(['SVC_LEDGER', 'SVC_STATE_DIR']);
+/** Variables that name the ledger of paid rows. Without the ledger, rows can be paid for twice. */
+const LEDGER_VARIABLES: ReadonlySet<string> = new Set(['SVC_LEDGER', 'SVC_STATE_DIR']);
 
-/** A variable that svc does not read, and the one that was probably meant. */
+/** A variable that svc does not read, and the variable that was probably meant. */
 export interface Misspelled {
   readonly name: string;
   readonly meant: string;
@@ -30,29 +30,28 @@ export interface Misspelled {
 
 type Variables = Pick<System, 'env' | 'platform'>;
 
-/** Returns the variables that are set and have nearly the name of one that svc reads. Names of other programs are left alone. */
+/** Returns the set variables whose names nearly match a variable of svc. */
 export function misspelledVariables({ env, platform }: Variables): Misspelled[] {
   const isKnown = (name: string): boolean => VARIABLES.includes(platform === 'win32' ? name.toUpperCase() : name);
   const ours = Object.keys(env).filter((name) => /^svc_/i.test(name) && env[name] !== undefined && !isKnown(name));
   return ours.flatMap((name) => {
-    // A short name of another program, such as SVC_NAME, is soon two edits from one of svc.
+    // Short names of other programs, such as SVC_NAME, are often two edits from a variable of svc.
     const meant = nearest(name, VARIABLES, Math.floor(name.length / 5));
     return meant === undefined ? [] : [{ name, meant }];
   });
 }
 
-/** Says that a variable is not read, and which one probably was meant. */
+/** Returns the warning about a misspelled variable. */
 export function misspelledText({ name, meant }: Misspelled): string {
   return `the variable ${name} is not one of svc and is not read; did you mean ${meant}?`;
 }
 
 /**
- * Refuses to go on where the place of paid work may have been named under a misspelled variable: this command would know
- * nothing of it.
+ * Refuses paid work if a misspelled variable may name the ledger: this command would not know which rows are paid for.
  * @throws SvcError `config`
  */
 export function requireSpelledPlaces(system: Variables): void {
-  const found = misspelledVariables(system).find(({ meant }) => OF_PAID_WORK.has(meant) && !system.env[meant]);
+  const found = misspelledVariables(system).find(({ meant }) => LEDGER_VARIABLES.has(meant) && !system.env[meant]);
   if (found === undefined) return;
   const { name, meant } = found;
   throw new SvcError('config', `${name} may be meant as ${meant}, without which rows could be paid for twice`, {

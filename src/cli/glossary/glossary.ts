@@ -3,9 +3,9 @@ export interface Meaning {
   /** The field or the list that the word belongs to, in words. */
   readonly kind: string;
   readonly name: string;
-  /** A code for the same: of EMV in 3-D Secure, or the exit code of an error code. */
+  /** A code with the same meaning: the EMV code in 3-D Secure, or the exit code of an error. */
   readonly code?: string | undefined;
-  /** Other names, under which the word is found too. */
+  /** Other names for the word. */
   readonly also?: readonly string[] | undefined;
   readonly means: string;
   /** The party that bears the loss of a fraudulent payment, if the value determines it. */
@@ -15,10 +15,10 @@ export interface Meaning {
   readonly sandbox?: string | undefined;
 }
 
-/** Meanings as the glossary of a feature contains them: by kind, then by name. Most are no more than their text. */
+/** The glossary of a feature: meanings by kind, then by name. Most meanings are only a text. */
 export type MeaningTable = Readonly<Record<string, Readonly<Record<string, string | Omit<Meaning, 'kind' | 'name'>>>>>;
 
-/** Returns the meanings of a file, in its order. */
+/** Returns the meanings of a glossary, in order. */
 export function meaningsIn(table: MeaningTable): Meaning[] {
   return Object.entries(table).flatMap(([kind, values]) =>
     Object.entries(values).map(([name, value]) =>
@@ -39,13 +39,13 @@ export function wordsAmong(meanings: readonly Meaning[], kind: string): [name: s
 }
 
 /**
- * Finds all meanings of a name or a code, names before codes. The name of a kind, also in the plural, finds all of that
- * kind. Case, `_` and a leading 0 are ignored.
+ * Finds all meanings of a name or a code, names before codes. The name of a kind, also in the plural, finds all words of the
+ * kind. Ignores case, `_` and a leading 0.
  */
 export function meaningsOf(word: string, meanings: readonly Meaning[]): Meaning[] {
   const plain = plainName(word);
   const code = /^\d$/.test(plain) ? `0${plain}` : plain;
-  // An endpoint is found by its path, too.
+  // An endpoint such as `GET /jobs` is also found by its path.
   const named = meanings.filter(({ name, also = [] }) =>
     [name, name.replace(/^[A-Z]+ /, ''), ...also].some((one) => plainName(one) === plain),
   );
@@ -54,11 +54,12 @@ export function meaningsOf(word: string, meanings: readonly Meaning[]): Meaning[
   return [...new Set([...named, ...coded, ...ofKind])];
 }
 
-/** Returns a text of the table as part of a sentence: without its capital letter and its full stop. */
+/** Turns a sentence into a clause: without the capital letter and the full stop. */
 export function asClause(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
 }
 
+/** Normalizes a name for comparison: `Job status` and `job_status` are the same. */
 export function plainName(word: string): string {
   return word.trim().toLowerCase().replaceAll(/[_ ]/g, '-');
 }

@@ -5,19 +5,19 @@ const ASCII_LEVELS = ['_', '.', ':', '-', '=', '+', '*', '#'] as const;
 interface DrawOptions {
   /** Whether the terminal shows block characters; else ASCII is used. Default true. */
   readonly unicode?: boolean | undefined;
-  /** Whether nothing is drawn, since the words beside a drawing suffice. Default false. */
+  /** Whether to draw nothing, because words beside the drawing say the same. Default false. */
   readonly plain?: boolean | undefined;
 }
 
-/** Draws a bar for `value` out of `most`, at most `width` columns wide. A value above zero is always visible. */
+/** Draws a bar for `value` out of `max`, at most `width` columns wide. A value above zero is always visible. */
 export function drawBar(
   value: number,
-  most: number,
+  max: number,
   width: number,
   { unicode = true, plain = false }: DrawOptions = {},
 ): string {
-  if (plain || !(value > 0) || !(most > 0) || width < 1) return '';
-  const share = Math.min(1, value / most);
+  if (plain || !(value > 0) || !(max > 0) || width < 1) return '';
+  const share = Math.min(1, value / max);
   if (!unicode) return '#'.repeat(Math.max(1, Math.round(share * width)));
   const eighths = Math.max(1, Math.round(share * width * 8));
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
@@ -35,8 +35,8 @@ export function drawGauge(share: number, width: number, { unicode = true, plain 
 export function drawSparkline(values: readonly number[], { unicode = true, plain = false }: DrawOptions = {}): string {
   if (plain) return '';
   const levels = unicode ? LEVELS : ASCII_LEVELS;
-  const most = values.reduce((highest, value) => Math.max(highest, value), 0);
-  // Zero alone has the lowest level, so that "none" and "few" differ.
-  const levelOf = (value: number): number => (value > 0 ? 1 + Math.floor((value / most) * 6.999) : 0);
+  const max = values.reduce((highest, value) => Math.max(highest, value), 0);
+  // Only zero has the lowest level, so that "none" and "few" differ.
+  const levelOf = (value: number): number => (value > 0 ? 1 + Math.floor((value / max) * 6.999) : 0);
   return values.map((value) => levels[levelOf(value)]).join('');
 }

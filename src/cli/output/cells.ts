@@ -24,16 +24,16 @@ export interface Cell {
   readonly tone?: Tone | undefined;
 }
 
-/** Shown for a value that is absent, null or blank. */
+/** The text of a cell whose value is absent, null or blank. */
 export const NOTHING = '-';
 
-/** Rows as measured cells, and the ruler that was used. */
+/** Rows as measured cells, and the ruler that measured them. */
 interface MeasuredRows {
   readonly rows: readonly (readonly Cell[])[];
   readonly ruler: TextWidth;
 }
 
-/** Measures the cells of a batch. The ruler for wide characters is loaded only when needed. */
+/** Formats and measures the cells of a batch. Loads the ruler for wide characters only if a cell has such characters. */
 export async function measureCells<T>(
   batch: readonly T[],
   columns: readonly Column<T>[],
@@ -47,7 +47,7 @@ export async function measureCells<T>(
     const shown = project(row);
     return columns.map(({ path, kind, repeats, show = same }, at) => {
       const text =
-        repeats?.(row) === true ? '' : cellText(redact(formatted(show(valueAt(shown, path), row), kind, time, now)));
+        repeats?.(row) === true ? '' : cellText(redact(formatValue(show(valueAt(shown, path), row), kind, time, now)));
       return text === '' ? NOTHING : (redactors[at] ?? redact)(text);
     });
   });
@@ -65,12 +65,12 @@ export async function measureCells<T>(
   return { rows, ruler };
 }
 
-/** Returns a text as one safe line without trailing spaces. Secrets are removed before, as a line break becomes `\n`. */
+/** Returns a text as one safe line without trailing spaces. The text must be redacted first: escapes could hide a secret. */
 function cellText(text: string): string {
   return cleanText(text).trimEnd();
 }
 
-function formatted(value: unknown, kind: ColumnType, time: TimeStyle, now: number): string {
+function formatValue(value: unknown, kind: ColumnType, time: TimeStyle, now: number): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return kind === 'time' ? formatTime(value, time, now) : value;
   if ((typeof value === 'number' || value instanceof JsonToken) && kind === 'number') return formatNumber(value);

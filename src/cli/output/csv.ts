@@ -14,16 +14,15 @@ import {
 } from './view.ts';
 
 /**
- * Writes RFC 4180 with LF: a header, then rows. A nested value is its JSON text, an absent one is empty. A single object
- * has a column for every value, including unknown ones.
- * Cells that begin like a formula are unchanged unless `excelSafe` is set, since a prefix alters the data for every reader
- * but a spreadsheet.
+ * Renders CSV as in RFC 4180, but with LF: a header, then rows. A nested value is written as JSON, an absent value is empty.
+ * A single object has a column for every value, known or unknown.
+ * Cells that begin like a formula are changed only with `excelSafe`, since the prefix is wrong data for other programs.
  */
 export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const { view, width, excelSafe = false, runnerReads = false, redact = same } = options;
   const paths = chooseFields(view, options.fields) ?? view.fields.filter((field) => !/(?:^|\.)\*$/.test(field));
   const project = projection(view, undefined, options.showUrls ?? false);
-  // Only a terminal has a width. There a cell is made safe; elsewhere its bytes stay as the service sent them.
+  // On a terminal, which has a width, cells are made safe. Elsewhere cells keep the bytes that the service sent.
   const safe = (text: string): string => {
     if (runnerReads && hasRunnerCommand(text)) return cleanText(text);
     return width === undefined ? text : cleanText(text, 'keep');
@@ -34,18 +33,18 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
   const rows = (batch: readonly T[], columns = paths): string => {
     const redactors = columns.map((path) => ({ path, redactCell: memberRedactor(path, redact) }));
-    const all = batch.map((value) => {
-      const shown = project(value);
+    const all = batch.map((row) => {
+      const shown = project(row);
       return redactors.map(({ path, redactCell }) => {
-        const found = valueAt(shown, path);
-        const text = redactCell(safe(plain(found)));
-        return excelSafe && text === String(found) && typeof found === 'number' ? found : text;
+        const value = valueAt(shown, path);
+        const text = redactCell(safe(plainText(value)));
+        return excelSafe && text === String(value) && typeof value === 'number' ? value : text;
       });
     });
     return excelSafe ? excelSafeRows(columns, all) : csvRows(all);
   };
-  const leftOut = new LeftOut(paths);
-  // An operator who chose the fields knows that others are missing.
+  const leftOut = new LeftOutPaths(paths);
+  // An operator who chose fields knows that others are left out.
   const isNoted = options.onLeftOut !== undefined && options.fields === undefined;
   return {
     isRedacted: options.redact !== undefined,
@@ -65,11 +64,11 @@ export function csvRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
-/** The most paths that are collected: a service that uses data as names could send any number. */
-const MOST_LEFT_OUT = 100;
+/** The largest number of paths to collect. A service that uses data as member names could send any number of paths. */
+const MAX_LEFT_OUT = 100;
 
-/** Collects the paths of values without a column: the header of a list is written before its rows are known. */
-class LeftOut {
+/** Collects the paths of values without a column. A list needs this, since its header is written before its rows are read. */
+class LeftOutPaths {
   readonly paths: string[] = [];
   readonly #known: readonly string[];
   readonly #seen: Set<string>;
@@ -80,14 +79,14 @@ class LeftOut {
   }
 
   note(value: unknown): void {
-    if (this.paths.length >= MOST_LEFT_OUT) return;
+    if (this.paths.length >= MAX_LEFT_OUT) return;
     const fresh = leafPaths(value).filter((path) => !this.#seen.has(path));
     for (const path of fresh) this.#seen.add(path);
     this.paths.push(...newPaths(fresh, this.#known));
   }
 }
 
-/** Returns the paths of values that one object has beside the known fields. */
+/** Returns the paths that no known field covers. */
 function newPaths(paths: readonly string[], known: readonly string[]): string[] {
   return paths.filter((path) => !known.some((field) => covers(field, path) || covers(path, field)));
 }
@@ -96,34 +95,34 @@ function covers(path: string, other: string): boolean {
   return path === other || other.startsWith(`${path}.`);
 }
 
-function plain(value: unknown): string {
+function plainText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : jsonLine(value);
 }
 
-/** The value of a cell; a number is never taken for a formula. */
+/** The value of a cell. A spreadsheet never reads a number as a formula. */
 type Cell = string | number;
 
-/** Writes one line of CSV with its line end. */
+/** Formats one line of CSV, with its line end. */
 export function csvRow(cells: readonly string[]): string {
   return csvRows([cells]);
 }
 
-/** Writes lines of CSV. A row with a single empty cell becomes `""`, since a blank line is no row. */
+/** Formats lines of CSV. A row with a single empty cell becomes `""`, because readers skip a blank line. */
 export function csvRows(rows: readonly (readonly Cell[])[]): string {
-  return stringified(rows, false);
+  return stringifyRows(rows, false);
 }
 
 /**
- * Writes lines of CSV for a spreadsheet: a quote precedes any text that would run as a formula. Tokens must not change.
- * @throws SvcError `refused_input` when a token would have to be changed
+ * Formats lines of CSV for a spreadsheet: a quote precedes text that would run as a formula.
+ * @throws SvcError `refused_input` for a token that begins like a formula, since a changed token is useless
  */
 export function excelSafeRows(names: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const tokens = names.flatMap((name, at) => (TOKEN_COLUMN.test(name) ? [at] : []));
   for (const row of rows) {
     for (const at of tokens) {
       const cell = row[at] ?? '';
-      if (SAFE_START.test(String(cell)) || stringified([[cell]], true) === stringified([[cell]], false)) continue;
+      if (SAFE_START.test(String(cell)) || stringifyRows([[cell]], true) === stringifyRows([[cell]], false)) continue;
       throw new SvcError(
         'refused_input',
         `a token in column ${names[at]} begins like a formula, and would be changed for spreadsheets`,
@@ -131,13 +130,13 @@ export function excelSafeRows(names: readonly string[], rows: readonly (readonly
       );
     }
   }
-  return stringified(rows, true);
+  return stringifyRows(rows, true);
 }
 
 const TOKEN_COLUMN = /(?:^|[._])token(?:_intent)?(?:_id)?$/;
 const SAFE_START = /^(?:\w|$)/;
 
-function stringified(rows: readonly (readonly Cell[])[], escapeFormulas: boolean): string {
+function stringifyRows(rows: readonly (readonly Cell[])[], escapeFormulas: boolean): string {
   return stringify([...rows], {
     record_delimiter: '\n',
     // A quote in front keeps GitHub's runner from taking a line for a command.

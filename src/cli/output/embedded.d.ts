@@ -1,6 +1,6 @@
 /** jq as two texts, made by build/embed-jq.ts. */
 declare module '#jq' {
-  /** The text of a worker thread that replies with jq's output. */
+  /** The program of the worker thread that runs jq. */
   export const program: string;
   /** jq as WebAssembly, compressed with Brotli, in base64. */
   export const wasm: string;

@@ -12,18 +12,18 @@ export interface ReportStyle {
   readonly debug: boolean;
   /** The words of the command that failed, for the machine form. */
   readonly command?: string | undefined;
-  /** The profile that failed, where there are several. */
+  /** The profile that failed, with `--profiles`. */
   readonly profile?: string | undefined;
   readonly palette?: Palette | undefined;
   /** Columns of the terminal; without it lines are not wrapped. */
   readonly columns?: number | undefined;
-  /** Writes out the next command, with the service that this command named. */
+  /** Returns the next command as a command line, with options for the same service. */
   readonly writeCommand?: ((words: readonly string[]) => string) | undefined;
-  /** Returns the words of the next command, with the service that this command named. */
+  /** Returns the next command as words, with options for the same service. */
   readonly wordsOf?: ((words: readonly string[]) => readonly string[]) | undefined;
 }
 
-/** Formats a failure for stderr, safe for a terminal, with a newline. The output redacts it. */
+/** Formats a failure for stderr, safe for a terminal, with a newline. The output stream redacts secrets later. */
 export function reportError(error: SvcError, style: ReportStyle): string {
   return style.machine ? forProgram(error, style) : forPerson(error, style);
 }
@@ -45,7 +45,7 @@ function forProgram(error: SvcError, style: ReportStyle): string {
     profile: style.profile,
   };
   const stacks = style.debug ? { stack: stacksOf(error) } : {};
-  // The fixed members are listed twice, so that they come first and no fact can replace one.
+  // The fixed members are listed twice: once to come first, once so that no fact replaces them.
   try {
     return `${jsonLine({ ...report, ...error.facts, ...report, ...stacks })}\n`;
   } catch {
@@ -61,7 +61,7 @@ function forPerson(error: SvcError, style: ReportStyle): string {
   const columns = style.columns || Infinity;
   const subject = style.profile === undefined ? '' : `${style.profile}: `;
   const text = fitted(subject + message, columns);
-  // Ctrl-C and a no are the operator's own decisions, and findings are what a review is for: none is an error.
+  // Not shown as errors: Ctrl-C and "no", which are the operator's decisions, and the findings of a review.
   const isDecision = code === 'interrupted' || code === 'declined';
   const isFinding = code === 'threshold' && facts?.['findings'] !== undefined;
   const lines = [isDecision || isFinding ? text : `${palette.bad('error:')} ${text}`];
@@ -79,7 +79,7 @@ function nextOf({ commands }: SvcError, { writeCommand }: ReportStyle): string[]
   return commands.map((words) => writeCommand?.(words) ?? ['svc', ...words].join(' '));
 }
 
-/** Returns the words of the next command, which a program can run without reading the rules of a shell. */
+/** Returns the words of the next command, so that a program can run it without a shell. */
 function nextWordsOf({ commands }: SvcError, { wordsOf }: ReportStyle): readonly string[] | undefined {
   const [first] = commands;
   return first && (wordsOf?.(first) ?? ['svc', ...first]);
@@ -87,14 +87,14 @@ function nextWordsOf({ commands }: SvcError, { wordsOf }: ReportStyle): readonly
 
 const LEAD = 'error: '.length;
 
-// Further lines are indented, so that foreign text cannot imitate a line of svc.
+// Further lines are indented, so that text from the service cannot imitate a message of svc.
 function fitted(text: string, columns: number, indent = '  '): string {
   const lines = cleanText(text, 'keep').split('\n');
   const fitting = lines.flatMap((line) => (line.length + LEAD <= columns ? [line] : wrapWords(line, columns - LEAD)));
   return fitting.join(`\n${indent}`);
 }
 
-/** Returns the problems of an error, one per line: the first ones, then the number of the others. */
+/** Returns the first problems of an error, one per line, then the number of further problems. */
 export function problemsOf(error: SvcError): readonly string[] {
   const problems = error.facts?.['problems'];
   if (!Array.isArray(problems)) return [];
@@ -104,14 +104,16 @@ export function problemsOf(error: SvcError): readonly string[] {
   return more > 0 ? [...lines, `and ${more} more`] : lines;
 }
 
-// A problem is a sentence, or a sentence with its location: a line and column of a file, several lines of the same
-// shape, or a path of a body.
+/**
+ * Formats a problem: a sentence, which may come with its location, such as a line and column of a file, several lines of the
+ * same shape, or a path in a request body.
+ */
 export function problemLine(problem: unknown): string {
   if (typeof problem === 'string') return problem;
-  const said = membersOf(problem);
-  const sentence = said.get('problem');
+  const members = membersOf(problem);
+  const sentence = members.get('problem');
   if (typeof sentence !== 'string') return jsonLine(problem);
-  const place = [lineNumbers(said), said.get('column'), said.get('path')];
+  const place = [lineNumbers(members), members.get('column'), members.get('path')];
   const words = place.filter((part) => typeof part === 'string');
   return words.length === 0 ? sentence : `${words.join(', ')}: ${sentence}`;
 }
@@ -120,13 +122,13 @@ function membersOf(problem: unknown): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(problem ?? {}));
 }
 
-/** `line 2`, or for a group of lines `50,000 rows like "Aaa-99" (lines 2, 7, 12, …)`. */
-function lineNumbers(said: ReadonlyMap<string, unknown>): unknown {
-  const line = said.get('line');
-  const shape = said.get('shape');
+/** Returns `line 2`, or for a group of lines `50,000 rows like "Aaa-99" (lines 2, 7, 12, …)`. */
+function lineNumbers(problem: ReadonlyMap<string, unknown>): unknown {
+  const line = problem.get('line');
+  const shape = problem.get('shape');
   const like = typeof shape === 'string' ? ` like "${shape}"` : '';
-  const lines = said.get('lines');
-  const count = Number(said.get('count') ?? 1);
+  const lines = problem.get('lines');
+  const count = Number(problem.get('count') ?? 1);
   if (!Array.isArray(lines) || count === 1)
     return typeof line === 'number' ? `line ${line}${like === '' ? '' : `,${like}`}` : line;
   const first = lines.map((each) => formatNumber(Number(each))).join(', ');

@@ -4,12 +4,12 @@ import { containsCardNumber, maskCardNumbers } from '../../base/security/card-nu
 import { escapeInJson } from './text.ts';
 import { chooseFields, projection, type Renderer, type RenderOptions } from './view.ts';
 
-/** Writes a value as JSON on one line, safe for a terminal, without a final newline. */
+/** Formats a value as JSON on one line, safe for a terminal, without a final newline. */
 export function jsonLine(value: unknown): string {
   return safeJson(exactText(value));
 }
 
-/** Returns a function that writes a row as JSON on one line, from its original text if that was kept. */
+/** Returns the function that formats a row as JSON on one line. Uses the row's original text if that was kept. */
 export function rowText<T>({ view, fields, showUrls = false }: RenderOptions<T>): (row: T) => string {
   const paths = chooseFields(view, fields);
   const project = projection(view, paths, showUrls);
@@ -21,7 +21,7 @@ export function rowText<T>({ view, fields, showUrls = false }: RenderOptions<T>)
   };
 }
 
-/** Writes a list as a streamed array with one item per line, and a single object indented by two. */
+/** Renders a list as a streamed array with one item per line, and a single object indented by two spaces. */
 export function jsonRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const text = rowText(options);
   let count = 0;
@@ -47,11 +47,11 @@ export function jsonLinesRenderer<T>(options: RenderOptions<T>): Renderer<T> {
 const TOKEN = new RegExp(`${STRING}|-?\\d[\\d.eE+-]*`, 'g');
 
 /**
- * Makes JSON safe to show: it masks card numbers (a number becomes a string) and escapes control and invisible characters.
- * All other tokens stay unchanged.
+ * Makes JSON safe to show: masks card numbers (a number becomes a string), and escapes control and invisible characters.
+ * Other tokens stay unchanged.
  */
 export function safeJson(json: string): string {
-  // Escapes may hide a card number, which only the decoded string shows.
+  // Escapes may hide a card number, so strings with escapes are decoded and checked.
   const isSuspicious = json.includes('\\') || containsCardNumber(json);
   return escapeInJson(isSuspicious ? json.replace(TOKEN, maskToken) : json);
 }

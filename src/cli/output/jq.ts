@@ -1,10 +1,12 @@
+// Runs jq expressions in a worker thread.
+
 import { Worker } from 'node:worker_threads';
 import { brotliDecompressSync } from 'node:zlib';
 import { SvcError } from '../../base/errors.ts';
 import { nearest, questionOf } from '../../base/security/typed-word.ts';
 import { ownMember } from '../../schema/own-member.ts';
 
-/** The outcome of an expression for some entries. */
+/** The result of an expression for a batch of entries. */
 export interface QueryResult {
   /** Output values as JSON, one per line, in order. */
   readonly outputs: readonly string[];
@@ -14,7 +16,7 @@ export interface QueryResult {
   readonly notes: string;
 }
 
-// jq gets several entries at once, and the expression must see each by itself.
+// jq reads a batch of entries in one run. These definitions keep the expression from reading or ending beyond its entry.
 const PRELUDE = [
   'def input: error("input cannot be used: each entry is seen by itself")',
   'def inputs: empty',
@@ -40,7 +42,7 @@ export class Query {
     const engine = await JqEngine.open(signal);
     const filter = `${PRELUDE.join('; ')}; try (\n${expression}\n| [.]) catch {error: .}`;
     try {
-      // The expression alone comes first, so that jq's error concerns the typed text.
+      // First compiles the expression alone, so that jq's error is about the typed text.
       for (const text of [expression, filter]) {
         const result = await engine.run('', text);
         if ('failure' in result) throw compileError(result.failure, await builtinsOf(engine));
@@ -53,8 +55,8 @@ export class Query {
   }
 
   /**
-   * Runs the expression on each entry, a JSON text on one line. An entry that fails keeps its earlier outputs; one that jq
-   * cannot read is an error of this entry.
+   * Runs the expression on each entry, a JSON text on one line. Outputs of an entry before its error are kept. An entry that
+   * jq cannot parse counts as an error.
    */
   async run(entries: readonly string[]): Promise<QueryResult> {
     const result = await this.#engine.run(entries.map(withoutLoneSurrogates).join('\n'), this.#filter);
@@ -62,7 +64,7 @@ export class Query {
     const [, problem] = /^jq: parse error: (.*?)(?: at line \d+, column \d+)?$/m.exec(result.failure) ?? [];
     if (problem === undefined) throw gaveUp(result.failure);
     if (entries.length <= 1) return { outputs: [], errors: [`jq cannot read the entry: ${problem}`], notes: '' };
-    // jq stopped at the first entry that it cannot read.
+    // jq stopped at an entry that it cannot parse, so each entry runs separately.
     const outcomes: QueryResult[] = [];
     for (const entry of entries) outcomes.push(await this.run([entry]));
     return {
@@ -93,7 +95,7 @@ function gaveUp(failure: string): SvcError {
   });
 }
 
-/** Replaces escapes of half a character, which jq refuses, by the sign that UTF-8 encoders write for them. */
+/** Replaces lone surrogates, which jq refuses, by the replacement character U+FFFD. */
 function withoutLoneSurrogates(json: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(json)) return json;
   return json.replaceAll(/\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|[^])/g, (escape) =>
@@ -114,7 +116,7 @@ function errorText(line: string): string {
 /** The result of one run of jq. */
 type EngineResult =
   | { readonly output: string; readonly notes: string }
-  /** The text on stderr; exit code 3 means that the filter does not compile, 0 that jq ended unexpectedly. */
+  /** `failure` is jq's stderr. Exit code 3 means that the filter does not compile, 0 that jq ended unexpectedly. */
   | { readonly failure: string; readonly exitCode: number };
 
 /** jq in a worker thread, so that an endless filter cannot block Ctrl-C. */
@@ -129,7 +131,7 @@ class JqEngine {
     signal.addEventListener('abort', this.#end, { once: true });
   }
 
-  /** Starts the thread. It ends with `close`, or when `signal` aborts. */
+  /** Starts the thread, which ends with `close`, or when `signal` aborts. */
   static async open(signal: AbortSignal): Promise<JqEngine> {
     signal.throwIfAborted();
     const { program, wasm } = await import('#jq');
@@ -151,7 +153,7 @@ class JqEngine {
     }
   }
 
-  /** Runs a filter over JSON texts, one a line; the output has one a line too. One run at a time. */
+  /** Runs a filter on JSON texts, one per line, and returns its outputs, one per line. Runs must not overlap. */
   async run(input: string, filter: string): Promise<EngineResult> {
     this.#signal.throwIfAborted();
     this.#worker.postMessage({ input, filter }, []);
@@ -186,24 +188,24 @@ function broken(cause?: Error): SvcError {
 }
 
 /**
- * Rewrites jq's compile error without the typed text, which could be a key in the wrong place. It suggests only names
- * that jq defines. `builtins` contains these as `map/1`.
+ * Rewrites jq's compile error without the typed text, which may be a key pasted into the wrong place. Suggests only names
+ * from `builtins`, which lists jq's functions as `map/1`.
  */
 function compileError(stderr: string, builtins: readonly string[]): SvcError {
-  const { problem, hint } = explained(stderr.replace(/^jq: error: /, '').split('\n')[0] ?? '', builtins);
+  const { problem, hint } = explain(stderr.replace(/^jq: error: /, '').split('\n')[0] ?? '', builtins);
   return new SvcError('usage', `not a jq expression: ${problem}`, {
     hint: hint ?? "Such as '.id', or 'select(.status == \"failed\") | .id'.",
     next: ['help', 'output'],
   });
 }
 
-function explained(line: string, builtins: readonly string[]): { problem: string; hint?: string } {
+function explain(line: string, builtins: readonly string[]): { problem: string; hint?: string } {
   const [, name, arity] = /^([\w:]+)\/(\d+) is not defined/.exec(line) ?? [];
   if (name !== undefined) return unknownFunction(name, Number(arity), builtins);
   if (/^\$[\w:*-]+ is not defined/.test(line)) return { problem: 'it uses a variable that it does not define' };
   const [, unexpected] = /^syntax error, unexpected ('.'|end of file|\w+)/.exec(line) ?? [];
   if (unexpected === undefined) return { problem: 'jq cannot make sense of it' };
-  return { problem: `syntax error at ${ownMember(WORDS, unexpected) ?? unexpected}` };
+  return { problem: `syntax error at ${ownMember(TOKEN_NAMES, unexpected) ?? unexpected}` };
 }
 
 function unknownFunction(name: string, arity: number, builtins: readonly string[]): { problem: string; hint?: string } {
@@ -220,8 +222,8 @@ function unknownFunction(name: string, arity: number, builtins: readonly string[
     : { problem, hint: questionOf(meant) };
 }
 
-// Tokens of jq's grammar, which are safe to repeat.
-const WORDS: Readonly<Record<string, string>> = {
+// Names for tokens of jq's grammar, which are safe to show.
+const TOKEN_NAMES: Readonly<Record<string, string>> = {
   IDENT: 'a name',
   FIELD: 'a field',
   LITERAL: 'a number',

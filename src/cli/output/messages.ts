@@ -7,12 +7,12 @@ import { MARKS, paint, type Palette, plainPalette, type Tone } from './view.ts';
 /** The verbosity of stderr. */
 export type NoticeLevel = 'quiet' | 'normal' | 'debug';
 
-/** The form of stderr: lines for people, or JSON objects for a collector of logs, each with the time of `clock`. */
+/** The form of stderr: lines for people, or JSON objects for a log collector, each with a time from `clock`. */
 export type NoticeForm = 'text' | { readonly clock: { now(): number } };
 
 const RANK = { quiet: 0, normal: 1, debug: 2 } as const;
 
-/** Messages on stderr, by level. Every text is made safe; callers do not wait until it is written. */
+/** Writes messages to stderr, by level. Makes every text safe for a terminal. Callers do not wait for a write to end. */
 export class Messages {
   readonly level: NoticeLevel;
   readonly #out: Output;
@@ -24,7 +24,7 @@ export class Messages {
   readonly #form: NoticeForm;
   #needsGap = false;
 
-  /** `unicode`: whether a terminal can show ✓ and ✗. */
+  /** `unicode` says whether the terminal can show ✓ and ✗. */
   constructor(
     out: Output,
     level: NoticeLevel,
@@ -41,8 +41,8 @@ export class Messages {
     this.#marks = unicode && out.isTerminal;
   }
 
-  /** Returns messages whose texts begin with this subject. */
-  of(subject: string): Messages {
+  /** Returns messages whose texts begin with a subject, such as the name of a profile. */
+  withSubject(subject: string): Messages {
     return new Messages(this.#out, this.level, this.#palette, this.#unicode, {
       subject: `${subject}: `,
       form: this.#form,
@@ -54,7 +54,7 @@ export class Messages {
     this.#needsGap = true;
   }
 
-  /** Reports what happened or happens next. Silent with `--quiet`. */
+  /** Reports a fact or the next step. Silent with `--quiet`. */
   note(text: string): void {
     if (this.shows('normal')) this.#print(text, { level: 'info', tone: 'quiet' });
   }
@@ -76,14 +76,14 @@ export class Messages {
     else this.#record(this.#form, { level: 'info', command: text });
   }
 
-  /** Writes a command to copy after the words that say what it is for, on one line, which is never wrapped. */
-  commandAfter(what: string, text: string): void {
+  /** Writes a purpose and a command to copy on one line, which is never wrapped. */
+  commandAfter(purpose: string, text: string): void {
     if (!this.shows('normal')) return;
-    if (this.#form !== 'text') return this.#record(this.#form, { level: 'info', message: what, command: text });
-    this.#sendLine(`${paint(`${what}:`, 'quiet', this.#palette)} ${cleanText(text)}`);
+    if (this.#form !== 'text') return this.#record(this.#form, { level: 'info', message: purpose, command: text });
+    this.#sendLine(`${paint(`${purpose}:`, 'quiet', this.#palette)} ${cleanText(text)}`);
   }
 
-  /** Warns of something to check. Shown with `--quiet` too. */
+  /** Warns of something to check, even with `--quiet`. */
   warn(text: string): void {
     this.#print(text, { level: 'warning', mark: 'warning: ', markTone: 'warn' });
   }
@@ -93,7 +93,7 @@ export class Messages {
     if (this.shows('debug')) this.#print(text, { level: 'debug', tone: 'quiet' });
   }
 
-  /** Writes an object as a line of JSON, for a collector of logs. */
+  /** Writes an object as a line of JSON, for a log collector. */
   log(entry: Readonly<Record<string, unknown>>): void {
     this.#send(`${jsonLine(entry)}\n`);
   }
@@ -103,19 +103,19 @@ export class Messages {
     this.#send(text);
   }
 
-  /** Writes drawn lines, already safe and with their newlines, at every level. A collector gets their text in one record. */
+  /** Writes drawn lines, already safe and with newlines, at every level. A log collector gets the text in one record. */
   drawn(text: string): void {
     if (this.#form === 'text') this.#send(text);
     else this.#record(this.#form, { level: 'info', message: stripVTControlCharacters(text).trim() });
   }
 
-  /** Whether texts of this level are shown, to skip building a costly one. */
+  /** Whether messages of a level are shown, so that callers can skip building a costly text. */
   shows(level: NoticeLevel): boolean {
     return RANK[this.level] >= RANK[level];
   }
 
-  /** Resolves when stderr has accepted all earlier messages, or failed to. */
-  async settled(): Promise<void> {
+  /** Resolves when all earlier messages are written to stderr, or their writes failed. */
+  async flushed(): Promise<void> {
     await this.#last;
   }
 
@@ -124,7 +124,7 @@ export class Messages {
     if (this.shows('normal')) this.#print(text, this.#marks ? { level, mark: MARKS[tone], markTone: tone } : { level });
   }
 
-  // A notice is one line, so that foreign text, such as an event's id, cannot imitate another notice.
+  // Prints one line, so that text from elsewhere, such as an event's id, cannot imitate another message.
   #print(
     text: string,
     { level, mark = '', markTone, tone }: { level: string; mark?: string; markTone?: Tone; tone?: Tone },
@@ -144,7 +144,7 @@ export class Messages {
     this.log({ time: new Date(clock.now()).toISOString(), ...members });
   }
 
-  // A terminal would break a line within a word, so svc wraps it; a pipe gets one line.
+  // A terminal would break a line within a word, so lines are wrapped here. In a pipe, lines are not wrapped.
   #fitted(text: string, taken: number): string {
     const width = this.#out.isTerminal ? this.#out.width - taken : Infinity;
     if (text.length <= width) return text;
@@ -153,7 +153,7 @@ export class Messages {
     return lines.join('\n');
   }
 
-  // A failure of stderr cannot be reported anywhere. Writes end in the order in which they began.
+  // Ignores failures, since a failure of stderr cannot be reported anywhere. Writes end in the order in which they began.
   #send(text: string): void {
     this.#last = this.#out.write(text).catch(() => {});
   }

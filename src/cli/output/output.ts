@@ -5,7 +5,7 @@ import type { Renderer } from './view.ts';
 
 const DEFAULT_WIDTH = 80;
 
-/** The reader of a pipe closed it (`| head`). A list then ends quietly with exit code 0. */
+/** Thrown when the reader of a pipe closed it (`| head`). A list then ends quietly with exit code 0. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 
@@ -15,23 +15,23 @@ export class ReaderGone extends Error {
 }
 
 interface OutputOptions {
-  /** Name of the stream in an error: "standard output". */
+  /** The name of the stream in errors: "standard output". */
   readonly name: string;
-  /** Removes secrets. Every text passes through it. */
+  /** Removes secrets from every text. */
   readonly redact: (text: string) => string;
-  /** Returns a promise to await before writing, such as the end of a pager on the same screen. */
+  /** Returns a promise to await before each write, such as the end of a pager on the same screen. */
   readonly after?: (() => Promise<unknown> | undefined) | undefined;
   /** Bypasses the stream's pager, if it has not started yet. */
   readonly bypassPager?: (() => void) | undefined;
 }
 
-/** The only way for text out of the process: it redacts, awaits and checks each write. */
+/** A stream for all text that leaves the process. Redacts, awaits and checks each write. */
 export class Output {
   readonly #stream: OutputStream;
   readonly #options: OutputOptions;
   #gone: AbortController | undefined;
   #failure: Error | undefined;
-  #goesOn = false;
+  #continuesWithoutReader = false;
 
   constructor(stream: OutputStream, options: OutputOptions) {
     this.#stream = stream;
@@ -44,30 +44,30 @@ export class Output {
     return this.#stream.isTTY === true;
   }
 
-  /** The current columns of the terminal; 80 if unknown. */
+  /** The current width of the terminal; 80 if unknown. */
   get width(): number {
     const { columns } = this.#stream;
     return columns !== undefined && columns > 0 ? columns : DEFAULT_WIDTH;
   }
 
-  /** Aborts with a {@link ReaderGone} when the reader has gone, so that requests can stop. */
+  /** Aborts with a {@link ReaderGone} when the reader is gone, so that requests can stop. */
   get readerGone(): AbortSignal {
     this.#gone ??= new AbortController();
-    if (this.#failure instanceof ReaderGone && !this.#goesOn) this.#gone.abort(this.#failure);
+    if (this.#failure instanceof ReaderGone && !this.#continuesWithoutReader) this.#gone.abort(this.#failure);
     return this.#gone.signal;
   }
 
-  /** Drops what is written after the reader has gone, for work whose exit code says more than that it was printed. */
-  goOnWithoutReader(): void {
-    this.#goesOn = true;
+  /** From now on, drops text when the reader is gone instead of failing, so that a command finishes its work. */
+  continueWithoutReader(): void {
+    this.#continuesWithoutReader = true;
   }
 
-  /** Bypasses the pager for output that is no table. */
+  /** Bypasses the pager, for output that is not a table. */
   bypassPager(): void {
     this.#options.bypassPager?.();
   }
 
-  /** Redacts a text as `write` does, for text that is cut before it is written. */
+  /** Redacts a text as `write` does, for callers that cut the text before writing. */
   redact(text: string): string {
     return this.#options.redact(text);
   }
@@ -77,7 +77,7 @@ export class Output {
     return this.#write(this.redact(text));
   }
 
-  /** Writes a text whose cells were redacted one by one. Redacting the whole line could hide the cells after a secret, too. */
+  /** Writes a text whose cells are redacted already. Redacting whole lines could also hide the cells after a secret. */
   writeRedacted(text: string): Promise<void> {
     return this.#write(text);
   }
@@ -102,29 +102,28 @@ export class Output {
   }
 
   #end(failure: Error): void {
-    if (!(this.#goesOn && failure instanceof ReaderGone)) throw failure;
+    if (!(this.#continuesWithoutReader && failure instanceof ReaderGone)) throw failure;
   }
 
-  // The first failure counts: later ones only say that the stream is destroyed.
+  // Keeps the first failure, since later ones only say that the stream is destroyed.
   #fail(error: unknown): Error {
     this.#failure ??= CLOSED_PIPE.has(systemCodeOf(error)) ? new ReaderGone() : writeError(this.#options.name, error);
-    if (this.#failure instanceof ReaderGone && !this.#goesOn) this.#gone?.abort(this.#failure);
+    if (this.#failure instanceof ReaderGone && !this.#continuesWithoutReader) this.#gone?.abort(this.#failure);
     return this.#failure;
   }
 }
 
 const CLOSED_PIPE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EOF', 'ECONNRESET']);
 
-/** Standard output (1) or error (2); Node's own stream is opened only where it is needed. */
+/** Opens standard output (1) or standard error (2), without Node's own stream where possible. */
 export function standardStream(fd: 1 | 2, openStream: () => OutputStream): OutputStream {
   const file = directFile(fd);
   return file === undefined ? openStream() : new DirectStream(file, openStream);
 }
 
 /**
- * Writes directly to a file or pipe. Node's stream would load `net`, which a short command does without, and it ignores
- * short writes, so that a nearly full disk loses data without an error. Node's stream takes over when a pipe is full,
- * since it can wait.
+ * Writes directly to a file or pipe. Node's own stream loads `net`, which takes time, and ignores short writes, so that a
+ * nearly full disk loses data without an error. Only when a pipe is full does Node's stream take over, because it can wait.
  */
 class DirectStream implements OutputStream {
   readonly #file: number;
@@ -151,7 +150,7 @@ class DirectStream implements OutputStream {
       while (!this.#stream && done < bytes.length) done += writeSync(this.#file, bytes, done);
     } catch (error) {
       if (systemCodeOf(error) !== 'EAGAIN') {
-        takeBack(this.#file, size, done);
+        removePartialWrite(this.#file, size, done);
         return taken(error as Error);
       }
       this.#stream = this.#openStream();
@@ -163,25 +162,24 @@ class DirectStream implements OutputStream {
 }
 
 /**
- * Removes what was written of a text that did not fit from the end of a file, so that the next run, which writes it
- * again, does not continue half a line. This is done only in a file that was opened with `>>`: in any other one, the next
- * write would leave a hole.
+ * Removes the written part of a text that did not fit from the end of a file, so that the next run does not continue half a
+ * line. Changes only a file opened with `>>`: in any other file, the next write would leave a hole.
  */
-function takeBack(file: number, sizeBefore: number, written: number): void {
+function removePartialWrite(file: number, sizeBefore: number, written: number): void {
   try {
     const info = readFileSync(`/proc/self/fdinfo/${file}`, 'utf8');
     const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)?.[1] ?? '0', 8);
     const isAppended = (flags & constants.O_APPEND) !== 0;
-    // Another process may have appended to it, too.
+    // Another process may have appended to the file in the meantime.
     if (isAppended && fstatSync(file).size === sizeBefore + written) ftruncateSync(file, sizeBefore);
   } catch {
-    // Without /proc, and for a pipe. The failure of the write is reported in any case.
+    // There is no /proc, or this is a pipe. The caller reports the failed write.
   }
 }
 
 /**
- * Opens a descriptor for writes that do not wait: a file, the null device, or a pipe reopened, since its flags are shared
- * with others.
+ * Returns a descriptor for writes that do not wait, for a file, the null device or a pipe. Reopens a pipe, because other
+ * processes share the flags of its descriptor.
  */
 function directFile(fd: number): number | undefined {
   try {
@@ -190,7 +188,7 @@ function directFile(fd: number): number | undefined {
     if (found.isFIFO()) return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
     return found.rdev === statSync('/dev/null').rdev ? fd : undefined;
   } catch {
-    // A socket, a pipe of another user or without a reader, or any pipe on another system cannot be reopened.
+    // Not reopenable: a socket, a pipe of another user or without a reader, or any pipe on a system without /proc.
     return undefined;
   }
 }
@@ -205,9 +203,9 @@ function writeError(name: string, error: unknown): SvcError {
 }
 
 /**
- * Writes a list batch by batch, each after the reader took the one before. Once begun, the list is also ended
- * when the source fails, so that what was written can be parsed; the failure goes on to the caller.
- * Resolves to the number of rows written.
+ * Writes a list batch by batch, at the pace of its reader. If the source fails, ends the list before throwing, so that the
+ * written part can be parsed.
+ * @returns the number of rows written
  */
 export async function printList<T>(out: Output, renderer: Renderer<T>, batches: AsyncIterable<readonly T[]>) {
   const write = writerFor(out, renderer);
@@ -221,7 +219,7 @@ export async function printList<T>(out: Output, renderer: Renderer<T>, batches: 
       count += batch.length;
     }
   } catch (error) {
-    // The first failure is reported, so a failure of this last write does not matter.
+    // The failure of the source is reported, so a failure of this last write does not matter.
     if (begun) await write((await renderer.end?.(true)) ?? '').catch(() => {});
     throw error;
   }

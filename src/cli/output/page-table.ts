@@ -1,14 +1,16 @@
+// Tables for HTML reports.
+
 import { escapeHtml } from './page.ts';
 
 /** A column of a table in a page. */
 export interface PageColumn {
   readonly title: string;
   readonly isNumber?: boolean;
-  /** Whether its cells stay on one line, as times and ids do. */
+  /** Whether cells stay on one line, as for times and ids. */
   readonly isWhole?: boolean;
 }
 
-/** Returns a section with a table that its heading names, and what follows the table. */
+/** Returns a section with a table. `before` and `after` are HTML around the table. */
 export function tableSection(
   heading: string,
   columns: readonly PageColumn[],
@@ -30,13 +32,13 @@ export function pageTable(
   return tableOf({ caption }, columns, rows);
 }
 
-/** Returns a time, RFC 3339 and UTC, for a column whose title names the zone. */
+/** Shortens an RFC 3339 time in UTC, for a column whose title names the time zone. */
 export function timeCell(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
 // The ARIA roles repeat the tags, because some browsers lose the table's semantics when narrow screens lay out rows as blocks.
-/** Returns a table, which narrow screens show as blocks. Cells are text, and the first one names its row. */
+/** Returns a table, which narrow screens show as blocks. The first cell of a row is its heading. */
 function tableOf(
   name: { readonly caption: string } | { readonly id: string },
   columns: readonly PageColumn[],

@@ -3,7 +3,7 @@ import { ownMember } from '../../schema/own-member.ts';
 import { cleanText } from './text.ts';
 import { text as STYLE } from './page.css';
 
-/** One self-contained page around a body of HTML: no script, nothing loaded from anywhere. */
+/** Returns a self-contained HTML page: no script, nothing loaded from elsewhere. */
 export function htmlPage({ title, heading }: Readonly<Record<'title' | 'heading', string>>, body: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -24,12 +24,12 @@ ${body}</main>
 `;
 }
 
-/** A section of a page under its heading. */
+/** Returns a section of a page, with a heading. */
 export function pageSection(heading: string, content: string): string {
   return `<section class="long"><h2>${escapeHtml(heading)}</h2>\n${content}</section>\n`;
 }
 
-/** A time in epoch milliseconds as `2026-01-31 09:00 UTC`. */
+/** Formats a time in epoch milliseconds as `2026-01-31 09:00 UTC`. */
 export function timeTag(at: number): string {
   const iso = new Date(at).toISOString();
   return `<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
@@ -44,8 +44,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text for any place in a page, attributes in quotes too. Card numbers are masked, as in every output, and characters that
- * hide or turn text are made visible.
+ * Escapes text for a page, also within a quoted attribute. Masks card numbers, as in every output, and makes visible the
+ * characters that hide or reverse text.
  */
 export function escapeHtml(text: string): string {
   return maskCardNumbers(cleanText(text)).replaceAll(/[&<>"']/g, (sign) => ownMember(ENTITIES, sign) ?? '');

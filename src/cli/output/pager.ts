@@ -6,8 +6,8 @@ import type { System } from '../../base/system.ts';
 type PagerEnvironment = Pick<System, 'env' | 'platform' | 'stdout' | 'signal' | 'yieldTerminal'>;
 
 /**
- * Standard output by way of a pager, which starts with the first text. It has the keys of the terminal until the
- * person leaves it; leaving before the end is what a reader does that has seen enough.
+ * Standard output through a pager, which starts with the first text and reads the keyboard until the person quits. Quitting
+ * early counts as a closed pipe, as with `| head`.
  */
 export class Pager extends Writable {
   readonly isTTY = true;
@@ -28,19 +28,19 @@ export class Pager extends Writable {
     return this.#system.stdout.columns ?? 0;
   }
 
-  /** Settles when the pager has gone; undefined while it has nothing to show. */
+  /** Settles when the pager has ended; undefined before the pager starts. */
   get showing(): Promise<void> | undefined {
     return this.#closed;
   }
 
-  /** Sends later text to the terminal itself, unless the pager has started. */
+  /** Sends text directly to the terminal from now on, unless the pager has started. */
   bypass(): void {
     if (this.#bypassed || this.#child) return;
     this.#bypassed = true;
     this.#system.stdout.on('error', (error: Error) => this.destroy(error));
   }
 
-  /** Ends the text, and waits until the person has left the pager. */
+  /** Ends the text, and waits until the person quits the pager. */
   async leave(): Promise<void> {
     this.#ended = true;
     this.#child?.stdin?.end();
@@ -62,7 +62,7 @@ export class Pager extends Writable {
     const { signal, yieldTerminal } = this.#system;
     const child = startPager(this.#command, this.#system);
     this.#child = child;
-    // Its exit says enough.
+    // The end of the pager is handled below, so a failed write to it needs no handling.
     child.stdin.on('error', () => undefined);
     const ended = new Promise((resolve) => void child.once('close', resolve).once('error', resolve));
     this.#closed = ended.then(() => this.#left());
@@ -73,7 +73,7 @@ export class Pager extends Writable {
     return child;
   }
 
-  // Ctrl-C is for the pager too, which stays; a process that is to end must not wait for a person.
+  // Ctrl-C also reaches the pager, which stays open. On any other signal, svc must not wait for a person.
   #stop(reason: unknown): void {
     if (reason instanceof Error && 'code' in reason && reason.code === 'interrupted') return;
     this.#child?.kill('SIGTERM');

@@ -6,7 +6,7 @@ import type { Messages } from './messages.ts';
 import { cleanText, loadUnicodeWidth } from './text.ts';
 import { formatBytes, formatDuration, formatPercent } from './time.ts';
 
-/** Shorter work is not shown: the spinner takes time to load, and would only flash. */
+/** Shorter work shows no spinner, which takes time to load and would only flash. */
 const SHOW_AFTER_MS = 1000;
 const UPDATE_MS = 250;
 
@@ -24,9 +24,9 @@ interface Screen {
 interface ProgressOptions {
   readonly notices: Messages;
   readonly clock: Clock;
-  /** Absent where stderr is no terminal, and plain lines stand in. */
+  /** The terminal; undefined where stderr is no terminal and gets plain lines. */
   readonly screen?: Screen | undefined;
-  /** Ends the painting and gives the cursor back as soon as it aborts. */
+  /** Stops painting and restores the cursor when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,7 +41,7 @@ interface Stage {
   leave(task: Task): void;
 }
 
-/** Progress of long work: on a terminal a spinner (ora) after a second, elsewhere lines. */
+/** Shows the progress of long work: on a terminal a spinner (ora) after a second, elsewhere lines. */
 export class Progress {
   readonly #options: ProgressOptions;
   readonly #stage: Stage;
@@ -57,28 +57,28 @@ export class Progress {
     const unicode = screen?.unicode ?? false;
     this.#stage = { clock, isLive, unicode, notices, leave: (task) => this.#remove(task) };
     options.signal?.addEventListener('abort', () => this.end(), { once: true });
-    // ora divides by the columns, and with 0 of them would clear lines without end.
+    // ora divides by the number of columns, and with 0 columns would clear lines endlessly.
     screen?.stream.on('resize', () => {
       if (screen.stream.columns === 0) this.#hide();
     });
   }
 
-  /** A transfer of `total` bytes, if known, of which `from` are done already: bar, bytes, rate and time left. */
+  /** Shows a transfer as bar, bytes, rate and time left. `total` is undefined if unknown; `from` bytes are done already. */
   bytes(label: string, total?: number, from = 0): TransferProgress {
     return this.#add(new TransferProgress(cleanText(label), this.#stage, total, from));
   }
 
-  /** A wait for something to change: its state, how long it has taken, and when the next poll is. */
+  /** Shows a wait: the current state, the time waited so far, and the time until the next poll. */
   waiting(label: string): WaitProgress {
     return this.#add(new WaitProgress(cleanText(label), this.#stage));
   }
 
-  /** A wait that is shown on a terminal only: elsewhere its lines would be noise. */
+  /** Shows a wait on a terminal only, where lines in a log would be noise. */
   watching(label: string): WaitProgress | undefined {
     return this.#stage.isLive ? this.waiting(label) : undefined;
   }
 
-  /** Stops all painting and gives the cursor back. */
+  /** Stops all painting and restores the cursor. */
   end(): void {
     this.#tasks = [];
     this.#stop?.abort();
@@ -86,7 +86,7 @@ export class Progress {
     this.#hide();
   }
 
-  /** Paints nothing while a question is open. */
+  /** Stops painting while a question is open. */
   pause(): void {
     this.#isPaused = true;
     this.#hide();
@@ -140,31 +140,31 @@ export class Progress {
 
 async function createSpinner({ stream, unicode }: Screen): Promise<Ora> {
   const { default: ora } = await import('ora');
-  // svc decides itself whether to draw, and raw input would stop Ctrl-C from being a signal.
+  // `isEnabled`: svc decides whether to draw. `discardStdin`: raw input would keep Ctrl-C from sending a signal.
   return ora({ stream, spinner: unicode ? 'dots' : 'line', color: false, isEnabled: true, discardStdin: false });
 }
 
 const MINUTE = 60_000;
-const WAIT_LINE_EVERY_MS = 5 * MINUTE;
+const WAIT_LINE_INTERVAL_MS = 5 * MINUTE;
 
 export interface PollState {
-  /** The state in the service's word: "processing". */
+  /** The state that the service reports, such as "processing". */
   readonly state: string;
-  /** When the next poll is, in epoch milliseconds. */
+  /** The time of the next poll, in epoch milliseconds. */
   readonly nextPollAt?: number | undefined;
-  /** When the awaited work began, in epoch milliseconds. Default: the beginning of the wait. */
+  /** The time at which the awaited work began, in epoch milliseconds. Default: the beginning of the wait. */
   readonly begun?: number | undefined;
-  /** How long such a wait usually takes, in words. Shown after a minute. */
+  /** The usual duration of such a wait, in words. Shown after a minute. */
   readonly typical?: string | undefined;
 }
 
-/** Something under way: it has a name, a beginning and an end. */
+/** Work in progress, with a label, a beginning and an end. */
 abstract class Task {
   protected readonly label: string;
   protected readonly stage: Stage;
   protected readonly begun: number;
   protected isOpen = true;
-  /** Whether it was painted. */
+  /** Whether a line of this task was painted. */
   protected wasShown = false;
 
   constructor(label: string, stage: Stage) {
@@ -195,32 +195,33 @@ abstract class Task {
   }
 }
 
-/** A wait: a spinner with state, age and next poll on a terminal; elsewhere a line on change or each five minutes. */
+/** A wait. A terminal shows a spinner with state, age and next poll. Elsewhere, a line is written on change or every 5 minutes. */
 export class WaitProgress extends Task {
   #poll: PollState | undefined;
-  #said: { readonly state: string; readonly at: number } | undefined;
+  #lastLine: { readonly state: string; readonly at: number } | undefined;
 
   update(poll: PollState): void {
     this.#poll = { ...poll, state: cleanText(poll.state) };
     const now = this.stage.clock.now();
     if (this.stage.isLive || !this.isOpen) return;
-    if (this.#said !== undefined && now - this.#said.at < pauseBetween(this.#said.state, this.#poll.state)) return;
-    this.#said = { state: this.#poll.state, at: now };
+    const last = this.#lastLine;
+    if (last !== undefined && now - last.at < pauseBetween(last.state, this.#poll.state)) return;
+    this.#lastLine = { state: this.#poll.state, at: now };
     this.stage.notices.note(this.line(now));
   }
 
-  /** Ends the wait. `outcome` is a line for a log; on a terminal, the output that follows says it. */
+  /** Ends the wait. `outcome` is a line for a log; a terminal does not need this line, since the output follows. */
   done(outcome?: string): void {
     this.end();
     if (outcome !== undefined && !this.stage.isLive) this.say(outcome);
   }
 
-  /** The wait was given up; the error itself is reported elsewhere. */
+  /** Ends a wait that was given up. The caller reports the error. */
   fail(): void {
     this.end();
   }
 
-  // On a narrow terminal the last facts are left out.
+  // Drops facts from the end when the terminal is narrow.
   line(now: number, columns = Infinity): string {
     const facts = this.#facts(now);
     const text = (): string => (facts.length === 0 ? this.label : `${this.label}: ${facts.join(', ')}`);
@@ -241,10 +242,10 @@ export class WaitProgress extends Task {
   }
 }
 
-/** Returns the pause before a line with the next state, longer if only its numbers changed. */
+/** Returns the least time between the lines of two states: longer if only numbers differ. */
 function pauseBetween(state: string, next: string): number {
-  if (state === next) return WAIT_LINE_EVERY_MS;
-  return wordsIn(state) === wordsIn(next) ? LINE_EVERY_MS : 0;
+  if (state === next) return WAIT_LINE_INTERVAL_MS;
+  return wordsIn(state) === wordsIn(next) ? LINE_INTERVAL_MS : 0;
 }
 
 function wordsIn(state: string): string {
@@ -252,50 +253,50 @@ function wordsIn(state: string): string {
 }
 
 const BAR_COLUMNS = 20;
-const LEAST_BAR = 5;
-const LINE_EVERY_MS = 10_000;
-const LEAST_GAP_MS = 1000;
-const STEP = 0.25;
+const MIN_BAR_COLUMNS = 5;
+const LINE_INTERVAL_MS = 10_000;
+const MIN_LINE_INTERVAL_MS = 1000;
+const LINE_STEP = 0.25;
 
-/** Bytes on their way: a bar on a terminal; elsewhere a line at the start, each 10 s or quarter, and at the end. */
+/** A transfer of bytes. A terminal shows a bar. Elsewhere, lines are written at the start and end, and every 10 s or quarter. */
 export class TransferProgress extends Task {
   readonly #total: number | undefined;
   readonly #from: number;
   #bytes: number;
-  #saidAt: number;
-  #saidShare = 0;
+  #lastLineAt: number;
+  #lastLineShare = 0;
 
   constructor(label: string, stage: Stage, total: number | undefined, from: number) {
     super(label, stage);
     this.#total = total;
     this.#from = from;
     this.#bytes = from;
-    this.#saidAt = this.begun;
+    this.#lastLineAt = this.begun;
     if (!stage.isLive) this.say(`started${total === undefined ? '' : `, ${formatBytes(total)}`}`);
   }
 
-  /** Sets the bytes done so far. Cheap enough for every chunk. */
+  /** Sets the number of bytes done so far. Cheap enough to call for every chunk. */
   update(done: number): void {
     this.#bytes = done;
     if (this.stage.isLive || !this.isOpen) return;
     const now = this.stage.clock.now();
     const share = this.#share() ?? 0;
-    const waited = now - this.#saidAt;
-    const isDue = waited >= LINE_EVERY_MS || share - this.#saidShare >= STEP;
-    if (!isDue || waited < LEAST_GAP_MS || share >= 1) return;
-    this.#saidAt = now;
-    this.#saidShare = share;
+    const waited = now - this.#lastLineAt;
+    const isDue = waited >= LINE_INTERVAL_MS || share - this.#lastLineShare >= LINE_STEP;
+    if (!isDue || waited < MIN_LINE_INTERVAL_MS || share >= 1) return;
+    this.#lastLineAt = now;
+    this.#lastLineShare = share;
     this.say(this.#numbers(now));
   }
 
   done(): void {
     const elapsed = formatDuration(this.stage.clock.now() - this.begun);
-    // A transfer that ended before a terminal showed it needs no line.
+    // A transfer that was too short to appear on the terminal needs no line.
     if (this.end() && (this.wasShown || !this.stage.isLive))
       this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
   }
 
-  /** Ends the transfer without a line, since the error says all that matters. */
+  /** Ends the transfer without a line, where an error message follows. */
   drop(): void {
     this.end();
   }
@@ -309,7 +310,7 @@ export class TransferProgress extends Task {
     const share = this.#share();
     const numbers = this.#numbers(now);
     const room = Math.min(BAR_COLUMNS, columns - this.label.length - numbers.length - 2);
-    if (share === undefined || room < LEAST_BAR) return `${this.label} ${numbers}`;
+    if (share === undefined || room < MIN_BAR_COLUMNS) return `${this.label} ${numbers}`;
     return `${this.label} ${drawGauge(share, room, { unicode: this.stage.unicode })} ${numbers}`;
   }
 

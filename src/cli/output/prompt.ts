@@ -5,23 +5,24 @@ import type { Output } from './output.ts';
 import type { Progress } from './progress.ts';
 import { cleanText } from './text.ts';
 
-/** The streams and options that decide whether and how questions are asked. */
+/** The streams and options for prompts. */
 export interface PromptOptions {
-  /** Opens standard input for the first question. A command without questions leaves it closed. */
+  /** Opens standard input, which a command without questions leaves closed. */
   readonly stdin: () => InputStream;
-  /** Stderr: questions are not data. */
+  /** Standard error: standard output is for data. */
   readonly out: Output;
   readonly env: Environment;
   /** `--no-input`: never ask. */
   readonly noInput: boolean;
-  /** `--yes`: ordinary confirmations are answered yes. */
+  /** `--yes`: answer ordinary confirmations with yes. */
   readonly yes: boolean;
   readonly signal: AbortSignal;
-  /** What is painted on the terminal, except while a question is open. */
+  /** The painted progress, which pauses while a question is open. */
   readonly progress?: Pick<Progress, 'pause' | 'resume'> | undefined;
 }
 
-interface Asking {
+interface QuestionOptions {
+  /** The hint for a run without a person, which names the option to give: "Pass --yes." */
   readonly instead: string;
   readonly next?: readonly string[] | undefined;
   readonly echo?: boolean;
@@ -29,8 +30,8 @@ interface Asking {
 }
 
 /**
- * Questions to the person at the terminal. Where prompting is not possible they throw `input_needed` at once; `instead`
- * is the imperative hint that names the flag to give: "Pass --yes." Ctrl-C throws `interrupted`.
+ * Asks the person at the terminal. Throws `input_needed` at once where prompts are not possible, with `instead` as the hint.
+ * Ctrl-C throws `interrupted`.
  */
 export class Prompts {
   readonly #options: PromptOptions;
@@ -39,13 +40,13 @@ export class Prompts {
     this.#options = options;
   }
 
-  /** Whether questions can be asked. A command that asks late checks this first. */
+  /** Whether prompts are possible. A command that asks late checks this first. */
   get canAsk(): boolean {
     const { stdin, out, env, noInput } = this.#options;
     return out.isTerminal && !noInput && !isUnattended(env) && stdin().isTTY === true;
   }
 
-  /** Asks for a secret: nothing that is typed shows. */
+  /** Asks for a secret, without showing the typed text. */
   async promptHidden(question: string, instead: string): Promise<string> {
     return this.#ask(question, { instead, echo: false });
   }
@@ -54,7 +55,7 @@ export class Prompts {
     return this.#ask(question, { instead });
   }
 
-  /** Asks a question without a default. Any text but yes or no is asked about again, and --yes is no answer. */
+  /** Asks a yes-or-no question that has no default and that `--yes` does not answer. Asks again after any other text. */
   async promptMeaning(question: string): Promise<boolean> {
     for (;;) {
       const answer = await this.#ask(question, { instead: '', choices: ' [y/n]' });
@@ -64,9 +65,8 @@ export class Prompts {
   }
 
   /**
-   * Asks yes or no; no is the default, and throws `declined`, so that no script takes it for work that was done.
-   * `unchanged` says what a no leaves, such as "nothing was deleted". `next` is the command that needs no answer, if the
-   * typed line does not show it.
+   * Asks yes or no. No is the default and throws `declined`, so that no script takes it for success. `unchanged` is the message
+   * for no, such as "nothing was deleted". `next` is a command that needs no answer.
    */
   async confirm(question: string, unchanged: string, next?: readonly string[]): Promise<void> {
     if (this.#options.yes) return;
@@ -74,13 +74,13 @@ export class Prompts {
     requireYes(answer, unchanged);
   }
 
-  /** Asks yes or no on a terminal. A script has typed what it wants; an agent at a terminal needs a person's `--yes`. */
+  /** Asks yes or no on a terminal. A script continues without a question; a coding agent at a terminal needs `--yes`. */
   async confirmIfPossible(question: string, unchanged: string): Promise<void> {
     const { out, env } = this.#options;
     if (this.canAsk || (out.isTerminal && isUnderAgent(env))) await this.confirm(question, unchanged);
   }
 
-  async #ask(question: string, { instead, next, echo = true, choices = '' }: Asking): Promise<string> {
+  async #ask(question: string, { instead, next, echo = true, choices = '' }: QuestionOptions): Promise<string> {
     const { progress, signal } = this.#options;
     signal.throwIfAborted();
     const text = cleanText(question, 'keep');
@@ -97,7 +97,7 @@ export class Prompts {
     const { createInterface } = await import('node:readline');
     const { stdin, out, signal } = this.#options;
     const answered = new AbortController();
-    // The terminal stops echoing here, before the question shows: what is typed at once must not show either.
+    // The terminal stops echoing before the question shows, so that text typed early does not show either.
     const output = echo ? echoTo(out) : new Writable({ write: (_text, _encoding, taken) => taken() });
     const lines = createInterface({ input: stdin(), output, terminal: true, historySize: 0 });
     try {
@@ -109,7 +109,7 @@ export class Prompts {
           .once('SIGINT', interrupted)
           .once('close', ended)
           .question(echo ? prompt : '', resolve);
-        // Last of all, so that no key that answers it can come too early.
+        // The hidden question is shown last, once svc is ready to read keys.
         if (!echo) out.write(prompt).catch(reject);
       });
     } finally {
@@ -120,7 +120,7 @@ export class Prompts {
   }
 }
 
-/** Throws `declined` unless the answer is yes. `unchanged` says what a no leaves. */
+/** Checks that an answer is yes. `unchanged` is the message for no. @throws SvcError `declined` */
 export function requireYes(answer: string, unchanged: string): void {
   if (!isYes(answer)) throw new SvcError('declined', unchanged);
 }
@@ -129,7 +129,7 @@ function isYes(answer: string): boolean {
   return /^y(?:es)?$/i.test(answer.trim());
 }
 
-// readline draws on this. It does not wait, so that its text and ours leave in the order in which they were written.
+// The stream on which readline draws. Its writes do not wait, so that text of readline and of svc keeps its order.
 function echoTo(out: Output): Writable & { columns?: number } {
   const screen: Writable & { columns?: number } = new Writable({
     decodeStrings: false,

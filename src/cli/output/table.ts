@@ -15,8 +15,8 @@ import {
   same,
 } from './view.ts';
 
-/** The longest list that cli-table3 draws, which takes a millisecond for each row. */
-const MOST_DRAWN = 1000;
+/** The largest number of rows that cli-table3 draws, at about a millisecond per row. */
+const MAX_DRAWN_ROWS = 1000;
 
 /** How text is measured and colored. */
 interface Pen {
@@ -25,9 +25,9 @@ interface Pen {
 }
 
 /**
- * A table in pages: two spaces between columns, no borders, no spaces at a line's end. On a terminal the first page
- * settles the columns: text shrinks first, then columns of low priority drop, and when even that does not fit each
- * row is shown as an object is, as each is where the table is to be plain. Elsewhere nothing is cut.
+ * Renders a table page by page: two spaces between columns, no borders, no spaces at a line's end. The first page decides the
+ * columns: on a narrow terminal text shrinks first, then columns of low priority are dropped. If the rest still does not fit,
+ * or with `plain`, each row is drawn as an object. In a pipe nothing is cut.
  */
 export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const { view, width = Infinity, palette = plainPalette, plain = false, redact = same } = options;
@@ -59,7 +59,7 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
       if (widths === undefined)
         return (isFirst ? '' : '\n') + rows.map((cells) => drawObject(labels, cells, width, pen)).join('\n');
       const shown = page.map((cells) => plan.shown.flatMap((at) => cells[at] ?? []));
-      return width < Infinity && count <= MOST_DRAWN ? drawTable(shown, widths, pen) : joinRows(shown, widths, pen);
+      return width < Infinity && count <= MAX_DRAWN_ROWS ? drawTable(shown, widths, pen) : joinRows(shown, widths, pen);
     },
   };
 }
@@ -77,7 +77,7 @@ function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): 
   });
 }
 
-/** Draws what a person looks at. */
+/** Draws a table for a terminal with cli-table3. */
 async function drawTable(rows: readonly (readonly Cell[])[], widths: readonly number[], { ruler, palette }: Pen) {
   const { default: Table } = await import('cli-table3');
   const table = new Table({
@@ -86,22 +86,22 @@ async function drawTable(rows: readonly (readonly Cell[])[], widths: readonly nu
     colWidths: [...widths],
     colAligns: (rows[0] ?? []).map(({ kind }) => (kind === 'number' ? 'right' : 'left')),
   });
-  const replaced: string[] = [];
+  const replacedTexts: string[] = [];
   for (const cells of rows)
     table.push(
       cells.map(({ text, tone }, at) => {
         if (isNarrow(text)) return paint(text, tone, palette);
         const cut = ruler.cut(text, widths[at] ?? 0);
-        replaced.push(cut);
+        replacedTexts.push(cut);
         return paint(STAND_IN.repeat(Math.max(1, ruler.width(cut))), tone, palette);
       }),
     );
-  const drawn = table.toString().replaceAll(STAND_INS, () => replaced.shift() ?? '');
+  const drawn = table.toString().replaceAll(STAND_INS, () => replacedTexts.shift() ?? '');
   return `${drawn.replaceAll(/ +$/gm, '')}\n`;
 }
 
-// cli-table3 measures text that is not ASCII by an older Unicode, and would cut an identifier. It gets stand-ins that are as
-// wide as the text on a terminal.
+// cli-table3 measures text beyond ASCII by an older Unicode, and would cut identifiers. Therefore it draws stand-ins of the
+// right width, which the text then replaces.
 const STAND_IN = '\uE000';
 const STAND_INS = /\uE000+/g;
 
@@ -110,7 +110,7 @@ const BORDERS = ['top', 'bottom', 'left', 'mid', 'right'].flatMap((name) =>
 );
 const NO_BORDERS: object = { ...Object.fromEntries(BORDERS), middle: ' '.repeat(GAP) };
 
-/** Draws like {@link drawTable}, for a pipe and for long lists, which it would slow down. */
+/** Draws the same as {@link drawTable}, but fast, for pipes and long lists. */
 function joinRows(rows: readonly (readonly Cell[])[], widths: readonly number[], { ruler, palette }: Pen): string {
   const lines = rows.map((cells) => {
     const parts = cells.map(({ text, width, kind, tone }, at) => {
@@ -126,7 +126,7 @@ function joinRows(rows: readonly (readonly Cell[])[], widths: readonly number[],
   return lines.join('');
 }
 
-/** Returns the chosen fields of an object as columns, or its known fields and then new ones. */
+/** Returns the chosen fields of an object as columns; without a choice, its known fields, then its unknown ones. */
 function fieldsOf<T>(value: T, chosen: readonly string[] | undefined, { view }: RenderOptions<T>): Column<T>[] {
   if (chosen !== undefined) return chosen.map((path) => columnFor(view, path));
   const present = leafPaths(value);
@@ -135,7 +135,7 @@ function fieldsOf<T>(value: T, chosen: readonly string[] | undefined, { view }: 
   return [...paths].map((path) => columnFor(view, path)).filter(({ repeats }) => repeats?.(value) !== true);
 }
 
-/** Draws an aligned line for each value. One that does not fit goes below its label; only an id is not broken. */
+/** Draws an aligned line for each value. A value that does not fit goes below its label and is wrapped, except an id. */
 function drawFields(labels: readonly string[], cells: readonly Cell[], width: number, { ruler, palette }: Pen): string {
   const labelWidths = labels.map((label) => ruler.width(label));
   const widest = Math.max(0, ...labelWidths);

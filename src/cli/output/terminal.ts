@@ -7,51 +7,51 @@ import { Progress } from './progress.ts';
 import { Prompts } from './prompt.ts';
 import { type Palette, plainPalette } from './view.ts';
 
-/** The global options that matter here. */
+/** The global options that affect the terminal. */
 export interface TerminalSettings {
   readonly level: NoticeLevel;
-  /** Whether stderr gets JSON objects for a collector of logs (`SVC_DEBUG=json`). */
+  /** Whether stderr gets JSON objects for a log collector (`SVC_DEBUG=json`). */
   readonly jsonLog?: boolean;
   readonly color: ColorMode;
   readonly noInput: boolean;
   readonly yes: boolean;
-  /** No colors, drawings or repainted lines, which a screen reader makes nothing of. */
+  /** Whether to avoid colors, drawings and repainted lines, which a screen reader cannot read. */
   readonly plain: boolean;
-  /** Whether a terminal shows what is written through a pager. */
+  /** Whether a terminal shows the output in a pager. */
   readonly pages: boolean;
-  /** Removes secrets from all that leaves. */
+  /** Removes secrets from all output. */
   readonly redact: (text: string) => string;
 }
 
-/** Everything through which a command talks and listens. */
+/** The streams of a command: output, messages, progress and prompts. */
 export interface Terminal {
   /** Standard output: data and nothing else. */
   readonly out: Output;
-  /** Returns the width to which sentences on standard output are broken: infinity without a terminal, and with `--plain`. */
+  /** Returns the width for wrapping sentences on standard output; infinity without a terminal or with `--plain`. */
   readonly columns: () => number;
   /** Colors of standard output. */
   readonly palette: Palette;
   /** Colors of stderr, for the error report. */
   readonly noticePalette: Palette;
-  /** Returns the width that the terminal on stderr has now; infinity where it is none, or does not know its size. */
+  /** Returns the current width of the terminal on stderr; infinity without a terminal, or if its size is unknown. */
   readonly noticeColumns: () => number;
-  /** Everything but data, on stderr. */
+  /** Messages on stderr. */
   readonly notices: Messages;
   /** Shows long work on a terminal, plain lines elsewhere. */
   readonly progress: Progress;
-  /** Questions to the person at the terminal, if there is one. */
+  /** Returns the prompts for the person at the terminal. */
   readonly prompts: () => Prompts;
   /** Whether block and braille characters may be drawn. */
   readonly unicode: boolean;
-  /** Whether ✓ and ✗ are written on standard output: a terminal that can show them. */
+  /** Whether standard output is a terminal that can show ✓ and ✗. */
   readonly marks: boolean;
-  /** Whether words are to stand in for pictures, tables and repainted lines (`--plain`). */
+  /** Whether words replace drawings, tables and repainted lines (`--plain`). */
   readonly plain: boolean;
-  /** Gives the cursor back and waits for stderr. Call it last, whatever happened. */
+  /** Restores the cursor and waits for stderr. Must be called last, even after a failure. */
   close(): Promise<void>;
 }
 
-/** Puts the pieces together over the process's streams. */
+/** Opens the terminal of a command on the streams of the process. */
 export async function openTerminal(system: System, settings: TerminalSettings): Promise<Terminal> {
   const { env, stdout, stderr, clock, signal, platform } = system;
   const { redact, level, color, noInput, yes, plain } = settings;
@@ -70,7 +70,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const close = async (): Promise<void> => {
     progress.end();
     await pager?.leave();
-    await notices.settled();
+    await notices.flushed();
   };
   return {
     out,
@@ -88,7 +88,7 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   };
 }
 
-/** Whether a stream is a terminal whose cursor can be moved. A serial console does not know its size, and gets lines. */
+/** Whether a stream is a terminal whose cursor can be moved. A serial console, whose size is unknown, gets lines. */
 export function isRepaintable(stream: OutputStream): stream is OutputStream & WriteStream {
   return stream.isTTY === true && 'moveCursor' in stream && (stream.columns ?? 0) > 0;
 }
@@ -96,7 +96,7 @@ export function isRepaintable(stream: OutputStream): stream is OutputStream & Wr
 /** Values of `--color`. */
 export type ColorMode = 'auto' | 'always' | 'never';
 
-/** Whether a stream gets color. The first of these decides: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR=0. */
+/** Whether a stream gets color. The first one set decides: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR=0. */
 export function wantsColor(mode: ColorMode, env: Environment, isTerminal: boolean): boolean {
   if (mode !== 'auto') return mode === 'always';
   if ((env['NO_COLOR'] ?? '') !== '') return false;
@@ -107,7 +107,7 @@ export function wantsColor(mode: ColorMode, env: Environment, isTerminal: boolea
   return isTerminal && env['TERM'] !== 'dumb';
 }
 
-/** The palette of one stream; chalk is loaded only where there is color. */
+/** Creates the palette of a stream. Loads chalk only if the stream gets color. */
 export async function createPalette(
   mode: ColorMode,
   env: Environment,
@@ -115,7 +115,7 @@ export async function createPalette(
 ): Promise<Palette> {
   if (!wantsColor(mode, env, stream.isTerminal)) return plainPalette;
   const { Chalk } = await import('chalk');
-  // The 16 basic colors: they follow the user's own theme, dark or light.
+  // The 16 basic colors follow the user's theme, dark or light.
   const chalk = new Chalk({ level: 1 });
   return {
     good: (text) => chalk.green(text),
@@ -136,13 +136,13 @@ export function showsUnicode(env: Environment, platform: string): boolean {
 }
 
 /**
- * The command line of the pager, as a shell takes it: SVC_PAGER, then PAGER, then less. Undefined where nobody can
- * turn pages (no terminal, a dumb one, CI, a coding agent), where one of them is empty or `cat`, and where there is no such program.
+ * Returns the command line of the pager, for a shell: from SVC_PAGER, else PAGER, else `less`. Returns undefined where nobody
+ * can turn pages (no terminal, a dumb terminal, CI, a coding agent), for an empty command or `cat`, and for a missing program.
  */
 export function pagerFor({ env, platform, stdout }: Pick<System, 'env' | 'platform' | 'stdout'>): string | undefined {
   if (stdout.isTTY !== true || env['TERM'] === 'dumb' || isUnattended(env)) return undefined;
   const named = env['SVC_PAGER'] ?? env['PAGER'];
-  // Windows comes with none that shows colors.
+  // Windows has no pager that shows colors.
   const command = (named ?? (platform === 'win32' ? '' : 'less')).trim();
   const [program = ''] = command.split(/\s/, 1);
   if (command === '' || command === 'cat') return undefined;

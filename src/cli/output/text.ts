@@ -1,25 +1,27 @@
+// Makes text safe for a terminal, and measures, cuts and wraps it.
+
 /**
- * What a terminal must never be sent as it came: it could move the cursor, change the title, hide text or
- * turn it round. Control (C0, C1, and so ESC), format (bidi, zero-width, tags), line and paragraph separators,
- * lone surrogates, and characters that a terminal draws as nothing.
+ * Characters that could move the cursor, change the title, or hide or reverse text on a terminal: control characters (C0, C1,
+ * and so ESC), format characters (bidi, zero-width, tags), line and paragraph separators, lone surrogates, and characters
+ * that a terminal does not draw.
  */
 const unsafe = pattern(String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]`);
 
-// The same, without the newline: in printed JSON and YAML a raw newline is layout.
+// The same without the newline, which is layout in printed JSON and YAML.
 const unsafeInLayout = pattern(String.raw`(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]`);
 
 const PLAIN = /^[\x20-\x7e]*$/;
 const PLAIN_LINES = /^[\n\x20-\x7e]*$/;
 
-// Joiners and style selectors of an emoji are dropped without a mark: its parts stay readable.
+// Joiners and style selectors of an emoji are removed without an escape, since the parts of the emoji stay readable.
 const emojiGlue = pattern(
   String.raw`(?<=[\p{Extended_Pictographic}\p{EMod}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
 );
 const STYLE_SELECTOR = /[\ufe0e\ufe0f]/gu;
 
 /**
- * `text` made safe to show: each dangerous character becomes its visible escape (`\x1b`, `\u202e`), a tab a space.
- * `newlines` says whether a line break stays one (`keep`, CRLF becomes LF) or shows as `\n` (`escape`).
+ * Makes a text safe to show: an unsafe character becomes a visible escape (`\x1b`, `\u202e`), a tab becomes a space. Line
+ * breaks become `\n`, or with `keep` stay line breaks (CRLF becomes LF).
  */
 export function cleanText(text: string, newlines: 'escape' | 'keep' = 'escape'): string {
   if (PLAIN.test(text)) return text;
@@ -32,27 +34,24 @@ export function cleanText(text: string, newlines: 'escape' | 'keep' = 'escape'):
     .replaceAll(keep ? unsafeInLayout() : unsafe(), visible);
 }
 
-/** Whether `text` contains a character that {@link cleanText} would change, tabs aside. */
+/** Whether a text contains a character that {@link cleanText} escapes. */
 export function isUnsafe(text: string): boolean {
   return !PLAIN.test(text) && text.search(unsafe()) !== -1;
 }
 
-/**
- * Returns whether GitHub's runner takes a line of `text` for a command. The lines come from others, who must not command
- * it.
- */
+/** Whether GitHub's runner would run a line of the text as a command. Text from the service must not command the runner. */
 export function hasRunnerCommand(text: string): boolean {
   return RUNNER_COMMAND.test(text);
 }
 
 const RUNNER_COMMAND = /^\s*(?:::|##\[)/m;
 
-/** Printed JSON with every dangerous character as its `\u` escape: the same data, and nothing a terminal obeys. */
+/** Escapes every unsafe character of printed JSON as `\u…`: the data stay equal, and safe for a terminal. */
 export function escapeInJson(json: string): string {
   return PLAIN_LINES.test(json) ? json : json.replaceAll(unsafeInLayout(), jsonEscape);
 }
 
-// V8 would compile a literal with properties of Unicode at every start.
+// Compiled on first use: V8 would compile a literal with Unicode properties at every start.
 function pattern(source: string): () => RegExp {
   let made: RegExp | undefined;
   return () => (made ??= new RegExp(source, 'gu'));
@@ -67,7 +66,7 @@ function visible(character: string): string {
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
 }
 
-// JSON knows UTF-16 units only, so a character beyond U+FFFF takes two escapes.
+// JSON escapes are UTF-16 units, so a character beyond U+FFFF takes two.
 function jsonEscape(character: string): string {
   let escaped = '';
   for (let at = 0; at < character.length; at += 1)
@@ -77,20 +76,20 @@ function jsonEscape(character: string): string {
 
 /** Measures and cuts text in terminal columns. */
 export interface TextWidth {
-  /** Columns that `text` takes. */
+  /** Returns the width of a text. */
   width(text: string): number;
-  /** `text` in at most `width` columns, with an ellipsis where something was cut off. */
+  /** Cuts a text to at most `width` columns, with an ellipsis at the cut. */
   cut(text: string, width: number): string;
-  /** `text` in pieces of at most `width` columns. */
+  /** Splits a text into pieces of at most `width` columns. */
   wrap(text: string, width: number): string[];
 }
 
-/** Whether every character of `text` is printable ASCII, one column each. */
+/** Whether every character of a text is printable ASCII, one column each. */
 export function isNarrow(text: string): boolean {
   return PLAIN.test(text);
 }
 
-/** For printable ASCII. The ellipsis is one column too. */
+/** Measures printable ASCII. The ellipsis is one column wide too. */
 export const asciiWidth: TextWidth = {
   width: (text) => text.length,
   cut: (text, width) => (text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`),
@@ -101,11 +100,11 @@ export const asciiWidth: TextWidth = {
   },
 };
 
-/** Measures text of any script by grapheme: CJK and emoji take two columns, combining marks none. It is slow to load. */
+/** Loads the ruler for any script, which is slow to load: CJK and emoji take two columns, combining marks none. */
 export async function loadUnicodeWidth(): Promise<TextWidth> {
   const { default: stringWidth } = await import('string-width');
   const graphemes = new Intl.Segmenter();
-  // The longest beginning of `text` that fits; a grapheme is never split.
+  // Returns the longest beginning of a text that fits, without splitting a grapheme.
   const beginning = (text: string, width: number): string => {
     let used = 0;
     let end = 0;
@@ -132,7 +131,7 @@ export async function loadUnicodeWidth(): Promise<TextWidth> {
   };
 }
 
-/** `text` in lines of at most `width` characters, broken at spaces; a quoted command is not broken, so that it can be copied. */
+/** Wraps a text at spaces to lines of at most `width` characters. Does not break a quoted command, so that it can be copied. */
 export function wrapWords(text: string, width: number): string[] {
   const words = text.match(/(?:(?<![^\s(])'svc [^']*'|\S)+/g) ?? [];
   const lines: string[] = [];
@@ -144,15 +143,15 @@ export function wrapWords(text: string, width: number): string[] {
   return lines;
 }
 
-const NARROWEST = 20;
+const MIN_TEXT_COLUMNS = 20;
 
 /**
- * Returns text after a lead, wrapped between words to `columns` and indented to its own beginning. If fewer than 20
- * columns are left for it, it begins on the next line. `lead` is `leadWidth` columns wide, escapes aside.
+ * Returns a lead and a text, which is wrapped to `columns` and indented to the end of the lead. If fewer than 20 columns are
+ * left beside the lead, the text begins on the next line. `leadWidth` is the width of the lead without escapes.
  */
 export function hangingIndent(lead: string, leadWidth: number, text: string, columns: number): string {
-  const fits = columns - leadWidth >= NARROWEST;
+  const fits = columns - leadWidth >= MIN_TEXT_COLUMNS;
   const indent = ' '.repeat(fits ? leadWidth : 4);
-  const lines = wrapWords(text, Math.max(NARROWEST, columns - indent.length));
+  const lines = wrapWords(text, Math.max(MIN_TEXT_COLUMNS, columns - indent.length));
   return fits ? lead + lines.join(`\n${indent}`) : [lead.trimEnd(), ...lines.map((line) => indent + line)].join('\n');
 }

@@ -1,3 +1,5 @@
+// Parses and formats times, durations, numbers and sizes.
+
 import { JsonToken } from '../../base/json/exact.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { TimeStyle } from '../config/values.ts';
@@ -11,19 +13,19 @@ const UNITS = [
   { name: 's', ms: 1000 },
 ] as const;
 
-/** A time in epoch milliseconds as RFC 3339 in UTC, with milliseconds. */
+/** Formats a time in epoch milliseconds as RFC 3339 in UTC, with milliseconds. */
 export function isoTime(at: number): string;
 export function isoTime(at: number | undefined): string | undefined;
 export function isoTime(at: number | undefined): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString();
 }
 
-/** A time, in epoch milliseconds or RFC 3339, for a message: `2026-11-21 11:44:56Z`. */
+/** Formats a time, in epoch milliseconds or RFC 3339, for a message: `2026-11-21 11:44:56Z`. */
 export function utcTime(at: number | string): string {
   return `${seconds(new Date(at))}Z`;
 }
 
-/** A time in epoch milliseconds in UTC and, where this machine's time differs, in that too: `2026-11-23 03:00Z (04:00 here)`. */
+/** Formats a time in UTC and, if different, in this machine's time zone: `2026-11-23 03:00Z (04:00 here)`. */
 export function timeAndHere(at: number): string {
   const there = shortened(at);
   const minutes = -new Date(at).getTimezoneOffset();
@@ -33,7 +35,7 @@ export function timeAndHere(at: number): string {
   return `${there}Z (${isSameDay ? here.slice(DATE_LENGTH + 1) : here} here)`;
 }
 
-/** Returns a time in UTC, without its seconds if there are none. */
+/** Formats a time in UTC, without seconds if they are zero. */
 function shortened(at: number): string {
   return seconds(new Date(at)).replace(/:00$/, '');
 }
@@ -41,8 +43,8 @@ function shortened(at: number): string {
 const DATE_LENGTH = '2026-11-23'.length;
 
 /**
- * An ISO 8601 time to the second: `2026-11-21 11:44:56Z`, with the machine's own offset, or as `3m ago`.
- * Without an offset it is read as UTC. Text that is no such time is given back as it is. `now` in epoch milliseconds.
+ * Formats an ISO 8601 time to the second: `2026-11-21 11:44:56Z`, in this machine's time zone, or as `3m ago`. Reads a time
+ * without an offset as UTC, and returns any other text unchanged. `now` is in epoch milliseconds.
  */
 export function formatTime(iso: string, mode: TimeStyle, now: number): string {
   const at = parseTime(iso);
@@ -51,19 +53,19 @@ export function formatTime(iso: string, mode: TimeStyle, now: number): string {
   return mode === 'utc' ? `${seconds(new Date(at))}Z` : local(at);
 }
 
-// Several steps read the time of each entry of a page.
-const times = new Map<string, number>();
-const MOST_TIMES = 250;
-const LONGEST_TIME = 40;
+// A cache of parsed times, because several steps parse the time of each log entry.
+const parsedTimes = new Map<string, number>();
+const MAX_PARSED_TIMES = 250;
+const MAX_TIME_LENGTH = 40;
 
-/** Epoch milliseconds of an ISO 8601 time (seven fraction digits are fine), or undefined. */
+/** Parses an ISO 8601 time to epoch milliseconds; undefined for any other text. Accepts any number of fraction digits. */
 export function parseTime(iso: string): number | undefined {
-  const known = times.get(iso);
-  if (known !== undefined) return known;
+  const cached = parsedTimes.get(iso);
+  if (cached !== undefined) return cached;
   const at = timeOf(iso);
-  if (at === undefined || iso.length > LONGEST_TIME) return at;
-  if (times.size >= MOST_TIMES) times.clear();
-  times.set(iso, at);
+  if (at === undefined || iso.length > MAX_TIME_LENGTH) return at;
+  if (parsedTimes.size >= MAX_PARSED_TIMES) parsedTimes.clear();
+  parsedTimes.set(iso, at);
   return at;
 }
 
@@ -75,20 +77,20 @@ function timeOf(iso: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** What the service takes times by: it may ignore fractions. */
+/** The precision of times in requests: the service may ignore fractions of a second. */
 export const SECOND_MS = 1000;
 
-/** The whole second that a time lies in, in milliseconds. */
+/** Rounds a time down to the whole second, in milliseconds. */
 export function wholeSecond(time: number): number {
   return Math.floor(time / SECOND_MS) * SECOND_MS;
 }
 
-/** The beginning of the day in UTC that a time lies in, in milliseconds. */
+/** Returns the beginning of a time's day in UTC, in milliseconds. */
 export function startOfDay(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
 }
 
-/** A span as its two largest units: `1h 30m`, `45s`, `2d 4h`; below a second `0s`. */
+/** Formats a duration with its two largest units: `1h 30m`, `45s`, `2d 4h`; below a second `0s`. */
 export function formatDuration(ms: number): string {
   let left = Math.max(0, Math.round(ms / 1000) * 1000);
   const parts: string[] = [];
@@ -129,7 +131,7 @@ function two(number: number): string {
 
 const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB'] as const;
 
-/** A number with thousands separators: `1,234,567.5`. */
+/** Formats a number with thousands separators: `1,234,567.5`. */
 export function formatNumber(value: number | JsonToken): string {
   if (value instanceof JsonToken) return /^-?\d+$/.test(value.text) ? grouped(value.text) : value.text;
   if (!Number.isFinite(value) || Math.abs(value) >= 1e21) return String(value);
@@ -141,14 +143,14 @@ function grouped(digits: string): string {
   return digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** A number and what it counts: `1 entry`, `1,200 entries`. The noun is given in the singular. */
+/** Formats a count with its noun: `1 entry`, `1,200 entries`. `noun` is in the singular. */
 export function countText(count: number, noun: string): string {
   if (count === 1) return `1 ${noun}`;
   const plural = noun.replace(/(?<![aeiou])y$/, 'ie').replace(/(?:s|x|ch|sh)$/, '$&e');
   return `${formatNumber(count)} ${plural}s`;
 }
 
-/** Bytes in decimal units, as the service counts them: `999 B`, `12.4 MB`. */
+/** Formats bytes in decimal units, as the service counts: `999 B`, `12.4 MB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let name: string = 'B';
@@ -160,19 +162,19 @@ export function formatBytes(bytes: number): string {
   return name === 'B' ? `${Math.round(value)} B` : `${value.toFixed(1)} ${name}`;
 }
 
-/** A share of one: `0.123` is `12.3%`; whole percentages have no fraction. */
+/** Formats a share of one as a percentage: `0.123` is `12.3%`, `0.5` is `50%`. */
 export function formatPercent(share: number): string {
   if (!Number.isFinite(share)) return '-';
   const percent = Math.round(share * 1000) / 10;
   return edgePercent(share) ?? `${formatNumber(percent)}%`;
 }
 
-/** A share of one among others in a report: always one decimal. */
+/** Formats a share of one as a percentage with exactly one decimal, for columns of a report. */
 export function fixedPercent(share: number): string {
   return Number.isFinite(share) ? (edgePercent(share) ?? `${(share * 100).toFixed(1)}%`) : '-';
 }
 
-/** A share that rounds to none or to all, and is neither. */
+/** Returns the text for a share that would round to 0% or 100% but is neither. */
 function edgePercent(share: number): string | undefined {
   if (share > 0 && share < 0.0005) return '<0.1%';
   return share >= 0.9995 && share < 1 ? '>99.9%' : undefined;

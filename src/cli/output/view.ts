@@ -1,13 +1,15 @@
+// Views: how each type of object is shown, whatever the output format.
+
 import { SvcError } from '../../base/errors.ts';
 import { exactValue, JsonToken } from '../../base/json/exact.ts';
 import { didYouMean, sentences, typedWord } from '../../base/security/typed-word.ts';
 import { isObject as isPlainObject } from '../../schema/json-value.ts';
 import type { TimeStyle } from '../config/values.ts';
 
-/** The meaning of a color, which the text has too. */
+/** The meaning of a color. Color never says more than the text. */
 export type Tone = 'good' | 'warn' | 'bad' | 'alarm' | 'quiet' | 'strong' | 'accent';
 
-/** How a tone is painted on one stream. */
+/** The functions that paint each tone on a stream. */
 export type Palette = Readonly<Record<Tone, (text: string) => string>>;
 
 export const plainPalette: Palette = {
@@ -20,12 +22,12 @@ export const plainPalette: Palette = {
   accent: same,
 };
 
-/** `text` in its tone. */
+/** Paints a text in a tone. */
 export function paint(text: string, tone: Tone | undefined, palette: Palette): string {
   return tone === undefined ? text : palette[tone](text);
 }
 
-/** The mark before a status that is good or bad. One column and a space wide. */
+/** The marks before a good or bad status, two columns wide. */
 export const MARKS = { good: '✓ ', bad: '✗ ' } as const;
 
 /** How a column treats its values: identifiers are never cut, times and numbers are formatted, text may shrink. */
@@ -35,47 +37,47 @@ export type ColumnType = 'id' | 'text' | 'time' | 'number' | 'status';
 export interface Column<T = unknown> {
   /** Dotted path of the value. */
   readonly path: string;
-  /** What people read for the path, in lower case; it follows from the path where none is given. */
+  /** The label for people, in lower case. Default: derived from the path. */
   readonly header?: string | undefined;
   readonly kind: ColumnType;
-  /** On a narrow terminal, columns are dropped from the lowest priority up; a column without one stays. */
+  /** On a narrow terminal, the column with the lowest priority is dropped first. A column without a priority stays. */
   readonly priority?: number | undefined;
   /**
-   * The least width to which text is cut, before another column is dropped. Default: 10. On a terminal with room, the
-   * column has at least this width from the first row on.
+   * The width below which text is not cut; another column is dropped instead. Default: 10. On a wide terminal, the column has
+   * at least this width from the first row.
    */
-  readonly least?: number | undefined;
-  /** Whether the value of a row only repeats its other columns: it is left out, and so is a column of nothing else. */
+  readonly minWidth?: number | undefined;
+  /** Whether a value only repeats other columns of its row. Such a value is left out, and a column of only such values too. */
   readonly repeats?: ((row: T) => boolean) | undefined;
-  /** What a table shows in place of a value. */
+  /** Returns what a table shows instead of a value. */
   readonly show?: ((value: unknown, row: T) => unknown) | undefined;
-  /** The tone of a value; times and identifiers are dim unless it says otherwise. */
+  /** Returns the tone of a value. Default: times and identifiers are dim. */
   readonly paint?: ((value: unknown, row: T) => Tone | undefined) | undefined;
 }
 
-/** How one type of object is shown, in every format. */
+/** How a type of object is shown, in every format. */
 export interface View<T = unknown> {
   /** Singular noun for messages: "log entry", "job". */
   readonly name: string;
-  /** Every known dotted path, in a sensible order. `settings.*` stands for any key of `settings`, `*` for any path. */
+  /** All known dotted paths, in a sensible order. `settings.*` means any key of `settings`, `*` means any path. */
   readonly fields: readonly string[];
-  /** The columns of a table for which no fields were chosen. */
+  /** The columns of a table without `--fields`. */
   readonly columns: readonly Column<T>[];
   /** Paths whose values are shown as `(hidden)`, in every format, unless `showUrls` is set. */
   readonly secret?: readonly string[] | undefined;
 }
 
-/** Dotted paths, written as words. */
+/** Splits a text of dotted paths at white space. */
 export function fieldPaths(words: string): readonly string[] {
   return words.trim().split(/\s+/);
 }
 
-/** Columns that need no more than a path and a kind. */
+/** Returns columns that have only a path and a kind. */
 export function simpleColumns(kinds: Readonly<Record<string, ColumnType>>): Pick<Column, 'path' | 'kind'>[] {
   return Object.entries(kinds).map(([path, kind]) => ({ path, kind }));
 }
 
-/** The column for a path: the view's own, else one whose kind follows from the name's ending. */
+/** Returns the column for a path: the view's column, else a column whose kind follows from the name's ending. */
 export function columnFor<T>(view: View<T>, path: string): Column<T> {
   return view.columns.find((column) => column.path === path) ?? { path, kind: kindByName(path) };
 }
@@ -96,12 +98,12 @@ function kindByName(path: string): ColumnType {
   return /(?:^|[._])count$/.test(path) ? 'number' : 'text';
 }
 
-/** Returns what a table shows for a status: one that this version does not know is named as such. */
+/** Returns the `show` function of a status column, which marks a status that this version does not know. */
 export function statusAmong(known: readonly string[]): (status: unknown) => unknown {
   return (status) => (typeof status !== 'string' || known.includes(status) ? status : `unknown (${status})`);
 }
 
-/** Leaves a value as it is. */
+/** Returns a value unchanged. */
 export function same<T>(value: T): T {
   return value;
 }
@@ -109,17 +111,17 @@ export function same<T>(value: T): T {
 /** The options of a renderer. */
 export interface RenderOptions<T> {
   readonly view: View<T>;
-  /** The user's `--fields` list; without it a table shows the view's columns, other formats everything. */
+  /** The `--fields` list. Without it, a table shows the view's columns, other formats show everything. */
   readonly fields?: string | undefined;
   /** How a table shows times. Default `utc`. */
   readonly time?: TimeStyle | undefined;
   /** Milliseconds since the epoch, for relative times. */
   readonly now?: (() => number) | undefined;
-  /** Columns of the terminal; absent in a pipe, where nothing is cut. */
+  /** The width of the terminal; undefined in a pipe, where nothing is cut. */
   readonly width?: number | undefined;
-  /** Whether a table is a `name: value` line for each value, to be read out. Default false. */
+  /** Whether a table has a `name: value` line for each value, for a screen reader. Default false. */
   readonly plain?: boolean | undefined;
-  /** Whether a status that is good or bad gets ✓ or ✗. Default false. */
+  /** Whether a good or bad status gets ✓ or ✗. Default false. */
   readonly marks?: boolean | undefined;
   /** Colors of a table. Default none. */
   readonly palette?: Palette | undefined;
@@ -127,30 +129,29 @@ export interface RenderOptions<T> {
   readonly showUrls?: boolean | undefined;
   /** Whether CSV is for a spreadsheet, which would run some texts as formulas. Default false. */
   readonly excelSafe?: boolean | undefined;
-  /** Whether the runner of a CI job reads the output and runs the commands in it. Default false. */
+  /** Whether a CI runner reads the output and would run commands in it. Default false. */
   readonly runnerReads?: boolean | undefined;
-  /** Gets the paths for which a list has no column, once and at its end, where it left any out. */
+  /** Called at the end of a list with the paths that have no column, if there are any. */
   readonly onLeftOut?: ((paths: readonly string[]) => void) | undefined;
   /** Removes secrets from each cell of a table or of CSV, before it is cut, wrapped or quoted. */
   readonly redact?: ((text: string) => string) | undefined;
 }
 
-/** Turns values into text: of a list `begin`, `rows` for each batch, `end`; of one object `record`. Others write it. */
+/** Turns values into text. A list takes `begin`, `rows` for each batch, and `end`; a single object takes `record`. */
 export interface Renderer<T> {
   begin?(): string;
-  /** Asynchronous where what measures wide characters is loaded only when some are met. */
   rows(batch: readonly T[]): string | Promise<string>;
-  /** `cut`: the list broke off, so the text only completes what a parser needs. */
+  /** Returns the end of a list. `cut` means that the list is incomplete. */
   end?(cut?: boolean): string | Promise<string>;
   record(value: T): string | Promise<string>;
-  /** Whether secrets were removed from each cell. Default false: they are removed from each line when it is written. */
+  /** Whether the renderer removes secrets from each cell. Default false: the output removes secrets from each text. */
   readonly isRedacted?: boolean | undefined;
 }
 
 /**
- * The paths that a `--fields` list chooses, in its order and each once; undefined without a list.
- * A known path, anything above one (`settings`), any key below a `.*`, and any path marked with + are accepted.
- * Throws `usage` for everything else.
+ * Returns the paths of a `--fields` list, in order and without duplicates; undefined without a list. Accepts known paths, their
+ * parents (`settings`), keys below a `.*`, and any path marked with +.
+ * @throws SvcError `usage` for any other path
  */
 export function chooseFields<T>(view: View<T>, list: string | undefined): readonly string[] | undefined {
   if (list === undefined) return undefined;
@@ -160,7 +161,7 @@ export function chooseFields<T>(view: View<T>, list: string | undefined): readon
   return [...new Set(paths.map((path) => (isMarked(path) ? path.slice(1) : path)))];
 }
 
-/** Returns the function that projects a row to the chosen fields, with secrets hidden. */
+/** Returns the function that reduces a row to the chosen fields, with secrets hidden. */
 export function projection<T>(view: View<T>, paths: readonly string[] | undefined, showUrls: boolean) {
   const hidden = showUrls ? [] : (view.secret ?? []);
   return (row: T): unknown => {
@@ -171,8 +172,8 @@ export function projection<T>(view: View<T>, paths: readonly string[] | undefine
 }
 
 /**
- * Returns the function that removes secrets from the values of a member. Where its name says that they are secret, as
- * `authorization` does, a value is hidden as a whole.
+ * Returns the function that removes secrets from the values of a member. Hides the whole value if the name means a secret,
+ * such as `authorization`.
  */
 export function memberRedactor(name: string, redact: (text: string) => string): (text: string) => string {
   const head = `${name}: `;
@@ -181,7 +182,7 @@ export function memberRedactor(name: string, redact: (text: string) => string): 
   return (text) => (text === '' ? text : shown.slice(head.length));
 }
 
-/** Whether a path is marked as one that the service may have and svc does not know: `+new_member`. */
+/** Whether a path is marked with + as one that svc need not know: `+new_member`. */
 function isMarked(path: string): boolean {
   return /^\+[^.]+(?:\.[^.]+)*$/.test(path);
 }
@@ -204,12 +205,12 @@ function unknownField<T>(view: View<T>, path: string): SvcError {
   });
 }
 
-/** Whether `value` is an object with named members, neither null nor an array. */
+/** Whether a value is an object with named members: not null, not an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return isPlainObject(value) && !(value instanceof JsonToken);
 }
 
-/** The value at a dotted path, or undefined where there is none. */
+/** Returns the value at a dotted path; undefined if the path does not exist. */
 export function valueAt(row: unknown, path: string): unknown {
   let value = row;
   for (const key of path.split('.')) {
@@ -219,7 +220,7 @@ export function valueAt(row: unknown, path: string): unknown {
   return value;
 }
 
-/** `row` with only the given paths, nested as before, members in the order of the paths. Absent ones stay absent. */
+/** Copies only the given paths of a row, nested as before, with members in the order of the paths. */
 export function pickPaths(row: unknown, paths: readonly string[]): Record<string, unknown> {
   const picked = emptyObject();
   for (const path of paths) {
@@ -229,12 +230,12 @@ export function pickPaths(row: unknown, paths: readonly string[]): Record<string
   return picked;
 }
 
-/** `row` with the value at each path replaced where there is one; lists on the way are walked. The row itself stays. */
+/** Returns a copy of a row with the existing values at these paths replaced, also within the items of lists. */
 export function replaceAt(row: unknown, paths: readonly string[], replacement: string): unknown {
   return paths.reduce((result, path) => replaceOne(result, path.split('.'), replacement), row);
 }
 
-/** Dotted paths of all values below `row` that are not objects themselves; an empty object counts as a value. */
+/** Returns the dotted paths of all values of a row that are not objects. An empty object counts as a value. */
 export function leafPaths(row: unknown, prefix = ''): string[] {
   if (!isObject(row)) return prefix === '' ? [] : [prefix];
   const keys = Object.keys(row);
@@ -242,7 +243,7 @@ export function leafPaths(row: unknown, prefix = ''): string[] {
   return keys.flatMap((key) => leafPaths(row[key], prefix === '' ? key : `${prefix}.${key}`));
 }
 
-// Without a prototype, a key named __proto__ is a key like any other.
+// Without a prototype, `__proto__` is an ordinary key.
 function emptyObject(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }

@@ -1,10 +1,10 @@
-// What the worker thread does, below the text of jq-web, whose promise is called `jq`.
+// The program of the worker thread. The build puts jq-web before it, which defines the promise `jq`.
 const port = require('node:worker_threads').parentPort;
 
-/** What debug and stderr of jq wrote. */
+/** The output of the jq functions `debug` and `stderr`. */
 let notes = '';
 
-// The package writes them to the console, behind a format and its colours.
+// jq-web writes this output to the console, as the last argument.
 Object.assign(console, { warn: (...parts) => (notes = String(parts.at(-1) ?? '')) });
 
 void start();

@@ -3,7 +3,7 @@ import { JsonToken } from '../../base/json/exact.ts';
 import { escapeInJson, isUnsafe } from './text.ts';
 import { chooseFields, memberRedactor, projection, type Renderer, type RenderOptions, same } from './view.ts';
 
-/** A sequence, streamed item by item; a single object is one document. */
+/** Renders a list as a YAML sequence, streamed item by item, and a single object as one document. */
 export function yamlRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   const project = projection(options.view, chooseFields(options.view, options.fields), options.showUrls ?? false);
   const { redact = same } = options;
@@ -24,7 +24,7 @@ export function yamlRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
-/** A number of JSON is one of YAML too; what else is kept as text is shown as one. */
+/** Writes a kept JSON number as the same YAML number, and any other kept JSON text as a string. */
 const TOKEN: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -37,8 +37,8 @@ const TOKEN: ScalarTag = {
 };
 
 /**
- * YAML that readers of 1.1 and 1.2 take alike: `yes`, `1e3` and times stay strings. A string with characters that
- * a terminal must not see is double-quoted, where each can be written as an escape: the data stay equal.
+ * Formats YAML that means the same in YAML 1.1 and 1.2: `yes`, `1e3` and times stay strings. A string with characters that are
+ * unsafe for a terminal is double-quoted, so that escapes can replace these characters.
  */
 function yamlText(value: unknown, redact: (text: string) => string): string {
   const document = new Document(value, {
@@ -60,7 +60,7 @@ function nameIn(pair: unknown): string {
   return isPair(pair) && isScalar(pair.key) ? String(pair.key.value) : '';
 }
 
-/** Returns a value without secrets: itself if it contains none. */
+/** Removes secrets from a value. Returns a value without secrets unchanged. */
 function redacted(name: string, value: unknown, redact: (text: string) => string): unknown {
   if (typeof value !== 'string' && typeof value !== 'number' && !(value instanceof JsonToken)) return value;
   const text = value instanceof JsonToken ? value.text : String(value);

@@ -9,7 +9,7 @@ import {
   Preview,
   type Result,
 } from '../../cli/app/command.ts';
-import { assigned, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
+import { withAssignments, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
 import {
   assignmentsOf,
   type Input,
@@ -99,7 +99,7 @@ async function deliveryOf(context: Context, { set, setJson, ...input }: TriggerI
   refuseTypedCardNumbers(texts, [...set, ...setJson], 'No event contains one: give another value.');
   const types = await import('../trigger-types.ts');
   const delivery = sampleDelivery(typeOf(input, types), context.clock.now(), types);
-  return assigned(delivery, [...set, ...setJson].map(inDelivery));
+  return withAssignments(delivery, [...set, ...setJson].map(inDelivery));
 }
 
 type Types = typeof triggerTypes;

@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { exactItem, replaceMembers } from '../../base/json/exact.ts';
 import { sourceFrom, sourceOf } from '../../base/json/source.ts';
 import { didYouMean, typedWord } from '../../base/security/typed-word.ts';
-import { assigned, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
+import { withAssignments, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
 import { type Context, defineCommand, dryRunParameter, Preview } from '../../cli/app/command.ts';
 import { readJsonBody } from '../../cli/app/files/data-file.ts';
 import {
@@ -296,7 +296,7 @@ function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput
 
 async function bodyOf(context: Context, path: string, { file, set, setJson }: ApiInput): Promise<unknown> {
   const base = file === undefined ? undefined : await readJsonBody(context, file);
-  const body = assigned(base, [...set, ...setJson]);
+  const body = withAssignments(base, [...set, ...setJson]);
   if (takesNoCardNumber(path)) await refuseCardNumbersIn(body);
   return body;
 }

@@ -36,7 +36,7 @@ export function findingSections(
       header: 'time (UTC)',
       kind: 'text',
       priority: 1,
-      least: WHOLE_TIME,
+      minWidth: WHOLE_TIME,
       show: (_, row) => timesOf(row),
     },
   ];
@@ -70,7 +70,7 @@ export function deletedSections(
       path: 'created_at',
       header: 'time (UTC)',
       kind: 'text',
-      least: WHOLE_TIME,
+      minWidth: WHOLE_TIME,
       show: (at) => (typeof at === 'string' ? timeCell(at) : NO_TIME),
     },
     { path: 'entity_type', header: 'entity', kind: 'text' },

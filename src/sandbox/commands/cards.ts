@@ -23,7 +23,7 @@ const threeDsCardView: View = {
     { path: 'token', kind: 'id' },
     { path: 'network', kind: 'text', priority: 1 },
     { path: 'number', kind: 'id', priority: 2 },
-    { path: 'scenario', kind: 'text', least: 40 },
+    { path: 'scenario', kind: 'text', minWidth: 40 },
   ],
 };
 

@@ -12,7 +12,7 @@ const requestView: View = {
   columns: [
     { path: 'at', kind: 'time', priority: 3 },
     { path: 'method', kind: 'text' },
-    { path: 'path', kind: 'text', least: 32 },
+    { path: 'path', kind: 'text', minWidth: 32 },
     { path: 'status', kind: 'number', paint: (status) => (isRefusal(status) ? 'bad' : undefined) },
     { path: 'sent', header: 'bytes', kind: 'number', priority: 2 },
     { path: 'key', kind: 'text', priority: 1 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { advised, optionAdvice } from '../../../src/cli/app/advice.ts';
+import { errorWithAdvice, optionAdvice } from '../../../src/cli/app/advice.ts';
 import type { System } from '../../../src/base/system.ts';
 import { svcHere } from '../../support/run-here.ts';
 
@@ -28,18 +28,21 @@ describe('advice about options', () => {
 describe('the advice on a failure', () => {
   it('the advice on a failure writes commands with the name that was typed', () => {
     const error = new SvcError('not_found', 'no job', { hint: "List them with 'svc au jobs'." });
-    expect(advised(error, undefined, system).hint).toBe("List them with 'svc-2 au jobs'.");
+    expect(errorWithAdvice(error, undefined, system).hint).toBe("List them with 'svc-2 au jobs'.");
   });
 
   it('the advice on a failure that needs none is the error itself', () => {
     const error = new SvcError('not_found', 'no job', { hint: 'Check the id.' });
-    expect(advised(error, undefined, system)).toBe(error);
+    expect(errorWithAdvice(error, undefined, system)).toBe(error);
   });
 
   it('the advice on a failure of the system that no place expected has the exit code of its report', () => {
     const error = Object.assign(new Error('ENOTDIR: no directory'), { code: 'ENOTDIR', path: '/x/y' });
-    expect(advised(error, undefined, system)).toMatchObject({ code: 'config', exitCode: 3, cause: error });
-    expect(advised(new TypeError('x is undefined'), undefined, system)).toMatchObject({ code: 'bug', exitCode: 1 });
+    expect(errorWithAdvice(error, undefined, system)).toMatchObject({ code: 'config', exitCode: 3, cause: error });
+    expect(errorWithAdvice(new TypeError('x is undefined'), undefined, system)).toMatchObject({
+      code: 'bug',
+      exitCode: 1,
+    });
   });
 
   it('the advice on a mistake in the command line is the help of its command', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { assigned, jsonAssignment, textAssignment } from '../../../src/cli/app/assignment.ts';
+import { withAssignments, jsonAssignment, textAssignment } from '../../../src/cli/app/assignment.ts';
 
 describe('values put into a body', () => {
   it('values put into a body make objects on the way and leave the rest alone', () => {
     const body = { a: { b: 1 }, list: [{ x: 1 }, 2] };
-    const result = assigned(body, [
+    const result = withAssignments(body, [
       textAssignment('a.c.d=text=with=signs'),
       textAssignment('empty='),
       jsonAssignment('a.b={"n":[true,null]}'),
@@ -20,19 +20,19 @@ describe('values put into a body', () => {
   });
 
   it('values put into a body make a body where there is none, and none where nothing is put', () => {
-    expect(assigned(undefined, [textAssignment('a.0=x')])).toEqual({ a: { 0: 'x' } });
-    expect(assigned(undefined, [])).toBeUndefined();
+    expect(withAssignments(undefined, [textAssignment('a.0=x')])).toEqual({ a: { 0: 'x' } });
+    expect(withAssignments(undefined, [])).toBeUndefined();
   });
 
   it('values put into a body take every name for a name', () => {
-    const result = assigned({}, [textAssignment('__proto__.polluted=x'), textAssignment('constructor.y=z')]);
+    const result = withAssignments({}, [textAssignment('__proto__.polluted=x'), textAssignment('constructor.y=z')]);
     expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":"x"},"constructor":{"y":"z"}}');
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
   it.each(['a.b=x', 'list.5=x', 'list.x=y', 'none.x=y'])('the assignment %s does not fit the body', (typed) => {
     const body = { a: 'text', list: [1], none: null };
-    expect(() => assigned(body, [textAssignment(typed)])).toThrowError(
+    expect(() => withAssignments(body, [textAssignment(typed)])).toThrowError(
       expect.objectContaining({ code: 'refused_input' }),
     );
   });

@@ -36,7 +36,7 @@ async function marked(...where: Parameters<typeof place>): Promise<string> {
   const notices = new Messages(outputOver(sink), 'normal');
   const noticePalette = await createPalette('always', {}, { isTerminal: true });
   reportTenant({ ...place(...where), notices, noticePalette, noticeColumns: () => Infinity });
-  await notices.settled();
+  await notices.flushed();
   return sink.text;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { advised } from '../../../src/cli/app/advice.ts';
+import { errorWithAdvice } from '../../../src/cli/app/advice.ts';
 import { reportError, type ReportStyle } from '../../../src/cli/output/error-report.ts';
 import { testSystem } from '../config/support/system.ts';
 
@@ -17,7 +17,7 @@ const refused = new SvcError('rejected', 'the service refused the tenant\u001b[3
 
 /** Reports whatever was thrown, as a command does. */
 function reportThrown(error: unknown, style: ReportStyle): string {
-  return reportError(advised(error, undefined, testSystem()), style);
+  return reportError(errorWithAdvice(error, undefined, testSystem()), style);
 }
 
 function parsed(text: string): Record<string, unknown> {

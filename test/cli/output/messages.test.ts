@@ -9,7 +9,7 @@ async function said(level: NoticeLevel): Promise<string> {
   notices.warn('a warning');
   notices.debug('most');
   notices.report('error: it\n');
-  await notices.settled();
+  await notices.flushed();
   return sink.text;
 }
 
@@ -31,7 +31,7 @@ describe('notices', () => {
       const notices = new Messages(outputOver(sink), 'normal', undefined, unicode);
       notices.success('it is stored');
       notices.failure('1 failed');
-      await notices.settled();
+      await notices.flushed();
       texts.push(sink.text);
     }
     const plain = 'it is stored\n1 failed\n';
@@ -42,7 +42,7 @@ describe('notices', () => {
     const sink = new Sink();
     const notices = new Messages(outputOver(sink), 'normal');
     notices.note('two\nlines \u001b[31m\u202e');
-    await notices.settled();
+    await notices.flushed();
     expect(sink.text).toBe('two\\nlines \\x1b[31m\\u202e\n');
   });
 
@@ -50,7 +50,7 @@ describe('notices', () => {
     const notices = new Messages(outputOver(brokenStream('ENOSPC')), 'normal');
     notices.note('lost');
     notices.note('lost too');
-    await expect(notices.settled()).resolves.toBeUndefined();
+    await expect(notices.flushed()).resolves.toBeUndefined();
   });
 });
 
@@ -60,7 +60,7 @@ describe('a long notice', () => {
     const notices = new Messages(outputOver(sink), 'normal');
     notices.note("  more follow than fit here: go on with 'svc logs list --start abc' some time, or not");
     notices.warn('one two three four five six seven eight nine');
-    await notices.settled();
+    await notices.flushed();
     expect(sink.text.split('\n')).toEqual([
       '  more follow than fit here: go on with',
       "  'svc logs list --start abc' some time,",
@@ -75,7 +75,7 @@ describe('a long notice', () => {
     const sink = new Sink();
     const notices = new Messages(outputOver(sink), 'normal');
     notices.note('word '.repeat(40).trim());
-    await notices.settled();
+    await notices.flushed();
     expect(sink.text.trimEnd().split('\n')).toHaveLength(1);
   });
 });

@@ -62,12 +62,12 @@ describe('an output', () => {
 
   it('R51: an output that goes on without its reader drops what is written, and still reports other failures', async () => {
     const gone = outputOver(brokenStream('EPIPE'));
-    gone.goOnWithoutReader();
+    gone.continueWithoutReader();
     await gone.write('x');
     await gone.write('y');
     expect(gone.readerGone.aborted).toBe(false);
     const full = outputOver(brokenStream('ENOSPC'));
-    full.goOnWithoutReader();
+    full.continueWithoutReader();
     expect(isSvcError(await failure(full.write('x')), 'output')).toBe(true);
   });
 

@@ -45,7 +45,7 @@ it('a terminal keeps room for what a column asks for, so that later rows do not 
   const view: View<Row> = {
     ...entryView,
     columns: [
-      { path: 'operation', kind: 'text', least: 20 },
+      { path: 'operation', kind: 'text', minWidth: 20 },
       { path: 'message', kind: 'text' },
     ],
   };

@@ -22,7 +22,7 @@ export interface DataFile {
  */
 export async function readDataFile(context: Context, typed: string): Promise<DataFile> {
   const { name, text } = await readTextFile(context, typed);
-  // Spaces replace comments, so that line numbers stay right.
+  // Comments become spaces, so that line numbers do not change.
   const json = stripComments(text, ' ');
   const isJson = /^\s*(?:[[{]|$)/.test(json);
   // The JSON reader explains syntax errors better; only the YAML reader knows the line of each member.

@@ -1,16 +1,20 @@
+// Prevents a command from writing over a file that it reads.
+
 import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError } from '../../../base/errors.ts';
 import type { System } from '../../../base/system.ts';
 import { optionWords, type Parameters } from '../parameter.ts';
 
-/** A file, its path as typed, and what names it: an option, an argument, or a phrase. */
+/** A file that the command line names. */
 export interface NamedFile {
+  /** The option or argument that names the file, or a phrase for it. */
   readonly name: string;
+  /** The path as typed. */
   readonly typed: string;
 }
 
-/** Lists the files that are named, without those that were not typed. */
+/** Returns the files that were typed, by the option or argument that names each. */
 export function namedFiles(files: Readonly<Record<string, string | undefined>>): NamedFile[] {
   return Object.entries(files).flatMap(([name, typed]) => (typed === undefined ? [] : [{ name, typed }]));
 }
@@ -18,8 +22,7 @@ export function namedFiles(files: Readonly<Record<string, string | undefined>>):
 type Files = Pick<System, 'cwd' | 'stdin'>;
 
 /**
- * Checks that no file to be written is also one that the command reads, or another one that it writes, under whatever
- * name or link.
+ * Refuses an output file that is also an input or another output of the command, even under another name or link.
  * @throws SvcError `usage`, even with --force
  */
 export function refuseOwnInput(system: Files, parameters: Parameters, input: Readonly<Record<string, unknown>>): void {
@@ -38,7 +41,7 @@ export function refuseOwnInput(system: Files, parameters: Parameters, input: Rea
   }
 }
 
-/** Checks that a file to be written is none of the others. @throws SvcError `usage` */
+/** Refuses an output file that is one of the other files or lies in one of the other directories. @throws SvcError `usage` */
 export function refuseReplacing(system: Files, written: NamedFile, others: readonly NamedFile[]): void {
   const target = written.typed === '-' ? undefined : identify(system, written.typed);
   if (!target?.stat.isFile()) return;
@@ -51,25 +54,26 @@ export function refuseReplacing(system: Files, written: NamedFile, others: reado
   });
 }
 
-interface Found {
+interface FileIdentity {
+  /** The path without links; empty for standard input. */
   readonly path: string;
   readonly stat: fs.BigIntStats;
 }
 
-/** Finds what a typed path is, behind all links. A dash is standard input. */
-function identify({ cwd, stdin }: Files, typed: string): Found | undefined {
+/** Identifies the file of a typed path after following all links. A dash is standard input. */
+function identify({ cwd, stdin }: Files, typed: string): FileIdentity | undefined {
   try {
     if (typed === '-') return { path: '', stat: fs.fstatSync(stdin.fd ?? -1, { bigint: true }) };
     const file = fs.realpathSync(path.resolve(cwd, typed));
     return { path: file, stat: fs.statSync(file, { bigint: true }) };
   } catch {
-    // What does not exist, or is no file of this machine, cannot be replaced.
+    // A path without a file cannot be replaced.
     return undefined;
   }
 }
 
-/** Tells whether this is the same plain file, or a directory with the file in it. */
-function contains(one: Found | undefined, { path: file, stat }: Found): boolean {
+/** Tells whether `one` is the same regular file, or a directory that contains the file. */
+function contains(one: FileIdentity | undefined, { path: file, stat }: FileIdentity): boolean {
   if (one === undefined) return false;
   if (one.stat.isDirectory()) return file.startsWith(one.path + path.sep);
   return one.stat.isFile() && one.stat.dev === stat.dev && one.stat.ino === stat.ino;

@@ -9,10 +9,10 @@ const LARGEST_BODY = 1_000_000;
 /** Reads a text file, or standard input for `-`, and returns it with its name for messages. */
 export async function readTextFile(context: Context, typed: string): Promise<{ name: string; text: string }> {
   const name = typed === '-' ? 'standard input' : typed;
-  return { name, text: decoded(await bytesOf(context, typed, name), name) };
+  return { name, text: decodeUtf8(await readBytes(context, typed, name), name) };
 }
 
-async function bytesOf(context: Context, typed: string, name: string): Promise<Buffer> {
+async function readBytes(context: Context, typed: string, name: string): Promise<Buffer> {
   if (typed !== '-') {
     const file = resolvePath(context, typed);
     const bytes = await readFileOrPipe(file, LARGEST_BODY + 1, context).catch((error: unknown) => {
@@ -36,9 +36,9 @@ function tooLong(name: string): SvcError {
   });
 }
 
-function decoded(bytes: Buffer, name: string): string {
+function decodeUtf8(bytes: Buffer, name: string): string {
   try {
-    // A byte order mark at the start is dropped.
+    // The decoder drops a byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new SvcError('refused_input', `${name} is not UTF-8 text`, { hint: 'Save it as UTF-8.' });
@@ -54,7 +54,7 @@ export async function readInput(stdin: InputStream, limit: number, signal: Abort
   const stop = (): void => void stdin.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    return await gathered(stdin, limit);
+    return await readChunks(stdin, limit);
   } catch (error) {
     throw readFailure('standard input', error);
   } finally {
@@ -63,7 +63,7 @@ export async function readInput(stdin: InputStream, limit: number, signal: Abort
   }
 }
 
-async function gathered(stdin: InputStream, limit: number): Promise<Buffer> {
+async function readChunks(stdin: InputStream, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin as AsyncIterable<Buffer | string>) {

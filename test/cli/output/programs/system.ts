@@ -1,6 +1,6 @@
 import { SvcError } from '../../../../src/base/errors.ts';
 import { type System, systemClock } from '../../../../src/base/system.ts';
-import { advised } from '../../../../src/cli/app/advice.ts';
+import { errorWithAdvice } from '../../../../src/cli/app/advice.ts';
 import { reportError } from '../../../../src/cli/output/error-report.ts';
 import { ReaderGone, standardStream } from '../../../../src/cli/output/output.ts';
 import { openTerminal, type Terminal } from '../../../../src/cli/output/terminal.ts';
@@ -31,7 +31,7 @@ export async function runProgram(body: (terminal: Terminal, system: System) => P
   } catch (error) {
     if (error instanceof ReaderGone) return;
     terminal.progress.end();
-    terminal.notices.report(reportError(advised(error, undefined, system), { machine: false, debug: false }));
+    terminal.notices.report(reportError(errorWithAdvice(error, undefined, system), { machine: false, debug: false }));
     process.exitCode = error instanceof SvcError ? error.exitCode : 1;
   } finally {
     await terminal.close();
