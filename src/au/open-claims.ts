@@ -1,3 +1,5 @@
+// Reads from the state directory which jobs are open, without a request and without opening a ledger.
+
 import fs from 'node:fs';
 import path from 'node:path';
 import { readRegularFileSync } from '../base/files/read.ts';

@@ -1,3 +1,5 @@
+// Reads result files, and explains the codes in them.
+
 import { SvcError } from '../base/errors.ts';
 import type { ResultStep } from '../cli/config/values.ts';
 import table from './glossary.json' with { type: 'json' };

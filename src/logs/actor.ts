@@ -1,3 +1,5 @@
+// Names the actors of log entries.
+
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { within } from '../base/within.ts';
 import type { Context } from '../cli/app/command.ts';

@@ -1,3 +1,5 @@
+// Counts log entries for `svc logs stats`.
+
 import { parseTime } from '../cli/output/time.ts';
 import { HOUR_MS } from '../schema/durations.ts';
 import type { Log } from '../schema/log.ts';

@@ -1,3 +1,5 @@
+// A log entry as tails and archives use it: its time, its key, and positions in the log.
+
 import { hash } from 'node:crypto';
 import { SvcError } from '../base/errors.ts';
 import { sourceOf } from '../base/json/source.ts';

@@ -1,3 +1,5 @@
+// The filters of log entries: which the service applies, and which svc applies.
+
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { didYouMean, nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';

@@ -1,3 +1,5 @@
+// The options of commands that read logs.
+
 import { SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';

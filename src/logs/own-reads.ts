@@ -1,3 +1,5 @@
+// Hides the log entries that svc itself causes by reading logs.
+
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { countText, isoTime, parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';

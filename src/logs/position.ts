@@ -1,3 +1,5 @@
+// The format of a position in the log, in checkpoints and archives.
+
 import * as z from 'zod/mini';
 import { isoTime } from '../cli/output/time.ts';
 import type { TailPosition } from './entry.ts';

@@ -1,3 +1,5 @@
+// Lists log entries from the service, page by page, with filters and a limit.
+
 import { SvcError } from '../base/errors.ts';
 import { MAX_DEPTH } from '../base/json/source.ts';
 import type { Context } from '../cli/app/command.ts';

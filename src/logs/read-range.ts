@@ -1,3 +1,5 @@
+// Reads all log entries of a time range, through lists whose pages shift.
+
 import { SvcError } from '../base/errors.ts';
 import type { Clock } from '../base/system.ts';
 import { isoTime, parseTime, SECOND_MS, utcTime, wholeSecond } from '../cli/output/time.ts';

@@ -1,3 +1,5 @@
+// Sentences that several log commands print.
+
 import type { Context } from '../cli/app/command.ts';
 import { cleanText, wrapWords } from '../cli/output/text.ts';
 import { formatDuration, formatTime, isoTime, utcTime } from '../cli/output/time.ts';

@@ -1,3 +1,5 @@
+// The views of log entries.
+
 import type { Context } from '../cli/app/command.ts';
 import type { Column, Tone, View } from '../cli/output/view.ts';
 import { LOG_FIELDS } from '../schema/log-fields.ts';

@@ -12,7 +12,7 @@ import type { JobFiles } from '../job/job-files.ts';
 import { holdJob } from '../job/verdict.ts';
 import { openComparedLedger } from '../jobs/compare-jobs.ts';
 import { doubtError } from '../ledger/doubt.ts';
-import { byText, deliveryOf, isDone, stands } from '../ledger/claims.ts';
+import { senderName, deliveryOf, wereResultsRead, hasStandingClaim } from '../ledger/claims.ts';
 import { type ClaimedJob, CommandLedger } from '../ledger/command-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { ledgerOfKey } from '../jobs/named-cycle.ts';
@@ -78,7 +78,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   if (tenant === undefined) throw notInLedger();
   const claimed = await reading.claimed(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);
-  if (!stands(claimed.entries, job)) {
+  if (!hasStandingClaim(claimed.entries, job)) {
     // Another job may have these rows by now.
     context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
     return rowOfClaim(claimed, 'holds no rows any more');
@@ -93,13 +93,15 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const risk = isPaid ? 'are paid for, and its results are lost unless a machine has them' : 'may have been paid for';
   context.notices.warn(`the rows of job ${job} ${risk}: the service ${said}`);
   if (found?.status === 'pending' && files.sent === undefined)
-    context.notices.warn(`svc of ${byText(claimed.claim)} may be uploading its file now: make sure that it has ended`);
+    context.notices.warn(
+      `svc of ${senderName(claimed.claim)} may be uploading its file now: make sure that it has ended`,
+    );
   await confirm(context, isPaid ? `Close job ${job}? Its rows stay in their cycle.` : `Free the rows of job ${job}?`);
   const ledger = openComparedLedger(context, ['au', 'abandon', job]);
   const progress = await holdSender(context, files, async () => {
     // The job may have got its file while the question was open.
     const now = await ledger.claimed(tenant, job);
-    if (now === undefined) throw claimed.cycle.lacksClaim(job);
+    if (now === undefined) throw claimed.cycle.missingClaimError(job);
     if ((await judge(now)).isPaid) {
       await now.cycle.endClaim({ kind: 'done', job, born: null });
       return 'closed, rows are paid for';
@@ -162,7 +164,7 @@ function judged(claimed: ClaimedJob, found: AccountUpdaterJob | undefined, files
   const why =
     (status === 'processing' && 'the service is processing it') ||
     (status === 'completed' && 'it is completed') ||
-    (isDone(entries, claim.job) && 'its results were read') ||
+    (wereResultsRead(entries, claim.job) && 'its results were read') ||
     (files.sent === 'stored' && status === 'pending' && 'the store confirmed its file');
   const isRecent = now <= provableUntil(claim);
   if (!why && found === undefined && isRecent && files.sent === 'stored')

@@ -6,7 +6,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { actionParameter } from '../results/action-option.ts';
 import { keepParameter } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
-import { dominanceWarning, drawReport, reportView, wholeOf } from '../results/report-view.ts';
+import { dominanceWarning, drawReport, reportView, totalRows } from '../results/report-view.ts';
 import { GROUPS } from '../result-codes.ts';
 
 const parameters = {
@@ -50,7 +50,7 @@ export const report = defineCommand({
       const columns = out.isTerminal ? out.width : Infinity;
       await out.write(drawReport(made, { palette, unicode, plain, columns }));
     } else {
-      const warning = dominanceWarning(made.codes, wholeOf(made));
+      const warning = dominanceWarning(made.codes, totalRows(made));
       if (warning !== undefined) context.notices.warn(warning);
       await print(made);
     }

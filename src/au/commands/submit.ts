@@ -24,7 +24,7 @@ import { firstChange, firstRequest } from '../job/job-view.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
 import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { isDone, standingClaims } from '../ledger/claims.ts';
+import { wereResultsRead, standingClaims } from '../ledger/claims.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { checkThreshold, countCycle, printResults, type Submission, submissionView } from '../results/submission.ts';
 
@@ -188,7 +188,7 @@ class Sending {
     const { again, sentNow } = this.#submission;
     const earlier = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
     // A job whose results somebody read has its file, also when the service has forgotten it.
-    const unread = earlier.filter(({ claim }) => !isDone(found.cycle.entries, claim.job));
+    const unread = earlier.filter(({ claim }) => !wereResultsRead(found.cycle.entries, claim.job));
     const polled = await pollFile(this.#context, { ...found, jobs: unread }, { wait: false, again });
     const { reason } = polled;
     const isFailed = isSvcError(reason, 'job_failed');

@@ -1,3 +1,5 @@
+// The files that this machine keeps of a job: its rows, how far they were sent, and its results.
+
 import fs from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../base/files/directory.ts';
@@ -11,8 +13,8 @@ import type { UploadSource } from '../../client/transfer/source.ts';
 import { folderOf } from '../../base/files/names.ts';
 
 /**
- * How much of a file was sent to its job: nothing while it is not known which machine made the claim, a part that is of no
- * use, all of it, or all of it with the store's confirmation.
+ * How much of a file this machine sent to its job. `claiming`: nothing, while another machine may make the claim. `some`: at
+ * most a useless part. `all`: all bytes may be out. `stored`: the store confirmed the file.
  */
 export type Sent = 'claiming' | 'some' | 'all' | 'stored';
 
@@ -21,10 +23,7 @@ export function senderOf(context: Pick<Context, 'settings'>): string {
   return `${context.settings.profile.value} ${serviceOf(context)}`;
 }
 
-/**
- * What this machine keeps of a job: the rows that it sends, how much of them was sent, and the results. With the rows, an
- * upload can go on; what is paid for stands in the ledger alone.
- */
+/** The files of a job on this machine. They let an upload continue; only the ledger says what is paid for. */
 export class JobFiles {
   readonly directory: string;
   readonly job: string;
@@ -35,7 +34,7 @@ export class JobFiles {
     this.job = job;
   }
 
-  /** The path of the rows that were or are to be sent, header included. */
+  /** The path of the job's rows, with the header. */
   get request(): string {
     return path.join(this.directory, 'request.csv');
   }
@@ -54,7 +53,7 @@ export class JobFiles {
     }
   }
 
-  /** Keeps results that the operator accepted, so that the file or cycle of the job can have them too. */
+  /** Keeps results that the operator accepted, for the file and the cycle of the job. */
   accept(results: string, sha256: string): void {
     this.make();
     writeFileAtomicSync(this.#acceptedFile, `${sha256}\n`);
@@ -62,7 +61,7 @@ export class JobFiles {
     this.removeRefused();
   }
 
-  /** Removes results that were refused, once there are others. */
+  /** Removes refused results, after a download was proven. */
   removeRefused(): void {
     fs.rmSync(`${this.results}.unproven`, { force: true });
   }
@@ -75,7 +74,7 @@ export class JobFiles {
     return path.join(this.directory, 'sent');
   }
 
-  /** How much was sent from here; undefined if this machine has no part in the upload. */
+  /** How much this machine sent; undefined if it has no record of the upload. */
   get sent(): Sent | undefined {
     return SENT.find((each) => each === this.#read()[0]);
   }
@@ -85,7 +84,7 @@ export class JobFiles {
     return this.#read()[1] === sender;
   }
 
-  /** Whether the job may have the whole file. It may, unless it is recorded that only a part was sent. */
+  /** Whether the job may have the whole file. Only a record of a partial upload excludes it. */
   get mayBeWhole(): boolean {
     return this.sent !== 'some';
   }
@@ -95,14 +94,14 @@ export class JobFiles {
     return this.sent === 'all' || this.sent === 'stored';
   }
 
-  /** Keeps the rows of a job and records how much of them was sent, before they are claimed. Keeps an earlier record. */
+  /** Keeps the rows of a job before they are claimed, and records how much was sent unless a record exists. */
   async begin(source: Pick<UploadSource, 'open'>, sender: string, sent: Sent): Promise<void> {
     if (this.sent !== undefined) return;
     makeDirectory(this.directory);
     const copy = async (draft: Draft): Promise<void> => {
       for await (const piece of source.open()) await draft.write(piece);
     };
-    // Whoever reads the rows compares them with the hash in their claim.
+    // Not flushed: readers compare the rows with the hash in the claim.
     await writeWhole(this.request, true, copy, { isFlushed: false });
     this.#write(sent, sender);
   }
@@ -113,7 +112,7 @@ export class JobFiles {
     if (sent !== recorded) this.#write(sent, sender);
   };
 
-  /** Makes the directory, for results alone. */
+  /** Makes the directory of a job that only gets results here. */
   make(): void {
     makeDirectory(this.directory);
   }
@@ -123,13 +122,13 @@ export class JobFiles {
     fs.rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** Runs `work` while no other process of this machine sends the file. @throws SvcError `config` if one does */
+  /** Runs `work` with the lock of the job's files. @throws SvcError `config` if another process has the lock */
   hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
     this.make();
     return withLock(this.#lock, host, work, { waitMs: 0, what: `job ${this.job}` });
   }
 
-  /** Tells whether a process of this machine, which may still be alive, sends the file. */
+  /** Tells whether a process that may be alive has the lock. */
   isHeld(host: Pick<LockHost, 'pid' | 'isAlive'>): boolean {
     return isLocked(this.#lock, host);
   }

@@ -1,3 +1,5 @@
+// The view of a job, and the first request of each command with jobs.
+
 import type { PreviewRequest } from '../../cli/app/command.ts';
 import { fieldPaths, statusAmong, type Tone, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
@@ -23,7 +25,7 @@ export const jobView: View<ListedJob> = {
   secret: ['upload_url', 'download_url'],
 };
 
-/** Returns how the status of a job, a file or a cycle is colored. */
+/** Returns the color of the status of a job, a file or a cycle. */
 export function toneOf(status: unknown): Tone | undefined {
   return TONES.get(status);
 }

@@ -1,3 +1,5 @@
+// Reads jobs from the service: one, several, or the list.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { formatDuration, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -21,7 +23,7 @@ type PollEvent =
     }
   | { readonly kind: 'unreachable'; readonly reason: string; readonly nextMs: number };
 
-/** An event in the life of a job. `job` is the id of the job, or in a wait for several jobs what they are of. */
+/** An event in the life of a job. `job` is the id of the job; in a wait for several jobs, their file or cycle. */
 export type JobEvent =
   | { readonly kind: 'created'; readonly job: AccountUpdaterJob }
   | {
@@ -34,7 +36,7 @@ export type JobEvent =
   | { readonly kind: 'uploaded' | 'completed'; readonly job: string }
   | ({ readonly job: string } & PollEvent)
   | { readonly kind: 'downloaded'; readonly job: string; readonly path: string }
-  /** Results are not proven complete, and are downloaded again after a pause. */
+  /** Results were not proven complete, and are downloaded again after a pause. */
   | { readonly kind: 'unproven'; readonly job: string; readonly flaws: readonly Flaw[]; readonly nextMs: number }
   /** The ledger does not know these jobs of the key. They are undefined if the key may not list jobs. */
   | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] | undefined }
@@ -92,7 +94,7 @@ export async function* jobPages(client: Client, { orNone = false } = {}): AsyncG
   }
 }
 
-/** Finds jobs by their ids, in the list if there are several. A job that the service does not know is left out. */
+/** Finds jobs by their ids: several in the list, one by reading it. Unknown jobs are left out. */
 export async function findJobs(client: Client, ids: ReadonlySet<string>): Promise<Map<string, AccountUpdaterJob>> {
   const wanted = new Set(ids);
   const found = wanted.size > 1 ? await findInList(client, wanted) : new Map<string, AccountUpdaterJob>();
@@ -119,7 +121,7 @@ async function findInList(client: Client, wanted: Set<string>): Promise<Map<stri
   return found;
 }
 
-/** The error for a list of jobs that proves nothing about a job that it does not show. */
+/** The error for a list of jobs that may miss jobs. */
 export class UnsoundList extends SvcError {}
 
 export function unsoundList(why: string, cause?: SvcError): UnsoundList {
@@ -136,8 +138,8 @@ export function unsoundList(why: string, cause?: SvcError): UnsoundList {
 }
 
 /**
- * Yields the pages of the list, newest first. Only such a list shows which jobs the tenant has: each page is full if another
- * follows, and the page without a next one is the beginning of the list.
+ * Yields the pages of the list, newest first, if the list is sound: every page is full except the last one, jobs are in order,
+ * and no cursor repeats. Only a sound list proves that a job is missing.
  * @throws UnsoundList for any other list, and for one that breaks off
  */
 export async function* soundPages(client: Client, size: number): AsyncGenerator<Page<ListedJob>> {
@@ -163,12 +165,12 @@ export async function* soundPages(client: Client, size: number): AsyncGenerator<
   }
 }
 
-/** Tells whether an item of the list is a job that can be used like one that was read by its id. */
+/** Tells whether an item of the list has everything that a job read by its id has. */
 export function isReadable(job: ListedJob): job is AccountUpdaterJob {
   return typeof job.id === 'string' && typeof job.status === 'string';
 }
 
-/** Names an item of the list, also one without a readable id. */
+/** Names an item of the list for messages, by its id or else by its creation time. */
 export function nameOf({ id, created_at: created }: ListedJob): string {
   return id || `(an item without a readable id${created ? `, created ${created}` : ''})`;
 }

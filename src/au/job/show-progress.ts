@@ -1,3 +1,5 @@
+// Shows what happens to jobs: created, uploading, polled, completed.
+
 import type { Context } from '../../cli/app/command.ts';
 import type { TransferProgress, WaitProgress } from '../../cli/output/progress.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -9,11 +11,11 @@ const TYPICAL = 'typically about a day';
 const NOT_COMPARED =
   'the jobs of the service were not compared with the ledger, because this key may not list them or their list is incomplete: if this state directory is an older copy, rows that were submitted since are billed again';
 
-/** The jobs of a file that are sent now, in the order of its rows. */
+/** The jobs that a file is sent in now, in the order of its rows. */
 export interface SentJobs {
-  /** How many jobs the file needs now. */
+  /** The number of jobs. */
   readonly count: number;
-  /** The place of each job among them, starting at 1. */
+  /** The number of each job, starting at 1. */
   readonly places: ReadonlyMap<string, number>;
 }
 
@@ -31,7 +33,7 @@ class JobsProgress {
   /** The transfers by job, because several can run at once. */
   readonly #transfers = new Map<string, TransferProgress>();
   readonly #waits = new Map<string, WaitProgress>();
-  /** The jobs that were not found, each of which is named once: a wait may poll for minutes. */
+  /** The jobs that were reported as not found, so that each is reported once. */
   readonly #notFound = new Set<string>();
   /** When the first file was sent, in epoch milliseconds of this machine's clock. */
   #begun: number | undefined;

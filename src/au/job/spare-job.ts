@@ -1,3 +1,5 @@
+// Creates jobs, and keeps one that was created only to show the key's tenant and application.
+
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { applicationOfKey, type KeyAtService, rememberApplication } from '../../cli/config/known-keys.ts';
@@ -8,10 +10,10 @@ import { MINUTE_MS } from '../../schema/durations.ts';
 /** The command that shows whether a job was created. */
 const JOBS = ['au', 'jobs'];
 
-/** How old the job may get: half of the age at which a new job counts as one that the service did not just create. */
+/** The largest age of a spare job that gets rows: half of the age up to which a job counts as just created. */
 const FRESH_MS = 5 * MINUTE_MS;
 
-/** Remembers from one command to the next which application the key in use belongs to, as the jobs that it created show. */
+/** Remembers the application of the key between commands. Only a job that the key created shows it. */
 export interface CreatorMemory {
   known(): Promise<string | undefined>;
   remember(application: string): Promise<void>;
@@ -32,8 +34,8 @@ export function creatorMemory(context: Context, { baseUrl }: Client): CreatorMem
 }
 
 /**
- * Creates the jobs of a command. A spare one is created only for what its response shows: the key's tenant, or that a list is
- * up to date. The first rows that need a job take it. Without a file it costs nothing and is deleted within an hour.
+ * Creates the jobs of a command. A spare job is created for what its response shows: the key's tenant, or that a list is up to
+ * date. The first rows get it. Without a file, it costs nothing, and the service deletes it within an hour.
  */
 export class SpareJob {
   readonly #client: Client;
@@ -45,13 +47,12 @@ export class SpareJob {
     this.#memory = memory;
   }
 
-  /** Returns the spare job, which is created unless one is there already. */
+  /** Returns the spare job, and creates it if necessary. */
   async get(): Promise<AccountUpdaterJob> {
     if (this.#job !== undefined && this.#isFresh(this.#job)) return this.#job;
     return (this.#job = await this.create());
   }
 
-  /** Creates a job. */
   async create(): Promise<AccountUpdaterJob> {
     const job = await this.#client.accountUpdater.create(JOBS);
     if (job.created_by) await this.#memory?.remember(job.created_by);
@@ -63,12 +64,12 @@ export class SpareJob {
     return this.#memory?.known();
   }
 
-  /** Takes a job back to which nothing was sent. */
+  /** Takes back a job to which nothing was sent. */
   put(job: AccountUpdaterJob): void {
     this.#job ??= job;
   }
 
-  /** Returns the job for rows to send, if there is one. A question may have waited long for its answer meanwhile. */
+  /** Returns the spare job for rows, unless it is too old: a question to the operator may have waited for long. */
   take(): AccountUpdaterJob | undefined {
     const job = this.#job;
     this.#job = undefined;

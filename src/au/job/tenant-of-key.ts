@@ -1,10 +1,12 @@
+// Finds the tenant of a key from responses of the service.
+
 import { type ErrorCode, isSvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isObject } from '../../schema/json-value.ts';
 
 /**
- * Finds out by reads alone which tenant the key of a client belongs to: from the newest jobs, then from the tenant itself if
- * the key may read it. Returns undefined if the service names none, or several.
+ * Finds the tenant of a client's key without creating anything: from the newest jobs, or from the tenant if the key may read it.
+ * Returns undefined if the service names no tenant, or several.
  */
 export async function tenantOfKey(client: Client): Promise<string | undefined> {
   const jobs = (await ifAllowed(client.accountUpdater.list({ pageSize: 100 }).first(100))) ?? [];
@@ -12,7 +14,7 @@ export async function tenantOfKey(client: Client): Promise<string | undefined> {
   return first === undefined ? readSelf(client) : second === undefined ? first : undefined;
 }
 
-/** Returns the tenant of the embedded sandbox, which is a new one after a reset; undefined if it does not respond. */
+/** Returns the tenant of the embedded sandbox; undefined if it does not respond. A reset gives it a new tenant. */
 export async function tenantOfSandbox(client: Client): Promise<string | undefined> {
   try {
     return (await client.tenant.read()).id;
@@ -32,7 +34,7 @@ async function readSelf(client: Client): Promise<string | undefined> {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Returns the result of a read. Returns undefined if it is forbidden or not found, because neither proves anything. */
+/** Returns the result of a read; undefined if the read is forbidden or finds nothing. */
 async function ifAllowed<T>(read: Promise<T>, ...refusals: ErrorCode[]): Promise<T | undefined> {
   try {
     return await read;

@@ -1,3 +1,5 @@
+// Uploads a request file to its job, and polls the job if the response is unclear.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
@@ -59,7 +61,7 @@ export async function requireArrived(
   options.onEvent?.({ kind: 'uploaded', job });
 }
 
-/** Returns the error for a job to which an earlier command may have sent the file, so that nothing is sent now. */
+/** Returns the error for a job to which an earlier command may have sent the file. */
 export function sentBefore(job: string): SvcError {
   return new SvcError(
     'outcome_unknown',
@@ -93,7 +95,7 @@ async function putFile(
       if (!(error instanceof AddressRefused) || attempt >= MAX_TRIES) throw error;
       const now = await readJob(client, job.id);
       if (now.status !== 'pending') break;
-      // The same address would be refused again, because the store refused it for another reason than its age.
+      // The job has no newer address, so the store refused this one for another reason than its age.
       if (now.upload_url === current.upload_url) throw error;
       current = now;
     }
@@ -143,7 +145,7 @@ interface Poll {
   readonly job: AccountUpdaterJob | undefined;
 }
 
-/** Returns the upload address of a pending job. @throws SvcError if there is no address, or none that svc can use safely */
+/** Returns the upload address of a pending job. @throws SvcError for a missing or unsafe address */
 export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): URL {
   if (job.upload_url) {
     const url = requireStoreAddress(job.upload_url, job.id, service);

@@ -1,23 +1,23 @@
+// How a command with jobs ends: `outcomeOf` turns an error into an outcome, and `exitCodeOf` turns outcomes into an exit
+// code.
+
 import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, isSvcError, type SvcError } from '../../base/errors.ts';
 import { isHeld, type LockHost } from '../../base/files/lock.ts';
 import type { JobFiles } from './job-files.ts';
 
-// This file decides how a command ends that works on jobs: `outcomeOf` turns an error into an outcome, and `exitCodeOf`
-// turns outcomes into an exit code.
-
-/** Returns an error whose message begins with the end of the command's time. */
+/** Returns `reason` with the time limit of the command before its message. */
 export function after(commandTimeout: SvcError, reason: SvcError): SvcError {
   return reason.with({ message: `${commandTimeout.message}; ${reason.message}` });
 }
 
-/** What a command works on, as the members of its error name it; none for everything that is open. */
+/** The job, cycle or file that a command works on, for the facts of its error. Empty for everything that is open. */
 type Resumed =
   | { readonly file: string }
   | { readonly job: string }
   | { readonly cycle: string }
   | Readonly<Record<string, never>>;
 
-/** Adds the command that resumes the work to the error of an interrupt or the time limit, unless a part of the work did. */
+/** Adds the command that resumes the work to an interrupt or time limit, unless the error has one already. */
 export async function resumable<T>(
   next: readonly string[] | (() => readonly string[]),
   facts: Resumed,
@@ -50,10 +50,7 @@ export async function holdJob<T>(
   }
 }
 
-/**
- * What became of a cycle in this command. `pending`: a response in this command reported it. `held`: another living
- * process works on one of its jobs.
- */
+/** The result of a command for a cycle. `pending`: the service reported it. `held`: another process works on a job of it. */
 export type Outcome = ErrorCode | 'done' | 'held';
 
 /** Returns the outcome of work that ended with an error. */

@@ -1,3 +1,5 @@
+// Waits for a job, and for reads that an outage may interrupt.
+
 import type { Clock } from '../../base/system.ts';
 import { SvcError } from '../../base/errors.ts';
 import { formatDuration } from '../../cli/output/time.ts';
@@ -10,13 +12,10 @@ import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { after } from './verdict.ts';
 import { failedError, findJob, type JobOptions, missingError, pollReporter } from './job.ts';
 
-/** How long a job must be missing in every poll before this counts, because a replica may lag. */
+/** How long every poll must miss a job until it counts as missing: a replica may lag. */
 export const MISSING_MS = 5 * MINUTE_MS;
 
-/**
- * Records since when each job of a wait has been missing in every poll. A single response that a job does not exist proves
- * nothing, because a replica may lag.
- */
+/** Records since when every poll of a wait has missed a job. A single poll proves nothing, because a replica may lag. */
 export class Absences {
   readonly #since = new Map<string, number>();
   readonly #clock: Pick<Clock, 'now'>;
@@ -25,7 +24,7 @@ export class Absences {
     this.#clock = clock;
   }
 
-  /** Notes what a poll found of a job. */
+  /** Records whether a poll missed a job. */
   note(job: string, isMissing: boolean): void {
     if (!isMissing) this.#since.delete(job);
     else if (!this.#since.has(job)) this.#since.set(job, this.#clock.now());
@@ -49,8 +48,8 @@ export interface WaitOptions extends JobOptions {
 export const LONGEST_WAIT_MS = 8 * DAY_MS;
 
 /**
- * Polls a job with increasing intervals until it is completed. Outages do not end the wait, but for one that lasts from its
- * beginning, when nothing is known of the job.
+ * Polls a job with increasing intervals until it is completed. Outages do not end the wait, except one that lasts from the
+ * beginning of the wait: then nothing is known of the job.
  * @throws SvcError `job_failed`, `job_expired` for a deleted job, `pending` if the time limit ended and a response
  *   reported the job as pending, otherwise the reason for the lack of responses
  */
@@ -89,10 +88,7 @@ export async function waitForJob(
   return job;
 }
 
-/**
- * Returns a function that reads a job. A single 404 does not mean that a job is gone if it was seen before or may have its
- * file.
- */
+/** Returns a function that reads a job. A single 404 is ignored for a job that was seen before or may have its file. */
 function jobReader(
   client: Client,
   id: string,
@@ -110,10 +106,10 @@ function jobReader(
   };
 }
 
-/** How long a wait outlasts an outage of what it reads first, and between its polls. */
+/** How long `outlast` and the first poll of a wait retry through an outage. */
 const OUTAGE_MS = 15 * MINUTE_MS;
 
-/** Reads something once, and with `wait` again while the service, the ledger or the store does not respond. */
+/** Runs a read. With `wait`, repeats it while the service, the ledger or the store does not respond. */
 export async function outlast<T>(
   { clock, signal, progress }: Pick<Context, 'clock' | 'signal' | 'progress'>,
   wait: boolean,

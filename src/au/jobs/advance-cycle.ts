@@ -7,7 +7,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
-import { isDone, openJobs, standingClaims } from '../ledger/claims.ts';
+import { wereResultsRead, openJobs, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { isFileCycle, submitWords } from '../ledger/cycle-names.ts';
 import type { NamedCycle } from './named-cycle.ts';
@@ -60,7 +60,7 @@ export function resultsOfCycle({ name, entries }: Pick<NamedCycle, 'name' | 'ent
  */
 export async function requireResultsFile({ entries }: Pick<NamedCycle, 'entries'>, to: Destination): Promise<void> {
   await requireDestination(to);
-  if (openJobs(entries).some((job) => !isDone(entries, job))) await inspectTarget(to.out, to.force);
+  if (openJobs(entries).some((job) => !wereResultsRead(entries, job))) await inspectTarget(to.out, to.force);
 }
 
 /**
@@ -204,7 +204,7 @@ export async function unsentRowsError({ name, cycle, entries }: CycleRows): Prom
     const sets = await Promise.all(accountedFor.map((other) => cycle.rowSetOf(other)));
     // Row sets of an earlier build cannot be compared, but files with the same bytes have the same rows.
     const isSentAgain = accountedFor.some((other) => other.sha256 === sha256);
-    const unsent = isSentAgain ? 0 : rows.left(sets.filter((set) => set !== undefined));
+    const unsent = isSentAgain ? 0 : rows.countMissingFrom(sets.filter((set) => set !== undefined));
     if (isFreed) accountedFor.push(claim);
     else if (unsent > 0)
       return new SvcError(

@@ -10,7 +10,7 @@ import { requireDirectory } from '../../cli/config/paths.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { knownText } from '../ledger/doubt.ts';
+import { whenKnownText } from '../ledger/doubt.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { FileRows } from '../ledger/request-rows.ts';
 import type { Check } from '../request/checks.ts';
@@ -117,7 +117,7 @@ export function reportDivision(
     const all = check.rows === 1 ? 'the only row' : `all ${countText(check.rows, 'row')}`;
     const which = one.rows === check.rows ? `${all} of ${name}` : `${formatNumber(one.rows)} ${of}`;
     const isDoubtful = one.status === undefined && !one.isDone;
-    const doubt = isDoubtful ? `; whether the service has them ${knownText(one.claim, now)}` : '';
+    const doubt = isDoubtful ? `; whether the service has them ${whenKnownText(one.claim, now)}` : '';
     const text = `${which} ${one.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${senderText(one, now)}${doubt}`;
     if (isDoubtful) notices.warn(text);
     else notices.note(text);

@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import { countText, fixedPercent, formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { byText, deliveryOf, isDone, standingClaims } from '../ledger/claims.ts';
+import { senderName, deliveryOf, wereResultsRead, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { findJob } from '../job/job.ts';
 import { fileCycles, unknownRowsCycle } from '../ledger/earlier-keys.ts';
@@ -14,7 +14,7 @@ import { ForkedLedger } from '../ledger/damage.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
 import type { DividedRows } from '../request/rows-file.ts';
-import type { Taken } from '../ledger/claims.ts';
+import type { SettledClaim } from '../ledger/claims.ts';
 
 /** How many of the newest cycles a new cycle is compared with. */
 const MAX_COMPARED_CYCLES = 40;
@@ -63,7 +63,7 @@ export async function otherCycles(
       const { name } = cycle;
       const claims = standingClaims(entries);
       const shared = await countSharedRows(cycle, claims, rows, sha256);
-      const unread = claims.map(({ job }) => job).filter((job) => !isDone(entries, job));
+      const unread = claims.map(({ job }) => job).filter((job) => !wereResultsRead(entries, job));
       return { name, began, shared, openJobs: unread, isSameFile: ownNames.has(name) };
     }),
   );
@@ -87,7 +87,7 @@ async function countSharedRows(
 ): Promise<number> {
   let shared = 0;
   for (const claim of claims)
-    if (claim.row_set !== null) shared += await rows.shared(await cycle.rowSetOf(claim));
+    if (claim.row_set !== null) shared += await rows.countShared(await cycle.rowSetOf(claim));
     else if (claim.file.sha256 === sha256) shared += claim.rows;
   return Math.min(shared, rows.size);
 }
@@ -168,7 +168,7 @@ interface SubmittedBefore {
   /** The name of the file's cycle in the ledger. */
   readonly cycle: string;
   /** The jobs with the rows of the file. */
-  readonly joined: readonly (Taken & { readonly file: DividedRows })[];
+  readonly joined: readonly (SettledClaim & { readonly file: DividedRows })[];
   /** The command that submits the file, as words. */
   readonly words: readonly string[];
   readonly now: number;
@@ -204,7 +204,7 @@ export function refuseOldResults(
   const last = Math.max(...times.map(({ sent }) => sent));
   throw new SvcError(
     'conflict',
-    `all rows of ${name} were sent ${formatDuration(now - last)} ago by ${byText(first.claim)} in ${countText(joined.length, 'job')}, whose results were read; nothing was submitted now`,
+    `all rows of ${name} were sent ${formatDuration(now - last)} ago by ${senderName(first.claim)} in ${countText(joined.length, 'job')}, whose results were read; nothing was submitted now`,
     {
       hint: `${refreshText(now)} These results again, without a bill:`,
       next: [...words, '--cycle', cycle, ...(words.includes('--wait') ? [] : ['--wait'])],

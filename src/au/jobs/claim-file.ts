@@ -8,8 +8,8 @@ import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { boundJob, RowsTaken } from '../ledger/claim-rows.ts';
-import { standingClaims, type Taken } from '../ledger/claims.ts';
+import { jobBoundError, RowsTaken } from '../ledger/claim-rows.ts';
+import { standingClaims, type SettledClaim } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
@@ -82,7 +82,7 @@ async function bindFile(
   const opened = await ledger.open(tenant);
   const bound = standingClaims(await opened.cycle(cycle).read()).find((claim) => claim.job === job.id);
   // The same rows with other dates are another file, and a job takes only one file.
-  if (bound && bound.sha256 !== sha256) throw boundJob(job.id);
+  if (bound && bound.sha256 !== sha256) throw jobBoundError(job.id);
   const { name } = named;
   if (!payAgain && !isBegun) {
     const submit = ['au', 'submit', typed];
@@ -139,7 +139,7 @@ async function requireFreeRows(
 }
 
 /** Returns the error for a file that must be sent whole, although other jobs have some of its rows. */
-export function rowsTakenError(file: NamedFile, taken: readonly Taken[], rows: number, now: number): SvcError {
+export function rowsTakenError(file: NamedFile, taken: readonly SettledClaim[], rows: number, now: number): SvcError {
   const shared = Math.min(
     rows,
     taken.reduce((sum, one) => sum + one.rows, 0),

@@ -8,7 +8,7 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
-import { CommandLedger, type KnownLedger } from '../ledger/command-ledger.ts';
+import { CommandLedger, type LedgerToCompare } from '../ledger/command-ledger.ts';
 import { nameOf, soundPages, unsoundList, UnsoundList } from '../job/job.ts';
 import { MISSING_MS } from '../job/wait.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -31,7 +31,7 @@ const LISTED_MS = 7 * DAY_MS;
 const OUTSIDE_THE_LEDGER = 'a machine that does not use this ledger';
 const BEFORE_THE_LEDGER = 'another state directory, since this ledger is new';
 
-export type JobsLedger = Pick<CommandLedger, 'isShared' | 'known'>;
+export type JobsLedger = Pick<CommandLedger, 'isShared' | 'ledgerToCompare'>;
 
 /** The ledger to compare with, and how strict the comparison is. */
 export interface Comparison {
@@ -119,7 +119,7 @@ export async function previewComparison(
 
 /** Returns the creators of the listed jobs that are in the ledger. */
 async function creatorsInLedger(
-  { ledger, former }: KnownLedger,
+  { ledger, former }: LedgerToCompare,
   listed: readonly ListedJob[],
 ): Promise<ReadonlySet<string>> {
   const isMarked = async (id: string): Promise<boolean> =>
@@ -135,7 +135,7 @@ function creatorsOf(jobs: readonly ListedJob[]): ReadonlySet<string> {
 }
 
 /** The ledger that the jobs are compared with. */
-interface ComparedLedger extends KnownLedger {
+interface ComparedLedger extends LedgerToCompare {
   /** Whether older jobs were compared when the ledger began. */
   readonly isBegun: boolean;
   /** The time of the ledger's first claim, in the service's time; undefined before the first claim. */
@@ -143,7 +143,7 @@ interface ComparedLedger extends KnownLedger {
 }
 
 async function openForComparison({ ledger: commandLedger, tenant }: Comparison): Promise<ComparedLedger> {
-  const known = await commandLedger.known(tenant);
+  const known = await commandLedger.ledgerToCompare(tenant);
   const { ledger } = known;
   // A ledger that was restored to an older time gets back the entries that this machine made.
   await ledger.restore();
@@ -152,7 +152,7 @@ async function openForComparison({ ledger: commandLedger, tenant }: Comparison):
 }
 
 /** Tells whether the ledger knows a job, or a machine that begins to share the ledger will enter the job's claim. */
-async function isKnown({ ledger, former }: KnownLedger, { id, status }: ListedJob): Promise<boolean> {
+async function isKnown({ ledger, former }: LedgerToCompare, { id, status }: ListedJob): Promise<boolean> {
   if (!id) return false;
   if (former !== undefined && ((await former.hasSent(id)) || (await ledger.isAnnounced(id)))) return true;
   return status === 'failed' ? ledger.isMarked(id) : ledger.hasSent(id);

@@ -8,7 +8,7 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { countText, isoTime, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
-import { isDone } from '../ledger/claims.ts';
+import { wereResultsRead } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
@@ -241,7 +241,8 @@ export function statusOfJobs(
   polled: PolledClaims,
 ): string {
   const statuses = jobs.map(
-    ({ claim }) => polled.statuses.get(claim.job) ?? (isDone(cycle.entries, claim.job) ? 'completed' : 'unknown'),
+    ({ claim }) =>
+      polled.statuses.get(claim.job) ?? (wereResultsRead(cycle.entries, claim.job) ? 'completed' : 'unknown'),
   );
   if (statuses.includes('failed')) return 'failed';
   if (statuses.includes('unknown')) return 'unknown';

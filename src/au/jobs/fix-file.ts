@@ -7,7 +7,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { countText } from '../../cli/output/time.ts';
-import { byText } from '../ledger/claims.ts';
+import { senderName } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { nextCycle } from '../ledger/cycle-names.ts';
@@ -86,7 +86,7 @@ function oldFileText(file: string, name: string): string {
 }
 
 function jobsText(claims: readonly ClaimEntry[]): string {
-  const jobs = claims.map((claim) => `${claim.job} (sent by ${byText(claim)})`);
+  const jobs = claims.map((claim) => `${claim.job} (sent by ${senderName(claim)})`);
   return `${jobs.length === 1 ? 'job' : 'jobs'} ${jobs.join(', ')}`;
 }
 
@@ -164,7 +164,7 @@ async function writeErrorRows(
           const key = tokenKey(row.token);
           const ofToken = errors.get(key);
           if (ofToken === undefined) continue;
-          const isOfAll = ofToken.others === 0 && ofToken.errors >= tokens.rowsOf(row.token);
+          const isOfAll = ofToken.others === 0 && ofToken.errors >= tokens.countRows(row.token);
           if (isOfAll && (isWhole || merchantOf(row) === '')) wrong.push(`${row.line}\n`);
           else {
             unclear.rows += 1;

@@ -7,7 +7,7 @@ import { parseTime } from '../../cli/output/time.ts';
 import { missingError } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { doubtError } from '../ledger/doubt.ts';
-import { deliveryOf, isDone, stands } from '../ledger/claims.ts';
+import { deliveryOf, wereResultsRead, hasStandingClaim } from '../ledger/claims.ts';
 import type { ClaimedJob } from '../ledger/command-ledger.ts';
 import { keptResults } from '../results/reading.ts';
 
@@ -79,9 +79,9 @@ function errorFromClaim(
     const hint = 'The service forgets jobs after a while, or may lag. This machine keeps the results:';
     return isKept ? doubt.with({ hint, next: ['au', 'download', job] }) : doubt.with({ next: ['au', 'status', cycle] });
   }
-  if (isDone(entries, job)) return doubtError([{ claim, why: 'read' }], doubting);
+  if (wereResultsRead(entries, job)) return doubtError([{ claim, why: 'read' }], doubting);
   // Nothing is billed for an ended claim, or below, for an upload that stopped before its last bytes.
-  if (!stands(entries, job)) return missingError(job);
+  if (!hasStandingClaim(entries, job)) return missingError(job);
   const expiresAt = parseTime(claim.expires_at ?? '');
   if (sent.sent === 'some') return missingError(job, expiresAt === undefined ? undefined : { expiresAt, now });
   const doubt = doubtError([{ claim, why: 'missing' }], doubting);

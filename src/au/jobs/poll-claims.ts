@@ -5,7 +5,7 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { deliveryOf, isDone } from '../ledger/claims.ts';
+import { deliveryOf, wereResultsRead } from '../ledger/claims.ts';
 import { type Doubt, doubtError, jobText } from '../ledger/doubt.ts';
 import { submitWords } from '../ledger/cycle-names.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
@@ -174,9 +174,9 @@ async function reasonWithoutResults(
   if (status !== undefined && status !== 'failed')
     return new SvcError('pending', `${jobName} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
   if (status === undefined && contested.has(job)) return 'shown';
-  if (status === undefined && isDone(entries, job)) return 'read';
+  if (status === undefined && wereResultsRead(entries, job)) return 'read';
   // Kept results prove that the job was completed, even if the service reports it as failed later.
-  if (status === 'failed' && isDone(entries, job) && (await keptResults(ledger, tenant, job)) !== undefined)
+  if (status === 'failed' && wereResultsRead(entries, job) && (await keptResults(ledger, tenant, job)) !== undefined)
     return undefined;
   const end = await endClaimIfOver(client, cycle, { claim, status, spare, stored: ledger.isStored });
   if (end !== undefined)

@@ -11,7 +11,7 @@ import { explainMissing, mayBeFound } from './missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { openComparedLedger } from './compare-jobs.ts';
-import { stands } from '../ledger/claims.ts';
+import { hasStandingClaim } from '../ledger/claims.ts';
 import { finishUploads } from './send-rows.ts';
 import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, type ResumeOptions, withWait } from './options.ts';
@@ -37,7 +37,7 @@ async function finishUpload(context: Context, client: Client, job: string, wait:
   if (ledger.jobFiles(job).sent !== 'some') return;
   const tenant = await outlast(context, wait, () => tenantOfKey(client));
   const claimed = tenant === undefined ? undefined : await ledger.claimed(tenant, job);
-  if (tenant === undefined || claimed === undefined || !stands(claimed.entries, job)) return;
+  if (tenant === undefined || claimed === undefined || !hasStandingClaim(claimed.entries, job)) return;
   const of = { name: claimed.cycle.name, tenant, ledger, claims: [claimed.claim] };
   await finishUploads(context, client, of, showJobs(context));
 }

@@ -7,8 +7,15 @@ import { countText, formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { findJob } from '../job/job.ts';
-import { type Claiming, claimRows } from '../ledger/claim-rows.ts';
-import { areTokensKnown, byText, hasClaim, isDone, standingClaims, type Taken } from '../ledger/claims.ts';
+import { type RowsToClaim, claimRows } from '../ledger/claim-rows.ts';
+import {
+  areTokensKnown,
+  senderName,
+  hasClaim,
+  wereResultsRead,
+  standingClaims,
+  type SettledClaim,
+} from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
@@ -53,7 +60,7 @@ export interface ComparedFile {
   /** Whether the cycle has entries. */
   readonly isBegun: boolean;
   /** The standing claims that have rows of the file. */
-  readonly taken: readonly Taken[];
+  readonly taken: readonly SettledClaim[];
   /** Undefined if all rows are free. */
   readonly division: Division | undefined;
 }
@@ -99,7 +106,7 @@ export class RowClaims {
       named,
       claims.filter(({ row_set: set }) => set === null),
     );
-    const isAnyFree = (await rows.left(await rowSetsOf(cycle, claims))) > 0;
+    const isAnyFree = (await rows.countFree(await rowSetsOf(cycle, claims))) > 0;
     // A claim puts back lost entries by itself. A command that only reads has to look for them here.
     if (this.#ledger.onlyReads && isAnyFree) await cycle.heal();
     if (client && isAnyFree) await this.#readCompleted(context, client, tenant, entries);
@@ -112,7 +119,7 @@ export class RowClaims {
    * Claims rows of a file for their job, before the first byte is sent. Returns false if the claim existed already.
    * @throws SvcError as `claimRows`
    */
-  async claim(context: Context, client: Client, claiming: Omit<Claiming, 'rows'>): Promise<boolean> {
+  async claim(context: Context, client: Client, claiming: Omit<RowsToClaim, 'rows'>): Promise<boolean> {
     const tenant = this.#ledger.tenantOf(claiming.job);
     const ledger = await this.#ledger.open(tenant);
     const { id } = claiming.job;
@@ -140,7 +147,7 @@ export class RowClaims {
     );
     for (const claim of unread) {
       const { job } = claim;
-      if (isDone(entries, job) || (await findJob(client, job))?.status === 'completed')
+      if (wereResultsRead(entries, job) || (await findJob(client, job))?.status === 'completed')
         await readNewTokens(context, client, { ledger: this.#ledger, tenant }, claim);
       this.#jobsWithReadResults.add(job);
     }
@@ -154,7 +161,7 @@ export class RowClaims {
     if (claims.some((claim) => claim.file.sha256 === sha256)) return true;
     if (file === undefined || claims.length === 0) return false;
     const rows = await this.#fileRows(ledger, { sha256, source: await fileSource(file) });
-    return (await rows.left(await rowSetsOf(opened, claims))) === 0;
+    return (await rows.countFree(await rowSetsOf(opened, claims))) === 0;
   }
 
   /**
@@ -205,7 +212,7 @@ async function rowSetsOf(cycle: LedgerCycle, claims: readonly ClaimEntry[]): Pro
 }
 
 /** A claim, and its rows of a file. */
-export interface JoinedRows extends Taken {
+export interface JoinedRows extends SettledClaim {
   readonly file: DividedRows;
 }
 
@@ -234,7 +241,7 @@ export async function divideRows(
   context: Context,
   cycle: LedgerCycle,
   { source, isMixed }: RowsToDivide,
-  taken: readonly Taken[],
+  taken: readonly SettledClaim[],
 ): Promise<Division | undefined> {
   const repeats = isMixed && (await repeatsToken(source));
   const newTokens = await cycle.newTokens(await cycle.read());
@@ -263,11 +270,11 @@ export async function divideRows(
 }
 
 /** Returns the error for rows whose jobs failed. Their claims ended, so the next command sends the rows. */
-export function failedElsewhereError(file: NamedFile, failed: readonly Taken[]): SvcError {
+export function failedElsewhereError(file: NamedFile, failed: readonly SettledClaim[]): SvcError {
   const jobs = failed.map(({ claim }) => claim.job);
   const what = failed.map(
     ({ claim, rows }) =>
-      `job ${claim.job} with ${countText(rows, 'row')} of ${file.name} failed: ${byText(claim)} sent it as ${claim.file.name}`,
+      `job ${claim.job} with ${countText(rows, 'row')} of ${file.name} failed: ${senderName(claim)} sent it as ${claim.file.name}`,
   );
   return new SvcError('job_failed', `${what.join('; ')}; nothing was sent now`, {
     hint: `Nothing was billed for ${jobs.length === 1 ? 'that job' : 'these jobs'}. Run the same command again, which sends the rows in another one.`,
@@ -285,8 +292,8 @@ export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed
 }
 
 /** Names the sender of a claim's rows, their age, and the status of the job. */
-export function senderText({ claim, status }: Taken, now: number): string {
+export function senderText({ claim, status }: SettledClaim, now: number): string {
   const age = formatDuration(Math.max(0, now - Date.parse(claim.created_at)));
   const shownStatus = status === null ? 'not read in a dry run' : (status ?? 'no longer known to the service');
-  return `sent by ${byText(claim)}, ${age} ago, job ${claim.job} (${shownStatus})`;
+  return `sent by ${senderName(claim)}, ${age} ago, job ${claim.job} (${shownStatus})`;
 }

@@ -3,16 +3,16 @@
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { findJob } from '../job/job.ts';
-import { isDone, standingClaims, stands, type Taken } from '../ledger/claims.ts';
+import { wereResultsRead, standingClaims, hasStandingClaim, type SettledClaim } from '../ledger/claims.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { proofOfAbsence, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
 import type { FileRows } from '../ledger/request-rows.ts';
 
 export interface SettledClaims {
   /** Claims that still stand. */
-  readonly taken: readonly Taken[];
+  readonly taken: readonly SettledClaim[];
   /** Claims that this call ended because their jobs failed. Their rows are free. */
-  readonly failed: readonly Taken[];
+  readonly failed: readonly SettledClaim[];
 }
 
 export interface SettleOptions {
@@ -36,14 +36,19 @@ export async function settleClaims(
   rows: FileRows,
   { ownJobs, ...options }: SettleOptions = {},
 ): Promise<SettledClaims> {
-  const taken: Taken[] = [];
-  const failed: Taken[] = [];
+  const taken: SettledClaim[] = [];
+  const failed: SettledClaim[] = [];
   const entries = [...(await cycle.read())];
   for (const claim of standingClaims(entries)) {
     if (ownJobs?.has(claim.job)) continue;
-    const shared = await rows.shared(await cycle.rowSetOf(claim));
+    const shared = await rows.countShared(await cycle.rowSetOf(claim));
     if (shared === 0) continue;
-    const { end, ...read } = await settleClaim(client, cycle, { claim, isDone: isDone(entries, claim.job) }, options);
+    const { end, ...read } = await settleClaim(
+      client,
+      cycle,
+      { claim, isDone: wereResultsRead(entries, claim.job) },
+      options,
+    );
     const settled = { ...read, rows: shared };
     if (end === undefined) taken.push(settled);
     else if (end === 'failed') failed.push(settled);
@@ -58,9 +63,9 @@ export async function settleClaims(
 export async function settleClaim(
   client: Client | undefined,
   cycle: LedgerCycle,
-  { claim, isDone: wasRead }: Pick<Taken, 'claim' | 'isDone'>,
+  { claim, isDone: wasRead }: Pick<SettledClaim, 'claim' | 'isDone'>,
   options: Pick<SettleOptions, 'jobsWithoutFile' | 'createJob' | 'isStored'>,
-): Promise<Omit<Taken, 'rows'> & { readonly end: 'failed' | 'gone' | undefined }> {
+): Promise<Omit<SettledClaim, 'rows'> & { readonly end: 'failed' | 'gone' | undefined }> {
   const { job } = claim;
   const status = client === undefined ? null : (await findJob(client, job))?.status;
   const read = { claim, status, isDone: wasRead };
@@ -69,13 +74,13 @@ export async function settleClaim(
   await cycle.endClaim({ kind: 'release', job, ...proof });
   // If somebody read the job's results, even in this moment, the claim stands.
   const now = await cycle.read();
-  return { ...read, isDone: isDone(now, job), end: stands(now, job) ? undefined : proof.why };
+  return { ...read, isDone: wereResultsRead(now, job), end: hasStandingClaim(now, job) ? undefined : proof.why };
 }
 
 /** Returns why the claim of a job ends, with the proof for the ledger; undefined if the claim stands. */
 async function reasonToEnd(
   client: Client,
-  { claim, status, isDone: wasRead }: Omit<Taken, 'rows'>,
+  { claim, status, isDone: wasRead }: Omit<SettledClaim, 'rows'>,
   { jobsWithoutFile, createJob, isStored }: Pick<SettleOptions, 'jobsWithoutFile' | 'createJob' | 'isStored'>,
 ): Promise<{ readonly why: 'failed' | 'gone'; readonly proof: string } | undefined> {
   const { job } = claim;

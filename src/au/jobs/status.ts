@@ -4,7 +4,7 @@ import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../job/job-view.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import { byText, deliveryOf, standingClaims, stands } from '../ledger/claims.ts';
+import { senderName, deliveryOf, standingClaims, hasStandingClaim } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Client } from '../../client/api/client.ts';
 import { findJobs } from '../job/job.ts';
@@ -80,13 +80,13 @@ export const claimView: View<ClaimRow> = {
 /** Returns the row of a claim. `status` is the status of its job. */
 export function claimRow(claim: ClaimEntry, entries: readonly Entry[], status: string): ClaimRow {
   const releases = entries.filter((entry) => entry.kind === 'release').filter(({ job }) => job === claim.job);
-  const end = stands(entries, claim.job) ? undefined : releases.at(-1);
+  const end = hasStandingClaim(entries, claim.job) ? undefined : releases.at(-1);
   return {
     job: claim.job,
     status,
     rows: claim.rows,
     created_at: claim.created_at,
-    by: byText(claim),
+    by: senderName(claim),
     file: cleanText(claim.file.name),
     results_read: deliveryOf(entries, claim.job) !== undefined,
     freed: end?.why ?? null,
@@ -112,7 +112,7 @@ export async function unreadCycles(client: Client, ledger: Ledger): Promise<Cycl
         cycle: cycle.name,
         status: BY_URGENCY.find((status) => statuses.includes(status)) ?? statuses[0] ?? UNKNOWN,
         began_at: first.created_at,
-        by: byText(first),
+        by: senderName(first),
         file: cleanText(first.file.name),
         rows: claims.reduce((sum, claim) => sum + claim.rows, 0),
         jobs: claims.length,

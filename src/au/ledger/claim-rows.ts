@@ -1,3 +1,5 @@
+// Adds the claim of a job to the ledger: from then on, its rows belong to the job, and no other job may send them.
+
 import { SvcError } from '../../base/errors.ts';
 import { parseTime, utcTime } from '../../cli/output/time.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
@@ -7,10 +9,10 @@ import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
 import type { LedgerCycle } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
 import { provableFrom } from './proof-of-absence.ts';
-import { type FileRows, tokensOf } from './request-rows.ts';
+import { type FileRows, newTokenKeys } from './request-rows.ts';
 
-/** Some rows, and the job that was created for them. */
-export interface Claiming {
+/** Rows to claim, and the job that was created for them. */
+export interface RowsToClaim {
   readonly job: AccountUpdaterJob;
   readonly cycle: string;
   readonly rows: FileRows;
@@ -22,19 +24,19 @@ export interface Claiming {
   readonly sha256: string;
 }
 
-/** The error for rows that must be divided once more: another job got some of them, or their own job is gone. */
+/** The error for rows that must be divided again: another job got some of them, or their own job was removed. */
 export class RowsTaken extends SvcError {}
 
 /**
- * Binds rows to their job, before the first byte is sent. Returns whether this call made the claim. If not, it
- * stood already: an earlier attempt made it, or another machine that uploads the same file to the job.
- * @throws RowsTaken if another job has some of the rows, SvcError `pending` if the job has them too, `job_expired` if the
- *   job's own claim has ended, `conflict` if the job has another file or is of another cycle
+ * Claims rows for their job, before the first byte is sent. Returns false if the claim existed already: an earlier attempt
+ * made it, or another machine that uploads the same file to the job.
+ * @throws RowsTaken if another job has some of the rows, SvcError `pending` if both jobs have them, `job_expired` if the
+ *   job's own claim has ended, `conflict` if the job belongs to another file or cycle
  */
-export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boolean> {
+export async function claimRows(ledger: Ledger, claiming: RowsToClaim): Promise<boolean> {
   const { job, rows } = claiming;
   const cycle = ledger.cycle(claiming.cycle);
-  // A claim may be known from a copy, which a restored ledger does not have.
+  // A claim in this machine's copies may be missing in a restored ledger.
   await cycle.heal();
   const claimed = await cycle.read();
   if (await isClaimed(cycle, claimed, claiming)) {
@@ -42,21 +44,18 @@ export async function claimRows(ledger: Ledger, claiming: Claiming): Promise<boo
     await requireOnlyClaim(cycle, claiming, claimed);
     return false;
   }
-  if (!(await ledger.mark(job.id, claiming.cycle))) throw boundJob(job.id);
+  if (!(await ledger.mark(job.id, claiming.cycle))) throw jobBoundError(job.id);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
   const body = claimBody(claiming, await cycle.createRowSet(rows.rows), times);
   return cycle.append(async (entries) => {
     if (await isClaimed(cycle, entries, claiming)) return undefined;
-    await requireFree(cycle, claiming, entries);
+    await requireFreeRows(cycle, claiming, entries);
     return body;
   });
 }
 
-/**
- * Returns the error for a job to which another file may be sent. The job would count for both files, and the rows of one
- * of them would never be sent.
- */
-export function boundJob(job: string): SvcError {
+/** Returns the error for a job that belongs to another file: the rows of one of the two files would never be sent. */
+export function jobBoundError(job: string): SvcError {
   return new SvcError('conflict', `job ${job} belongs to another file or to another system; nothing was sent`, {
     hint: 'Submit the file, which creates another job.',
     next: ['au', 'status', job],
@@ -65,17 +64,17 @@ export function boundJob(job: string): SvcError {
 }
 
 /**
- * Checks that no other job has claimed the same rows. A second claim comes from a ledger that was entered into this one, or
- * from a job that seemed gone but has its file. While both claims stand, neither job gets a file.
+ * Checks that no other job has claimed the same rows. A second claim may come from a ledger that was copied into this one, or
+ * from a job that was given up but has its file. While both claims stand, neither job gets a file.
  * @throws SvcError `pending`
  */
 async function requireOnlyClaim(
   cycle: LedgerCycle,
-  { job, rows, file }: Claiming,
+  { job, rows, file }: RowsToClaim,
   entries: readonly Entry[],
 ): Promise<void> {
   const others = standingClaims(entries).filter((claim) => claim.job !== job.id);
-  const other = await claimWithRows(cycle, others, rows);
+  const other = await firstClaimWithRows(cycle, others, rows);
   if (other === undefined) return;
   const freed = provableFrom({ expires_at: job.expires_at ?? null });
   const when = freed === undefined ? '' : ` from ${utcTime(freed)} on`;
@@ -90,23 +89,22 @@ async function requireOnlyClaim(
   );
 }
 
-/** Returns the first claim that has some of the rows. */
-async function claimWithRows(
+async function firstClaimWithRows(
   cycle: LedgerCycle,
   claims: readonly ClaimEntry[],
   rows: FileRows,
 ): Promise<ClaimEntry | undefined> {
-  for (const claim of claims) if ((await rows.shared(await cycle.rowSetOf(claim))) > 0) return claim;
+  for (const claim of claims) if ((await rows.countShared(await cycle.rowSetOf(claim))) > 0) return claim;
   return undefined;
 }
 
-/** Checks that no claim has the rows, and that no results of the cycle made their tokens. @throws RowsTaken */
-async function requireFree(
+/** Checks that no claim has the rows, and that none of their tokens came from results of the cycle. @throws RowsTaken */
+async function requireFreeRows(
   cycle: LedgerCycle,
-  { rows, source, file }: Claiming,
+  { rows, source, file }: RowsToClaim,
   entries: readonly Entry[],
 ): Promise<void> {
-  const taken = await claimWithRows(cycle, standingClaims(entries), rows);
+  const taken = await firstClaimWithRows(cycle, standingClaims(entries), rows);
   if (taken !== undefined)
     throw new RowsTaken('conflict', `job ${taken.job} got rows of ${file.name} meanwhile; nothing was sent`, {
       hint: 'Run the same command again: it sends the other rows, and goes on with that job.',
@@ -115,18 +113,21 @@ async function requireFree(
       facts: { job: taken.job },
     });
   for (const made of await cycle.newTokens(entries))
-    if ((await tokensOf(made.salt, source)).shared(made) > 0)
+    if ((await newTokenKeys(made.salt, source)).countShared(made) > 0)
       throw new RowsTaken('conflict', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
         hint: 'Run the same command again: it sends the other rows.',
         retryable: true,
       });
 }
 
-/** Tells whether the file is bound to the job already. Another file with the same rows is not the same file. */
+/**
+ * Tells whether the job has a standing claim of this very file.
+ * @throws SvcError `job_expired` for a claim that ended, `conflict` for a claim of another file
+ */
 async function isClaimed(
   cycle: LedgerCycle,
   entries: readonly Entry[],
-  { job, rows, sha256 }: Claiming,
+  { job, rows, sha256 }: RowsToClaim,
 ): Promise<boolean> {
   if (!hasClaim(entries, job.id)) return false;
   const own = standingClaims(entries).find((claim) => claim.job === job.id);
@@ -135,21 +136,21 @@ async function isClaimed(
       'job_expired',
       `job ${job.id} was ended in the ledger: another machine proved that it has no file`,
     );
-  if (own.sha256 !== sha256) throw boundJob(job.id);
+  if (own.sha256 !== sha256) throw jobBoundError(job.id);
   const claimed = await cycle.rowSetOf(own);
-  if (claimed !== undefined && !(await rows.are(claimed))) throw boundJob(job.id);
+  if (claimed !== undefined && !(await rows.areAllOf(claimed))) throw jobBoundError(job.id);
   return true;
 }
 
 function claimBody(
-  { job, rows: { rows }, part, file, bytes, sha256 }: Claiming,
+  { job, rows: { rows }, part, file, bytes, sha256 }: RowsToClaim,
   rowSet: string,
   times: Pick<ClaimEntry, 'created_at' | 'expires_at'>,
 ): EntryBody {
   return { kind: 'claim', job: job.id, keys: 2, ...times, row_set: rowSet, rows: rows.size, part, file, bytes, sha256 };
 }
 
-/** The times of a job decide later whether it can be proven gone, so that a job without them is not used. */
+/** Returns a time of a job. A job without times is refused, because only they can prove later that it has no file. */
 function serviceTime(job: AccountUpdaterJob, at: string | null | undefined): string {
   if (at && parseTime(at) !== undefined) return at;
   throw new SvcError('bad_response', `the service created job ${job.id} without its times; nothing was sent`, {

@@ -1,30 +1,32 @@
+// What the entries of a cycle say: which claims stand, which results were read, which were delivered.
+
 import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import type { ClaimEntry, DoneEntry, Entry, EntryBody } from './entry.ts';
 
-/** A standing claim that has some of the rows. */
-export interface Taken {
+/** A claim that shares rows with a file, and the state of its job. */
+export interface SettledClaim {
   readonly claim: ClaimEntry;
-  /** How many of the rows it has. */
+  /** The number of rows that the claim and the file share. */
   readonly rows: number;
-  /** What the service said of its job in this command: undefined if it does not know the job, null if it was not asked. */
+  /** The job's status: undefined if the service does not find the job, null if the command did not ask. */
   readonly status: string | null | undefined;
   /** Whether somebody read the results of the job. */
   readonly isDone: boolean;
 }
 
 /** The most characters of a user and host in a message. */
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 
-/** Returns who made an entry. */
-export function byText({ by }: Pick<Entry, 'by'>): string {
-  // Another machine wrote these words, so they must not act on this terminal.
-  return cleanText(operatorText(by)).slice(0, LONGEST_NAME);
+/** Returns the operator who made an entry, for messages. */
+export function senderName({ by }: Pick<Entry, 'by'>): string {
+  // Another machine wrote the name, so control characters in it must not reach this terminal.
+  return cleanText(operatorText(by)).slice(0, MAX_NAME_LENGTH);
 }
 
 /**
- * Returns the claims that stand: those that no later release ends. A claim that follows the release of its job stands
- * again, because the job turned out to have the file.
+ * Returns the claims without a later release. A claim after the release of its job stands again: the job turned out to have
+ * the file.
  */
 export function standingClaims(entries: readonly Entry[]): ClaimEntry[] {
   const standing = new Map<string, ClaimEntry>();
@@ -35,24 +37,23 @@ export function standingClaims(entries: readonly Entry[]): ClaimEntry[] {
   return [...standing.values()];
 }
 
-/** Tells whether the claim of a job stands. */
-export function stands(entries: readonly Entry[], job: string): boolean {
+export function hasStandingClaim(entries: readonly Entry[], job: string): boolean {
   return standingClaims(entries).some((claim) => claim.job === job);
 }
 
-/** Tells whether the ledger knows the tokens that a job made. It does not where its results were gone when they were entered. */
+/** Tells whether the ledger knows the new tokens of a job. They are unknown if the results were gone before they were read. */
 export function areTokensKnown(entries: readonly Entry[], job: string): boolean {
   return entries.some((entry) => entry.kind === 'done' && entry.job === job && entry.born !== null);
 }
 
-/** Returns what the ledger has of the results of a job as they were read last; undefined if it was never noted. */
+/** Returns the newest entry that describes the results of a job; undefined without such an entry. */
 export function lastReading(entries: readonly Entry[], job: string): DoneEntry | undefined {
   return entries
     .filter((entry) => entry.kind === 'done')
     .findLast((done) => done.job === job && done.results !== undefined);
 }
 
-/** Returns the entry with which the results of a job were delivered; undefined if nobody received them. */
+/** Returns the entry that records the delivery of a job's results; undefined if nobody received them. */
 export function deliveryOf(entries: readonly Entry[], job: string): DoneEntry | undefined {
   return entries.filter((entry) => entry.kind === 'done').find((done) => done.job === job && done.delivered !== false);
 }
@@ -64,32 +65,29 @@ export function openJobs(entries: readonly Entry[]): string[] {
     .filter((job) => deliveryOf(entries, job) === undefined);
 }
 
-/** Tells whether there is a claim of a job, which may have ended. */
+/** Tells whether a job has a claim, standing or ended. */
 export function hasClaim(entries: readonly Entry[], job: string): boolean {
   return entries.some((entry) => entry.kind === 'claim' && entry.job === job);
 }
 
-/** Tells whether somebody read the results of a job, so that the service had its file. */
-export function isDone(entries: readonly Entry[], job: string): boolean {
+/** Tells whether somebody read the results of a job, which proves that the service had its file. */
+export function wereResultsRead(entries: readonly Entry[], job: string): boolean {
   return entries.some((entry) => entry.kind === 'done' && entry.job === job);
 }
 
-/** Tells whether a `done` entry says something new. Results that were read only for their tokens can still be delivered. */
-function isNews(
+/** Tells whether a `done` entry adds tokens, other results, or a delivery to the entries. */
+function addsResults(
   entries: readonly Entry[],
   { job, born, results, delivered }: Pick<DoneEntry, 'job' | 'born' | 'results' | 'delivered'>,
 ): boolean {
   if (born !== null && !areTokensKnown(entries, job)) return true;
   if (results !== undefined && lastReading(entries, job)?.results?.sha256 !== results.sha256) return true;
-  return delivered === false ? !isDone(entries, job) : deliveryOf(entries, job) === undefined;
+  return delivered === false ? !wereResultsRead(entries, job) : deliveryOf(entries, job) === undefined;
 }
 
-/**
- * Tells whether a claim, or what ends one, is still to be said. Results may be read after a release, and the operator may free
- * rows whose results were read.
- */
-export function isWanted(entries: readonly Entry[], end: EntryBody): boolean {
-  if (end.kind === 'done') return isNews(entries, end);
-  if (end.kind === 'claim') return !stands(entries, end.job);
-  return stands(entries, end.job) && (end.why === 'operator' || !isDone(entries, end.job));
+/** Tells whether an entry changes what the other entries say. Only the operator can release a claim whose results were read. */
+export function addsToEntries(entries: readonly Entry[], body: EntryBody): boolean {
+  if (body.kind === 'done') return addsResults(entries, body);
+  if (body.kind === 'claim') return !hasStandingClaim(entries, body.job);
+  return hasStandingClaim(entries, body.job) && (body.why === 'operator' || !wereResultsRead(entries, body.job));
 }

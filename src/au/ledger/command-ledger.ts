@@ -1,3 +1,5 @@
+// Opens the ledger that a command uses: the shared one that is set, or the one in this machine's state directory.
+
 import path from 'node:path';
 import { operatorOf } from '../../base/account.ts';
 import { isSvcError, SvcError } from '../../base/errors.ts';
@@ -30,7 +32,7 @@ import {
 } from './place.ts';
 import { PlannedObjects } from './objects.ts';
 
-/** The newest claim of a job, in the cycle that has it, as that is now. */
+/** The newest claim of a job, with its cycle and ledger. */
 export interface ClaimedJob {
   readonly ledger: Ledger;
   readonly cycle: LedgerCycle;
@@ -38,29 +40,29 @@ export interface ClaimedJob {
   readonly claim: ClaimEntry;
 }
 
-/** A ledger with what it knows of jobs. */
-export interface KnownLedger {
+/** The ledger to compare with the service's jobs. */
+export interface LedgerToCompare {
   readonly ledger: Ledger;
-  /** The ledger that this machine had alone, while its claims are not copied yet. */
+  /** This machine's own ledger, until its claims are copied to the shared one. */
   readonly former?: Ledger | undefined;
 }
 
-/** The ledger as one command uses it: the one that the setting names, or that of the state directory. */
+/** The ledger of one command, opened once for each tenant. */
 export class CommandLedger {
   readonly #context: Context;
-  /** The embedded sandbox belongs to this machine, and shares nothing. */
+  /** Whether the service is the embedded sandbox, whose ledger is never shared. */
   readonly #isEmbedded: boolean;
   readonly #location: string | undefined;
-  /** Whether the command enters nothing. */
+  /** Whether the command adds no entries. */
   readonly onlyReads: boolean;
   readonly #opened = new Map<string, Promise<Ledger>>();
-  #check: ((tenant: string) => Promise<void>) | undefined;
-  /** The ledger that this machine begins to share, and the one that it had alone, while the claims of the latter are copied. */
-  #joining: KnownLedger | undefined;
+  #checkBeforeEntry: ((tenant: string) => Promise<void>) | undefined;
+  /** The shared ledger and this machine's own one, while the claims are copied from the own to the shared one. */
+  #joining: LedgerToCompare | undefined;
 
   /**
-   * What only reads begins no ledger, enters nothing, and does not bind this machine to the ledger that is set.
-   * @throws SvcError `config` where a misspelled variable may name the ledger or the state directory
+   * With `onlyReads`, no ledger begins, no entry is added, and the machine does not remember the ledger that is set.
+   * @throws SvcError `config` if a misspelled variable may name the ledger or the state directory
    */
   constructor(context: Context, { onlyReads = false } = {}) {
     this.#context = context;
@@ -70,17 +72,17 @@ export class CommandLedger {
     if (!onlyReads && !this.#isEmbedded) requireSpelledPlaces(context.system);
   }
 
-  /** Whether machines share the ledger. */
+  /** Whether several machines share the ledger. */
   get isShared(): boolean {
     return this.#location !== undefined;
   }
 
-  /** Tells whether this machine used a ledger that machines share, for any tenant. @throws SvcError `config` */
+  /** Tells whether this machine used a shared ledger before, for any tenant. @throws SvcError `config` */
   wasShared(): boolean {
     return sharedLedgersUsed(this.#root()).size > 0;
   }
 
-  /** Returns the ledgers with jobs of all tenants in the place, to be read, but not of tenants that use another ledger. */
+  /** Yields each tenant with jobs and its ledger, for reading. Skips tenants that use another ledger, with a note. */
   async *everyTenant(): AsyncGenerator<readonly [string, Ledger]> {
     const context = this.#context;
     const objects = await (this.#location === undefined
@@ -93,15 +95,15 @@ export class CommandLedger {
     }
     const reading = new CommandLedger(context, { onlyReads: true });
     for (const tenant of tenants) {
-      const elsewhere = this.#elsewhere(tenant, objects.name);
-      if (elsewhere === undefined) yield [tenant, await reading.open(tenant)];
-      else context.notices.note(`tenant ${tenant} uses the ledger ${elsewhere}, which is not set and was not read`);
+      const otherLedger = this.#otherSharedLedger(tenant, objects.name);
+      if (otherLedger === undefined) yield [tenant, await reading.open(tenant)];
+      else context.notices.note(`tenant ${tenant} uses the ledger ${otherLedger}, which is not set and was not read`);
     }
   }
 
-  /** Returns the ledger that this machine shares for a tenant, if it is not the one in the place. */
-  #elsewhere(tenant: string, place: string): string | undefined {
-    const used = readUsedLedger(this.placeOf(tenant))?.ledger;
+  /** Returns the shared ledger that this machine used for a tenant, if it is not the one in `place`. */
+  #otherSharedLedger(tenant: string, place: string): string | undefined {
+    const used = readUsedLedger(this.tenantDirectory(tenant))?.ledger;
     return this.isShared && used !== undefined && isSamePlace(used, place) ? undefined : used;
   }
 
@@ -117,18 +119,18 @@ export class CommandLedger {
     return cycle && claim && { ledger, cycle, entries, claim };
   }
 
-  /** The directories of the files of jobs, and of what this machine knows of ledgers. */
+  /** The directories for the files of jobs and for ledgers. */
   get places(): { readonly jobsRoot: string; readonly ledgers: string } {
     const ledgers = this.#root();
     return { jobsRoot: path.join(this.#isEmbedded ? ledgers : path.dirname(ledgers), 'jobs'), ledgers };
   }
 
-  /** Returns what this machine keeps of a job. */
+  /** Returns the files that this machine keeps of a job. */
   jobFiles(job: string): JobFiles {
     return new JobFiles(this.places.jobsRoot, job);
   }
 
-  /** Returns the tenant of a job, which names the ledger, so that a job without one is not used. @throws SvcError `bad_response` */
+  /** Returns the tenant of a job, which selects the ledger. @throws SvcError `bad_response` for a job without a tenant */
   tenantOf({ id, tenant_id: tenant }: Pick<ListedJob, 'id' | 'tenant_id'>): string {
     if (tenant) return tenant;
     throw new SvcError('bad_response', 'the service does not name the tenant of a job, which the ledger needs', {
@@ -137,8 +139,8 @@ export class CommandLedger {
     });
   }
 
-  /** Returns the directory in which this machine remembers what it did for a tenant. */
-  placeOf(tenant: string): string {
+  /** Returns the directory of a tenant's own ledger, and of the copies of its shared ledgers. */
+  tenantDirectory(tenant: string): string {
     return path.join(this.#root(), folderOfTenant(tenant));
   }
 
@@ -149,7 +151,7 @@ export class CommandLedger {
 
   async #open(tenant: string): Promise<Ledger> {
     const context = this.#context;
-    const kept = this.placeOf(tenant);
+    const kept = this.tenantDirectory(tenant);
     const used = readUsedLedger(kept);
     const place = this.#location === undefined ? undefined : await openSharedStore(context, this.#location, used);
     requireSameLedger(used, { ...context.settings.ledger, value: place?.name }, kept);
@@ -160,7 +162,7 @@ export class CommandLedger {
     const cache = planned?.copiesIn(copies) ?? copies;
     const ledger = await this.#openAt(planned ?? place, tenant, { isFirstUse, cache });
     if (ledger.isReadOnly) {
-      // What this machine has is entered once it may write.
+      // The claims of this machine are copied once it may write there.
       this.#remember(kept, { ledger: ledger.name, pending: true });
       return ledger;
     }
@@ -170,9 +172,8 @@ export class CommandLedger {
   }
 
   /**
-   * Copies the claims of the ledger that this machine had alone into the one that it begins to share. Like every entry, they
-   * come after the comparison with the jobs of the service, once the ledger began. Returns whether it did: a command that adds
-   * no entries sets no comparison, and copies none.
+   * Copies the claims of this machine's own ledger to the shared one. If the shared ledger has begun, it is compared with the
+   * service's jobs first. Returns false if nothing was copied, because the command adds no entries and so sets no comparison.
    */
   async #join(tenant: string, ledger: Ledger): Promise<boolean> {
     const former = await this.openOwn(tenant);
@@ -180,15 +181,15 @@ export class CommandLedger {
     this.#joining = { ledger, former };
     try {
       if (!this.onlyReads && (await ledger.isBegun()) && (await hasUncopied(former, ledger))) {
-        if (this.#check === undefined) return false;
+        if (this.#checkBeforeEntry === undefined) return false;
         try {
-          await this.#check(tenant);
+          await this.#checkBeforeEntry(tenant);
         } catch (error) {
           if (isSvcError(error, 'outcome_unknown')) await announceClaims(former, ledger);
           throw error;
         }
       }
-      // A process that is still at work with the ledger of this machine stops before its next upload.
+      // Closing makes another process on this machine that still uses its own ledger stop before the next upload.
       await former.close(ledger.name);
       await copyClaims(former, ledger);
       return true;
@@ -197,12 +198,12 @@ export class CommandLedger {
     }
   }
 
-  /** Returns what is compared with the jobs of the service. */
-  async known(tenant: string): Promise<KnownLedger> {
+  /** Returns the ledger to compare with the service's jobs. */
+  async ledgerToCompare(tenant: string): Promise<LedgerToCompare> {
     return this.#joining ?? { ledger: await this.open(tenant) };
   }
 
-  /** Opens the ledger that this machine has alone, or had before it shared one. */
+  /** Opens this machine's own ledger, which it uses without a shared one. */
   async openOwn(tenant: string, { onlyReads = this.onlyReads } = {}): Promise<Ledger> {
     const objects = await openOwnLedgers(this.#context, this.#root());
     const own = { isFirstUse: false, isOwn: true };
@@ -212,29 +213,29 @@ export class CommandLedger {
   async #openAt(objects: ObjectStore, tenant: string, host: Partial<LedgerHost>): Promise<Ledger> {
     const { Ledger: Opened } = await import('./ledger.ts');
     const { clock } = this.#context;
-    const told = { onPutBack: this.#onPutBack, onFirstEntry: () => this.#onFirstEntry(tenant) };
-    return Opened.open(objects, tenant, { clock, who: this.#who(), ...told, ...host });
+    const callbacks = { onPutBack: this.#onPutBack, onFirstEntry: () => this.#onFirstEntry(tenant) };
+    return Opened.open(objects, tenant, { clock, who: this.#who(), ...callbacks, ...host });
   }
 
   #who(): Who {
     return { ...operatorOf(this.#context.system), version: VERSION };
   }
 
-  /** Sets what is checked before this command adds its next entry. */
+  /** Sets a check that runs once, before this command adds its next entry. */
   beforeFirstEntry(check: ((tenant: string) => Promise<void>) | undefined): void {
-    this.#check = check;
+    this.#checkBeforeEntry = check;
   }
 
   async #onFirstEntry(tenant: string): Promise<void> {
-    // What a machine enters when it begins to share was compared before.
+    // #join compares the jobs itself before it copies claims.
     if (this.#joining !== undefined) return;
-    const check = this.#check;
+    const check = this.#checkBeforeEntry;
     await check?.(tenant);
-    // One that failed, as during an outage that a wait outlasts, is tried again before the entry is.
-    if (this.#check === check) this.#check = undefined;
+    // A check that failed stays set: a wait may outlast the outage and try the entry again.
+    if (this.#checkBeforeEntry === check) this.#checkBeforeEntry = undefined;
   }
 
-  /** Says what was put back from the copies of this machine, or would be. */
+  /** Warns of objects that were put back from this machine's copies. A command that only reads warns that they are missing. */
   readonly #onPutBack = (place: string, names: readonly string[]): void => {
     const { notices } = this.#context;
     const objects = `${countText(names.length, 'object')}, ${names.length === 1 ? '' : 'such as '}${names[0]}`;
@@ -245,12 +246,12 @@ export class CommandLedger {
     else notices.warn(`the ledger in ${place} lacked ${objects}: put back from the copies of this machine`);
   };
 
-  /** Remembers the ledger of a tenant. From then on, this machine sends nothing without it. */
+  /** Remembers the ledger of a tenant. From then on, this machine sends nothing with another ledger. */
   #remember(kept: string, used: UsedLedger): void {
     if (!this.onlyReads) writeUsedLedger(kept, used);
   }
 
-  /** Returns the directory for the ledgers of this machine, and for what it remembers of shared ones. */
+  /** Returns the directory that contains a directory for each tenant. */
   #root(): string {
     return this.#isEmbedded
       ? sandboxLedger(this.#context)

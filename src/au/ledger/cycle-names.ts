@@ -1,31 +1,33 @@
+// Names of cycles: typed ones, those made from a file, and the folder that each has in a ledger.
+
 import { sha256Of } from '../../base/files/draft.ts';
 import type { RowSet } from './row-set.ts';
 import { SvcError } from '../../base/errors.ts';
 import { textToSend, type ValueParser } from '../../cli/app/value-parsers.ts';
 import { isJobId } from '../job/job.ts';
 
-/** Returns the cycle of a file that belongs to none: the same rows in any order and with any quotes are the same file. */
+/** Returns the cycle for a file submitted without one. The same rows in any order and with any quotes have the same cycle. */
 export function fileCycle(rows: RowSet): string {
   return `file-${rows.name().slice(0, 16)}`;
 }
 
-/** Tells whether a name looks like that of a file without a cycle. */
+/** Tells whether a cycle was made for a file submitted without one. */
 export function isFileCycle(cycle: string): boolean {
   return /^file-[0-9a-f]{16}$/.test(cycle);
 }
 
-/** Tells whether the folder of a cycle has the name that an operator gave it, and not a hash. */
+/** Tells whether the folder of a cycle has a name that an operator typed, not a hash. */
 export function isNamedCycle(folder: string): boolean {
   return !/^(?:file|old)-[0-9a-f]{16}$/.test(folder);
 }
 
-/** Returns the command that submits a file in a cycle. A file without a cycle is submitted by its name alone. */
+/** Returns the command that submits a file in a cycle, as words. */
 export function submitWords(file: string, cycle: string): string[] {
   return ['au', 'submit', file, ...(isFileCycle(cycle) ? [] : ['--cycle', cycle])];
 }
 
 /** The longest name of a cycle before its counter. */
-const LONGEST_BASE = 36;
+const MAX_BASE_LENGTH = 36;
 
 /**
  * Returns the next unused name for rows that are sent again: `2026-12`, `2026-12.2`, `2026-12.3`. Rows of a file without a
@@ -39,9 +41,9 @@ export async function nextCycle(
   const current = cycle ?? nameOfFile(file);
   if (cycle === undefined && !(await isUsed(current))) return current;
   const [, before = '', counted = ''] = /^(.+)\.(\d+)$/.exec(current) ?? [];
-  // The end of a name such as 2026.12 is no counter.
+  // In 2026.12, the 12 is no counter, unless a cycle 2026 exists.
   const isCounted = before !== '' && (await isUsed(before));
-  const base = (isCounted ? before : current).slice(0, LONGEST_BASE).replace(/^[._-]+|[._-]+$/g, '');
+  const base = (isCounted ? before : current).slice(0, MAX_BASE_LENGTH).replace(/^[._-]+|[._-]+$/g, '');
   for (let count = isCounted ? Number(counted) + 1 : 2; ; count += 1) {
     const name = `${base}.${count}`;
     if (!(await isUsed(name))) return name;
@@ -55,11 +57,11 @@ function nameOfFile(file: string): string {
     .match(/[a-z0-9]+/g);
   return `${(words ?? ['rows'])
     .join('-')
-    .slice(0, LONGEST_BASE - 4)
+    .slice(0, MAX_BASE_LENGTH - 4)
     .replace(/-$/, '')}-fix`;
 }
 
-/** Returns the folder of a cycle. A name that is no safe name of a folder gets one by its hash. */
+/** Returns the folder of a cycle: its name, or a hash if the name is not safe for a folder. */
 export function cycleFolder(cycle: string): string {
   const isSafe = /^[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?$/.test(cycle) && !cycle.includes('..') && !DEVICE.test(cycle);
   return isSafe ? cycle : `old-${sha256Of(cycle).slice(0, 16)}`;
@@ -71,7 +73,7 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/;
 /** Parses the name of a cycle, which is not case-sensitive, and refuses a card number. */
 export const cycleName: ValueParser<string> = (value) => {
   const name = textToSend(value).trim().toLowerCase();
-  // A cycle is also the name of a directory, where dots alone name another one.
+  // A cycle is also a directory, and '.' and '..' would name other directories.
   if (/^[a-z0-9._-]{1,40}$/.test(name) && !/^\.+$/.test(name)) return name;
   throw new SvcError(
     'usage',

@@ -1,9 +1,11 @@
+// The errors for a ledger that is damaged, missing or forked, with what the operator can do.
+
 import { SvcError } from '../../base/errors.ts';
 import { utcTime } from '../../cli/output/time.ts';
 import type { StoredFile } from '../../client/store/store.ts';
 import { UNDER_WAY_MS, UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 
-/** Returns the error for a part of a ledger that is not as svc wrote it. */
+/** Returns the error for an object of a ledger that svc did not write like this. */
 export function damagedLedger(name: string, problem: string): SvcError {
   return new SvcError('config', `the ledger is damaged: ${name}: ${problem}; nothing was sent`, {
     hint: "Run the same command on each machine that used this ledger: it restores missing objects from that machine's copies. If an object exists and differs, ask the administrator of the storage to restore it from a backup or an older version. Never delete the ledger: the rows that it names would be paid for again.",
@@ -15,12 +17,12 @@ export function damagedLedger(name: string, problem: string): SvcError {
 /** A folder with a list of its objects. */
 interface Listed {
   list(prefix: string): Promise<ReadonlyMap<string, StoredFile>>;
-  shown(name: string): string;
+  shownName(name: string): string;
 }
 
 /**
- * Returns the error for an object in the place of an entry that is none, such as one of which an interrupted copy left only the
- * beginning. If it is the last of its cycle, it may have been a claim, whose job may get its file as long as its address works.
+ * Returns the error for an entry that cannot be read, such as one cut by an interrupted copy. The last entry of a cycle may have
+ * been a claim whose job still gets its file, so it may be removed only after the job's upload address has expired.
  */
 export async function unreadableEntry(
   folder: Listed,
@@ -37,7 +39,7 @@ export async function unreadableEntry(
   const hint = isLast
     ? `${when}, the administrator of the storage may remove exactly this object. The next command that sends rows, on a machine that has a copy of it, puts it back. If none has one, submissions stop (3) as long as the service has the file of its job. Run the command on the machines that used this ledger first.`
     : 'Ask the administrator of the storage to restore it, or to remove exactly this object: the next command that sends rows, on a machine that has a copy of it, then puts it back. Never delete the ledger: the rows that it names would be paid for again.';
-  const error = damagedLedger(folder.shown(name), 'it is cut, or is no entry of a ledger');
+  const error = damagedLedger(folder.shownName(name), 'it is cut, or is no entry of a ledger');
   return error.with({
     hint,
     facts: { ...error.facts, ...(isLast && from !== undefined && { removable_from: new Date(from).toISOString() }) },
@@ -45,8 +47,8 @@ export async function unreadableEntry(
 }
 
 /**
- * Returns the error for a place that has nothing of a ledger that this machine used there. An empty directory is what a
- * volume that is not mounted leaves: a ledger that is put back there is hidden from all machines when it is mounted again.
+ * Returns the error for an empty place where this machine used a ledger before. The volume may not be mounted: a ledger that is
+ * put back into the empty directory would be hidden once the volume is mounted again.
  */
 export function absentLedger(place: string, copies: string | undefined): SvcError {
   const own =
@@ -64,13 +66,12 @@ export function absentLedger(place: string, copies: string | undefined): SvcErro
   );
 }
 
-/** The error for a cycle of which this machine and the place have two histories, both with claims. */
+/** The error for a cycle with two histories, both with claims: one in the ledger, one in this machine's copies. */
 export class ForkedLedger extends SvcError {}
 
 /**
- * Returns the error for an entry in whose place this machine read another one, or after which it read others. No object of
- * such a ledger may be put back or removed: both histories name rows that may have been paid for. `jobs` are those that this
- * machine read claims of.
+ * Returns the error for an entry that differs from this machine's copy. No object of such a ledger may be put back or removed:
+ * both histories name rows that may have been paid for. `jobs` are the jobs with claims in this machine's copies.
  */
 export function forkedLedger(name: string, problem: string, jobs: readonly string[]): ForkedLedger {
   const [first] = jobs;

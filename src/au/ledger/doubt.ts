@@ -1,11 +1,13 @@
+// The error for jobs whose rows may have been billed although no results are there, with what the operator can do.
+
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { countText, isoTime, utcTime } from '../../cli/output/time.ts';
-import { byText } from './claims.ts';
+import { senderName } from './claims.ts';
 import { isFileCycle } from './cycle-names.ts';
 import type { ClaimEntry } from './entry.ts';
 import { provableFrom, provableUntil } from './proof-of-absence.ts';
 
-/** What is not known of a job, in words about the job. The rows of the last three are paid for. */
+/** What is in doubt about a job. Rows of the last three kinds are paid for. */
 const DOUBTS = {
   missing: (job: string) => `whether the service has the rows of ${job}`,
   sent: (job: string) =>
@@ -17,68 +19,68 @@ const DOUBTS = {
   shown: (job: string) => `the service does not find ${job}, though it just showed it as completed`,
 };
 
-/** A claim of which it is not known what became of its rows, so that these are not sent again. */
+/** A claim whose rows may have been billed, so that they are not sent again. */
 export interface Doubt {
   readonly claim: ClaimEntry;
   readonly why: keyof typeof DOUBTS;
 }
 
-interface Doubting {
-  /** The name of the cycle that has the claims. */
+interface DoubtContext {
+  /** The name of the cycle with the claims. */
   readonly cycle: string;
   readonly now: number;
-  /** The command that looks for a job later whose rows are paid for. */
+  /** The command that looks for a paid job later, as words. */
   readonly again?: readonly string[] | undefined;
   /** The end of the message. */
   readonly ending?: string;
 }
 
 /**
- * Returns the error for some doubts: it names all of them, and says what to do about the one that needs the operator most.
- * Undefined if there are none.
+ * Returns the error for some doubts: it names all of them, and advises on the one that needs the operator most. Returns
+ * undefined without doubts.
  */
-export function doubtError(doubts: readonly [Doubt, ...Doubt[]], how: Doubting): SvcError;
-export function doubtError(doubts: readonly Doubt[], how: Doubting): SvcError | undefined;
+export function doubtError(doubts: readonly [Doubt, ...Doubt[]], how: DoubtContext): SvcError;
+export function doubtError(doubts: readonly Doubt[], how: DoubtContext): SvcError | undefined;
 export function doubtError(
   doubts: readonly Doubt[],
-  { cycle, now, again, ending = '' }: Doubting,
+  { cycle, now, again, ending = '' }: DoubtContext,
 ): SvcError | undefined {
   const claims = doubts.map(({ claim }) => claim);
   const [first] = claims;
   if (first === undefined) return undefined;
   const rows = claims.reduce((sum, claim) => sum + claim.rows, 0);
-  const known = doubts.flatMap((doubt) => (settlesItself(doubt) ? (provableFrom(doubt.claim) ?? []) : []));
-  const last = Math.max(...known);
-  const moves = doubts.map((doubt) => moveOf(doubt, { cycle, now, again }));
-  const move = moves.find(({ retryable }) => retryable === false) ?? moves[0];
+  const settledAt = doubts.flatMap((doubt) => (isSettledByTime(doubt) ? (provableFrom(doubt.claim) ?? []) : []));
+  const lastSettledAt = Math.max(...settledAt);
+  const advice = doubts.map((doubt) => adviceFor(doubt, { cycle, now, again }));
+  const mostUrgent = advice.find(({ retryable }) => retryable === false) ?? advice[0];
   return new SvcError('outcome_unknown', doubts.map((doubt) => doubtText(doubt, cycle, now)).join('; ') + ending, {
-    ...move,
+    ...mostUrgent,
     facts: {
       ...(claims.length === 1 && { job: first.job }),
       jobs: claims.map((claim) => claim.job),
       cycle,
       rows,
-      ...(last > now && { settled_after: isoTime(last) }),
+      ...(lastSettledAt > now && { settled_after: isoTime(lastSettledAt) }),
     },
   });
 }
 
-/** Tells whether a doubt is over once it can be proven that the job has no file. */
-function settlesItself({ why }: Doubt): boolean {
+/** Tells whether a doubt ends at a known time, when a missing job proves that it never got its file. */
+function isSettledByTime({ why }: Doubt): boolean {
   return why === 'missing' || why === 'sent';
 }
 
 function doubtText({ claim, why }: Doubt, cycle: string, now: number): string {
   const text = DOUBTS[why](jobText(claim, cycle));
-  if (why === 'missing') return `${text} ${knownText(claim, now)}`;
+  if (why === 'missing') return `${text} ${whenKnownText(claim, now)}`;
   const from = provableFrom(claim) ?? 0;
   return why === 'sent' && from > now
     ? `${text}, which is settled at ${utcTime(from)} by the service's clock at the latest`
     : text;
 }
 
-/** Returns what to do about a doubt: wait, ask another machine, or decide. */
-function moveOf({ claim, why }: Doubt, { cycle, now, again }: Doubting): ErrorDetails {
+/** Returns the advice for a doubt: wait, use another machine, or let the operator decide. */
+function adviceFor({ claim, why }: Doubt, { cycle, now, again }: DoubtContext): ErrorDetails {
   const { job } = claim;
   const status = ['au', 'status', job];
   const isLate = why === 'unknown' || (why !== 'shown' && now > provableUntil(claim));
@@ -87,7 +89,7 @@ function moveOf({ claim, why }: Doubt, { cycle, now, again }: Doubting): ErrorDe
     const later = `${paid} The service may lag: run the same command again later.`;
     if (!isLate) return { hint: later, next: again ?? status, retryable: true };
     if (why === 'read') {
-      const close = `${paid} If nobody needs the results, which ${byText(claim)} may have, close the job, which frees no rows:`;
+      const close = `${paid} If nobody needs the results, which ${senderName(claim)} may have, close the job, which frees no rows:`;
       return { hint: close, next: ['au', 'abandon', job], retryable: false };
     }
     const elsewhere = `${paid} A machine that has the results writes all of them with the same command. The jobs of the cycle:`;
@@ -117,8 +119,8 @@ function moveOf({ claim, why }: Doubt, { cycle, now, again }: Doubting): ErrorDe
   };
 }
 
-/** Says when it is known whether the service has the rows of a claim whose job it does not find. */
-export function knownText(claim: Pick<ClaimEntry, 'created_at' | 'expires_at'>, now: number): string {
+/** Returns the words that tell when it is known whether the service has the rows of a missing job. */
+export function whenKnownText(claim: Pick<ClaimEntry, 'created_at' | 'expires_at'>, now: number): string {
   if (now > provableUntil(claim))
     return 'cannot be proven any more: the service does not find the job, and may have forgotten it after 7 days';
   const from = provableFrom(claim);
@@ -127,15 +129,15 @@ export function knownText(claim: Pick<ClaimEntry, 'created_at' | 'expires_at'>, 
     : 'is not known yet: the service does not find the job';
 }
 
-/** Names a job with its rows, and says who sent them. A file without a cycle has no name for it. */
+/** Names a job with its rows, cycle and sender. The made-up cycle name of a file without a cycle is left out. */
 export function jobText({ job, rows, file, by }: ClaimEntry, cycle: string): string {
   const of = isFileCycle(cycle) ? '' : ` of cycle ${cycle}`;
-  return `job ${job} with ${countText(rows, 'row')}${of}, sent by ${byText({ by })} as ${file.name}`;
+  return `job ${job} with ${countText(rows, 'row')}${of}, sent by ${senderName({ by })} as ${file.name}`;
 }
 
 /**
- * Returns the error for results that a machine must not deliver: their new tokens would be paid for in the cycle that made
- * them, since the ledger does not know them.
+ * Returns the error for results that this machine must not deliver: it cannot enter their new tokens in the ledger, and rows with
+ * these tokens would be billed in the same cycle.
  */
 export function undeliveredError(error: SvcError, job: string): SvcError {
   return error.with({

@@ -1,8 +1,5 @@
-/*
- * Ledgers that a build before the first release began: their keys begin with the salt in `ledger.json`, and a machine that
- * began to share entered its files without a cycle there without their rows. All that reads them is in this file, which goes
- * after the first release.
- */
+// Reads ledgers that a build before the first release began. Their keys begin with the salt in `ledger.json`, and shared
+// ledgers may have claims without rows. This file can go after the first release.
 
 import { refuseNewer } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
@@ -19,20 +16,19 @@ import type { RowSet } from './row-set.ts';
 const SALT = 'ledger.json';
 
 /**
- * Returns a function that gives the salt of an entry's sets: that of the tenant, or that of the build which began the ledger.
- * Where the place lacks the latter, the copy of this machine counts, which the next command that sends rows puts back. The
- * function throws `config` for a salt that is lost, so that nobody knows the rows of the entry.
- * @throws SvcError `config` for a damaged object, and for another one than this machine read there
+ * Returns a function that gives the salt of an entry's sets: the tenant's, or for earlier entries the salt in `ledger.json`. If
+ * that object is missing, this machine's copy is used. The function throws `config` for a lost salt.
+ * @throws SvcError `config` for an object that is damaged or differs from this machine's copy
  */
 export async function saltsOf(folder: LedgerFolder, tenant: string): Promise<(entry: Keys) => string> {
-  const place = folder.shown(SALT);
+  const place = folder.shownName(SALT);
   const kept = await folder.readCopy(SALT);
   const bytes = await folder.read(SALT);
   if (kept !== undefined && bytes !== undefined && Buffer.compare(kept, bytes) !== 0)
     throw damagedLedger(place, 'it is not the one that this machine read');
-  const found = bytes ?? kept;
-  const earlier = found && parseSalt(found, place);
-  if (found !== undefined && kept === undefined) await folder.keep(SALT, found);
+  const object = bytes ?? kept;
+  const earlier = object && parseSalt(object, place);
+  if (object !== undefined && kept === undefined) await folder.keep(SALT, object);
   return ({ keys, salt = earlier }) => {
     if (keys === 2) return tenant;
     if (salt !== undefined) return salt;
@@ -49,14 +45,14 @@ function parseSalt(bytes: Uint8Array, place: string): string {
   throw damagedLedger(place, 'it is not what svc writes');
 }
 
-/** Returns the object with the salt if a place lacks it and this machine has a copy. */
-export async function lackingSalt(folder: LedgerFolder) {
+/** Returns this machine's copy of the salt if the ledger lacks the object. */
+export async function missingSalt(folder: LedgerFolder) {
   const bytes = await folder.readCopy(SALT);
   return bytes === undefined || (await folder.read(SALT)) !== undefined ? [] : [{ name: SALT, bytes }];
 }
 
-/** Returns what a copy of an entry in another ledger says of the keys of its set. */
-export function copiedKeys({ keys }: Keys, set: RowSet | undefined): Keys {
+/** Returns the key members for an entry that is copied to another ledger. */
+export function keysOfCopy({ keys }: Keys, set: RowSet | undefined): Keys {
   if (set === undefined) return {};
   return keys === 2 ? { keys } : { salt: set.salt };
 }
@@ -77,32 +73,32 @@ interface Cycles {
 const AT_ONCE = 8;
 
 /**
- * Returns the names that a file without a cycle may have in a ledger, its own first: earlier builds made them from the
- * salted rows, also in another ledger from which they were copied.
- * @throws SvcError `config` if the salt of such names is lost
+ * Returns the cycles that a file without a named cycle may have in a ledger, today's name first. Earlier builds made the name
+ * from salted rows, so each salt gives another name.
+ * @throws SvcError `config` if a salt is lost
  */
 export async function fileCycles(ledger: Cycles, file: FileRows): Promise<readonly string[]> {
   const names = (await ledger.cycleNames()).filter(isFileCycle);
   const salts = new Set<string>();
   for await (const first of sideBySide(names, AT_ONCE, (name) => ledger.cycle(name).readFirst()))
     if (first?.kind === 'claim' && first.row_set !== null && first.keys !== 2) salts.add(ledger.saltOf(first));
-  const earlier = await Promise.all([...salts].map(async (salt) => fileCycle(await file.under(salt))));
+  const earlier = await Promise.all([...salts].map(async (salt) => fileCycle(await file.keysUnder(salt))));
   return [fileCycle(file.rows), ...earlier];
 }
 
-/** Returns the cycle of a file that belongs to none: the one that an earlier build began for it, if there is one. */
+/** Returns the cycle of a file without a named one: the cycle that an earlier build began for it, or else today's. */
 export async function fileCycleIn(ledger: Cycles, file: FileRows): Promise<string> {
   const [own = '', ...earlier] = await fileCycles(ledger, file);
   for (const name of earlier) if ((await ledger.cycle(name).read()).length > 0) return name;
   return own;
 }
 
-/** Returns the cycle of a file without one whose rows are unknown. */
+/** Returns the cycle of a file without a named one, whose rows are unknown. */
 export function unknownRowsCycle(sha256: string): string {
   return `file-unknown-${sha256.slice(0, 16)}`;
 }
 
-/** Returns the claims of unknown rows that were made for a file with some bytes. */
+/** Returns the claims of unknown rows whose file has one of these hashes. */
 export async function claimsWithoutRows(ledger: Cycles, hashes: Iterable<string>): Promise<readonly ClaimEntry[]> {
   const claims: ClaimEntry[] = [];
   for (const sha256 of new Set(hashes))
@@ -111,8 +107,8 @@ export async function claimsWithoutRows(ledger: Cycles, hashes: Iterable<string>
 }
 
 /**
- * Returns the claims that a shared ledger has without their rows, of files whose rows this machine's former ledger has in
- * some cycles: only there they show once the rows of the file are in another order.
+ * Returns the claims without rows in a shared ledger whose jobs have claims in these cycles of this machine's own ledger. The
+ * own ledger knows their rows, and so finds the file again if its rows are in another order.
  */
 export async function enteredWithoutRows(
   own: Cycles,

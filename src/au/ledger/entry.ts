@@ -1,10 +1,12 @@
+// The format of a ledger's entries: `claim`, `done` and `release`, and of the mark that names the cycle of a job.
+
 import * as z from 'zod/mini';
 import { refuseNewer, SvcError } from '../../base/errors.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { damagedLedger } from './damage.ts';
 import { MAX_ENTRY_BYTES } from './objects.ts';
 
-/** The version of what is written. Entries of version 1 are read: their keys have another salt. */
+/** The version of new entries. Entries of version 1, whose keys have another salt, are still read. */
 const VERSION = 2;
 
 const text = z.string().check(z.maxLength(1000));
@@ -12,10 +14,10 @@ const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const time = text.check(z.refine((at) => !Number.isNaN(Date.parse(at))));
 const count = z.int().check(z.nonnegative());
 
-/** The members that every entry gets when it is appended. */
+/** The members of every entry. */
 const COMMON = {
   version: z.literal([1, VERSION]),
-  /** The SHA-256 of the entry before, and null in the first. */
+  /** The SHA-256 of the previous entry; null in the first. */
   previous: z.nullable(sha256),
   at: text,
   by: z.looseObject({ host: text, user: text, version: text, claimed: z.optional(text) }),
@@ -24,12 +26,12 @@ const COMMON = {
 const job = text.check(z.minLength(1));
 
 /**
- * How the keys of an entry's sets are salted: 2 stands for the tenant. Entries of version 1 have a salt of their own ledger,
- * which `salt` names where such an entry was copied from another ledger.
+ * The salt of the keys in an entry's sets: `keys: 2` means the tenant. Entries of version 1 have the salt of their ledger, or
+ * `salt` if they were copied from another ledger.
  */
 const KEYS = { keys: z.optional(z.literal(2)), salt: z.optional(sha256) };
 
-/** These rows belong to this job. At most one claim of a job stands. */
+/** Gives rows to a job. At most one claim of a job stands. */
 const CLAIM = {
   kind: z.literal('claim'),
   job,
@@ -37,7 +39,7 @@ const CLAIM = {
   /** The times of the job, as the service gave them. */
   created_at: time,
   expires_at: z.nullable(time),
-  /** The name of the set of rows, or null if the rows are unknown: then the claim may have any row. */
+  /** The name of the set of rows; null if the rows are unknown, so that the claim may have any row. */
   row_set: z.nullable(sha256),
   rows: count,
   /** The number of the job among those of its file, in the order of the rows. */
@@ -55,10 +57,9 @@ const results = z.looseObject({
 });
 
 /**
- * Somebody read the results of the job. `born` names the set of new tokens, and is null if they are unknown or an earlier
- * entry names it; `closed` names that of closed accounts. `results` says what was read. `delivered` is false if the results
- * were read only to know these tokens; without the member, they were delivered. If a later reading finds other results,
- * another such entry follows.
+ * Records that somebody read the results of a job. `born` names the set of new tokens; null if they are unknown or an earlier
+ * entry names the set. `closed` names the set of closed accounts. `results` describes the results file. `delivered` is false if
+ * the results were read only for their tokens. A later reading that finds other results adds another entry.
  */
 const DONE = {
   kind: z.literal('done'),
@@ -70,7 +71,7 @@ const DONE = {
   delivered: z.optional(z.boolean()),
 };
 
-/** The rows of the job's claim are free. `proof` says what was read. */
+/** Frees the rows of a job's claim. `proof` is the reason in words. */
 const RELEASE = { kind: z.literal('release'), job, why: z.enum(['failed', 'gone', 'operator']), proof: text };
 
 const entrySchema = z.discriminatedUnion('kind', [
@@ -83,24 +84,24 @@ const claimBody = z.object(CLAIM);
 const doneBody = z.object(DONE);
 const releaseBody = z.object(RELEASE);
 
-/** An entry of a cycle. Members that this version does not know are kept. */
+/** An entry of a cycle. Unknown members are kept. */
 export type Entry = z.infer<typeof entrySchema>;
 export type ClaimEntry = Extract<Entry, { kind: 'claim' }>;
 export type DoneEntry = Extract<Entry, { kind: 'done' }>;
 export type Keys = Pick<ClaimEntry, 'keys' | 'salt'>;
 export type Who = ClaimEntry['by'];
 
-/** What ends a claim, or adds to it. */
+/** The body of a `done` or `release` entry. */
 export type EndBody = z.infer<typeof doneBody> | z.infer<typeof releaseBody>;
 export type EntryBody = z.infer<typeof claimBody> | EndBody;
 
-/** Returns what an entry says, without who made it and when. */
+/** Returns the body of an entry, without its author and time. */
 export function bodyOf(entry: Entry): EntryBody {
   if (entry.kind === 'claim') return claimBody.parse(entry);
   return entry.kind === 'done' ? doneBody.parse(entry) : releaseBody.parse(entry);
 }
 
-/** Returns the bytes of an entry. @throws SvcError `config` for one that no machine could read again */
+/** Returns the bytes of an entry. @throws SvcError `config` for an entry that could not be read again */
 export function entryBytes(
   body: EntryBody,
   common: { readonly previous: string | null; readonly at: string; readonly by: Who },
@@ -114,12 +115,12 @@ export function entryBytes(
   });
 }
 
-/** Returns the name of an entry below its cycle. */
+/** Returns the name of an entry in the folder of its cycle. */
 export function entryName(number: number): string {
   return `${String(number).padStart(8, '0')}.json`;
 }
 
-/** Tells whether bytes are an entry, of this version or a newer one. */
+/** Tells whether bytes are an entry of this version or a newer one. */
 export function isEntry(bytes: Uint8Array): boolean {
   const value = parsedJson(Buffer.from(bytes).toString());
   return z.looseObject({ version: z.number(), previous: z.nullable(sha256) }).safeParse(value).success;
@@ -137,15 +138,15 @@ export function parseEntry(bytes: Uint8Array, name: string): Entry {
 
 const markSchema = z.union([z.object({ cycle: z.string() }), z.object({ ignored_at: z.string() })]);
 
-/** What the ledger knows of a job: the cycle that it belongs to, or that another system created it. */
+/** The mark of a job: the cycle that it belongs to, or the time at which the operator ignored it. */
 type Mark = z.infer<typeof markSchema>;
 
-/** Returns the bytes of the mark of a job of a cycle. */
+/** Returns the mark of a job of a cycle. */
 export function markBytes(cycle: string): Uint8Array {
   return Buffer.from(`${JSON.stringify({ version: 1, cycle })}\n`);
 }
 
-/** Reads a mark. `place` is its name in messages. @throws SvcError `config` for one that is empty or cut */
+/** Reads a mark. `place` is its name in messages. @throws SvcError `config` for an empty or cut mark */
 export function parseMark(bytes: Uint8Array, place: string): Mark {
   const mark = markSchema.safeParse(parsedJson(Buffer.from(bytes).toString()));
   if (!mark.success) throw damagedLedger(place, 'it is no mark of a job');

@@ -1,17 +1,18 @@
+// Copies a machine's own ledger to the shared one that it begins to use.
+
 import { standingClaims } from './claims.ts';
 import type { LedgerCycle } from './cycle.ts';
-import { copiedKeys } from './earlier-keys.ts';
+import { keysOfCopy } from './earlier-keys.ts';
 import type { ClaimEntry, DoneEntry } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /**
- * Copies the claims that stand in the ledger that this machine had alone into the one that it shares from now on, unless
- * the jobs are known there, with what was read of their results. All ledgers of a tenant have the same keys. Doing it twice
- * changes nothing.
+ * Copies the standing claims of this machine's own ledger to the shared one, with the entries about their results. Jobs that the
+ * shared ledger knows are skipped, so copying twice changes nothing.
  */
 export async function copyClaims(own: Ledger, shared: Ledger): Promise<void> {
   const copied = new Set<string>();
-  // A process that still works with the former ledger may have claimed the rows of a job again meanwhile.
+  // Another process may still add claims to the own ledger, so it is read until no new claim appears.
   let before: number;
   do {
     before = copied.size;
@@ -25,15 +26,15 @@ export async function copyClaims(own: Ledger, shared: Ledger): Promise<void> {
   } while (copied.size > before);
 }
 
-/** Tells whether the ledger that this machine had alone has claims of jobs that the shared one does not know. */
+/** Tells whether this machine's own ledger has claims of jobs that the shared one does not know. */
 export async function hasUncopied(own: Ledger, shared: Ledger): Promise<boolean> {
   for await (const _ of uncopied(own, shared)) return true;
   return false;
 }
 
 /**
- * Notes in the shared ledger which jobs this machine is about to enter there. Of two machines that begin to share, neither knows
- * the jobs of the other, so that without these notes each would wait for the other.
+ * Announces in the shared ledger the jobs whose claims this machine will copy there. Without announcements, two machines that
+ * begin to share would each stop at the unknown jobs of the other.
  */
 export async function announceClaims(own: Ledger, shared: Ledger): Promise<void> {
   for await (const { job } of uncopied(own, shared)) await shared.announce(job);
@@ -51,9 +52,9 @@ async function copyClaim(from: LedgerCycle, claim: ClaimEntry, shared: Ledger): 
   const to = (await shared.cycleOfJob(job)) ?? shared.cycle(from.name);
   const rows = await from.rowSetOf(claim);
   if (rows) await to.createRowSet(rows);
-  const copied = { ...body, ...copiedKeys(claim, rows) };
+  const copied = { ...body, ...keysOfCopy(claim, rows) };
   await to.append(async (now) => (now.some((entry) => entry.job === job) ? undefined : copied));
-  // Until its claim stands, other machines must not take the job for a known one: the service may have its file.
+  // The mark comes after the claim: the service may have the job's file, and a mark without a claim would hide that.
   await shared.mark(job, from.name);
   for (const entry of await from.read())
     if (entry.kind === 'done' && entry.job === job) await copyDone(from, entry, to);
@@ -64,5 +65,5 @@ async function copyDone(from: LedgerCycle, done: DoneEntry, to: LedgerCycle): Pr
   const [born] = await from.newTokens([done]);
   const closed = done.closed === undefined ? undefined : await from.rowSet(done.closed, done);
   for (const set of [born, closed]) if (set) await to.createRowSet(set);
-  await to.endClaim({ ...body, ...copiedKeys(done, born) });
+  await to.endClaim({ ...body, ...keysOfCopy(done, born) });
 }

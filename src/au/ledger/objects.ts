@@ -1,3 +1,5 @@
+// Reads and creates the objects of a ledger in a directory or bucket, and keeps copies of them on this machine.
+
 import { randomBytes } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type ObjectStore, ReadOnlyPlace, type Store, type StoredFile } from '../../client/store/store.ts';
@@ -5,137 +7,137 @@ import { folderOf } from '../../base/files/names.ts';
 import { absentLedger, damagedLedger } from './damage.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
 
-/** The most bytes of an object that is no set of rows. */
+/** The largest size of an object other than a set of rows. */
 export const MAX_ENTRY_BYTES = 64 * 1024;
 
-/** The folder of what places are tried with. */
+/** The folder of the objects that test whether a store creates an object only once. */
 const PROBES = 'probe/';
 
 const PROBE = Buffer.from('svc tried here that an object is created only once.\n');
 
-/** The copies that a machine keeps of what it read in a place. */
+/** This machine's copies of the objects that it read. */
 export type Copies = ObjectStore & Pick<Store, 'remove'>;
 
-/** The objects of a tenant's ledger in a place, and the copies that this machine has of them, because they never change. */
+/** The objects of a tenant's ledger, and this machine's copies of them. Objects never change. */
 export class LedgerFolder {
   /** The location in messages. */
   readonly place: string;
   readonly #objects: ObjectStore;
   readonly #copies: Copies | undefined;
-  readonly #top: string;
+  readonly #tenantFolder: string;
   #refusal: ReadOnlyPlace | undefined;
 
   constructor(objects: ObjectStore, tenant: string, copies: Copies | undefined) {
     this.place = objects.name;
     this.#objects = objects;
     this.#copies = copies;
-    this.#top = folderOf(tenant);
+    this.#tenantFolder = folderOf(tenant);
   }
 
-  /** Tries the place. One that takes nothing from this machine was not tried, and must get no entry even if it takes one. */
+  /** Tests the store. If it is read-only for this machine, it cannot be tested and gets no entry from this command. */
   async try(): Promise<void> {
     try {
-      await tryPlace(this.#objects, this.#top);
+      await tryPlace(this.#objects, this.#tenantFolder);
     } catch (error) {
       if (!(error instanceof ReadOnlyPlace)) throw error;
       this.#refusal = error;
     }
   }
 
-  /** Whether the place takes nothing from this machine. */
+  /** Whether this machine may only read the objects. */
   get isReadOnly(): boolean {
     return this.#refusal !== undefined;
   }
 
-  /** Refuses such a place before a command creates a job or asks the service for what it writes there. @throws ReadOnlyPlace */
+  /** Checks that this machine may write, before a command creates a job for whose claim there is no place. @throws ReadOnlyPlace */
   requireWritable(): void {
     if (this.#refusal) throw this.#refusal;
   }
 
-  /** Returns the name of an object in the place. */
-  nameOf(name: string): string {
-    return `${this.#top}/${name}`;
+  /** Returns the name of an object with the folder of the tenant. */
+  fullName(name: string): string {
+    return `${this.#tenantFolder}/${name}`;
   }
 
-  /** Returns the place of an object in messages. */
-  shown(name: string): string {
-    return `${this.place}/${this.nameOf(name)}`;
+  /** Returns the name of an object for messages, with its location. */
+  shownName(name: string): string {
+    return `${this.place}/${this.fullName(name)}`;
   }
 
-  /** Reads an object. @throws SvcError `config` for one that svc did not write */
-  async read(name: string, most = MAX_ENTRY_BYTES): Promise<Uint8Array | undefined> {
+  /** Reads an object. @throws SvcError `config` for an object that svc did not write */
+  async read(name: string, maxBytes = MAX_ENTRY_BYTES): Promise<Uint8Array | undefined> {
     try {
-      return await this.#objects.read(this.nameOf(name), most);
+      return await this.#objects.read(this.fullName(name), maxBytes);
     } catch (error) {
-      if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(this.shown(name), error.message);
+      if (isSvcError(error, 'checksum_mismatch')) throw damagedLedger(this.shownName(name), error.message);
       throw error;
     }
   }
 
-  /** Creates an object under the condition that its name is free. @throws as `ObjectStore.create` */
+  /** Creates an object if its name is free. @throws as `ObjectStore.create` */
   async create(name: string, bytes: Uint8Array): Promise<'created' | 'exists'> {
     this.requireWritable();
-    return this.#objects.create(this.nameOf(name), bytes);
+    return this.#objects.create(this.fullName(name), bytes);
   }
 
-  /** Creates an object, and tells whether it is there: what took the name may be this very object, whose first response was lost. */
+  /** Creates an object. Returns false if the name has other bytes; the same bytes may come from a request whose response was lost. */
   async put(name: string, bytes: Uint8Array): Promise<boolean> {
     if ((await this.create(name, bytes)) === 'created') return true;
     const winner = await this.read(name, MAX_SET_BYTES);
-    if (winner === undefined) throw this.notShown(name);
+    if (winner === undefined) throw this.notShownError(name);
     return Buffer.compare(winner, bytes) === 0;
   }
 
-  /** Checks that the place honors the condition, with an object that exists. @throws SvcError `config` if it does not */
+  /** Checks with an existing object that the store honors `If-None-Match`. @throws SvcError `config` */
   async requireCondition(name: string, bytes: Uint8Array): Promise<void> {
-    await requireCondition(this.#objects, this.nameOf(name), bytes);
+    await requireCondition(this.#objects, this.fullName(name), bytes);
   }
 
-  /** Returns the error for an object that exists and is not shown. */
-  notShown(name: string): SvcError {
-    const message = `${this.place}: ${this.nameOf(name)} exists, and is not shown; nothing was sent`;
+  /** Returns the error for an object that exists, but cannot be read. */
+  notShownError(name: string): SvcError {
+    const message = `${this.place}: ${this.fullName(name)} exists, and is not shown; nothing was sent`;
     return new SvcError('server', message, { retryable: true });
   }
 
-  /** Reads an object from this machine's copies if it has a sound one, or else from the place, and keeps a copy. */
-  async get(name: string, most: number, isSound: (kept: Uint8Array) => boolean): Promise<Uint8Array | undefined> {
-    const kept = await this.readCopy(name, most);
+  /** Reads an object from this machine's copies if the copy is sound, or else from the store, and keeps a copy. */
+  async get(name: string, maxBytes: number, isSound: (kept: Uint8Array) => boolean): Promise<Uint8Array | undefined> {
+    const kept = await this.readCopy(name, maxBytes);
     if (kept !== undefined && isSound(kept)) return kept;
-    const bytes = await this.read(name, most);
+    const bytes = await this.read(name, maxBytes);
     if (bytes !== undefined && isSound(bytes)) await this.keep(name, bytes);
     return bytes;
   }
 
-  /** Reads this machine's copy of an object. One that cannot be read is of no use. */
-  async readCopy(name: string, most = MAX_ENTRY_BYTES): Promise<Uint8Array | undefined> {
+  /** Reads this machine's copy of an object; undefined if it has none or cannot read it. */
+  async readCopy(name: string, maxBytes = MAX_ENTRY_BYTES): Promise<Uint8Array | undefined> {
     try {
-      return await this.#copies?.read(this.nameOf(name), most);
+      return await this.#copies?.read(this.fullName(name), maxBytes);
     } catch (error) {
       if (isSvcError(error)) return undefined;
       throw error;
     }
   }
 
-  /** Keeps a copy. Without one, the object is read again. */
+  /** Keeps a copy. A copy that cannot be written only costs another read. */
   async keep(name: string, bytes: Uint8Array): Promise<void> {
     try {
-      await this.#copies?.create(this.nameOf(name), bytes);
+      await this.#copies?.create(this.fullName(name), bytes);
     } catch (error) {
       if (!isSvcError(error)) throw error;
     }
   }
 
-  /** Keeps a copy in place of one of another history, or none. Without it, the object is read again. */
+  /** Replaces a copy, or removes it if `bytes` is undefined. */
   async replaceCopy(name: string, bytes: Uint8Array | undefined): Promise<void> {
     try {
-      await this.#copies?.remove(this.nameOf(name));
+      await this.#copies?.remove(this.fullName(name));
     } catch (error) {
       if (!isSvcError(error)) throw error;
     }
     if (bytes !== undefined) await this.keep(name, bytes);
   }
 
-  /** Whether this machine keeps copies. What it has alone, it reads from its place. */
+  /** Whether this machine keeps copies. A machine's own ledger has none. */
   get hasCopies(): boolean {
     return this.#copies !== undefined;
   }
@@ -143,15 +145,15 @@ export class LedgerFolder {
   /** Lists the objects whose name begins with `prefix`. A list of a bucket may lag. */
   async list(prefix: string): Promise<ReadonlyMap<string, StoredFile>> {
     const listed = new Map<string, StoredFile>();
-    for await (const file of this.#objects.list(this.nameOf(prefix)))
-      listed.set(file.path.slice(this.#top.length + 1), file);
+    for await (const file of this.#objects.list(this.fullName(prefix)))
+      listed.set(file.path.slice(this.#tenantFolder.length + 1), file);
     return listed;
   }
 
   /** Returns the names of the cycles that have entries, here or among the copies of this machine. */
   async cycles(among: 'place' | 'copies' = 'place'): Promise<readonly string[]> {
     const names = new Set<string>();
-    for await (const { path } of (among === 'place' ? this.#objects : this.#copies)?.list(this.nameOf('cycles/')) ??
+    for await (const { path } of (among === 'place' ? this.#objects : this.#copies)?.list(this.fullName('cycles/')) ??
       []) {
       const [, , name, entry = ''] = path.split('/');
       if (name !== undefined && /^\d{8}\.json$/.test(entry)) names.add(name);
@@ -160,10 +162,7 @@ export class LedgerFolder {
   }
 }
 
-/**
- * The objects of a place as a command that sends rows would leave them. What is created stays in memory, so that a dry run
- * and a command that only reads see what that command would see, and the place is only read.
- */
+/** A store for a dry run: creates objects only in memory, and reads them together with those of the real store. */
 export class PlannedObjects implements ObjectStore {
   readonly #place: ObjectStore;
   readonly #created = new Map<string, Uint8Array>();
@@ -182,8 +181,8 @@ export class PlannedObjects implements ObjectStore {
     return 'created';
   }
 
-  async read(name: string, most: number): Promise<Uint8Array | undefined> {
-    return this.#created.get(name) ?? (await this.#place.read(name, most));
+  async read(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    return this.#created.get(name) ?? (await this.#place.read(name, maxBytes));
   }
 
   async *list(prefix: string): AsyncGenerator<StoredFile> {
@@ -191,7 +190,7 @@ export class PlannedObjects implements ObjectStore {
     for (const [path, { byteLength: bytes }] of this.#created) if (path.startsWith(prefix)) yield { path, bytes };
   }
 
-  /** Returns the copies of these objects on this machine. They get none of what is only in memory. */
+  /** Returns this machine's copies, which get no object that exists only in memory. */
   copiesIn(copies: Copies): Copies {
     return {
       name: copies.name,
@@ -204,7 +203,8 @@ export class PlannedObjects implements ObjectStore {
 }
 
 /**
- * Creates what exists once more: a store that answers `created` ignores the condition, and would let two machines pay.
+ * Creates an existing object again. A store that responds `created` ignores `If-None-Match`, and two machines could both claim
+ * and pay for the same rows.
  * @throws SvcError `config` for such a store
  */
 async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8Array): Promise<void> {
@@ -222,9 +222,9 @@ async function requireCondition(objects: ObjectStore, name: string, bytes: Uint8
 }
 
 /**
- * Tries with a new object whether a place creates nothing twice. The object stays there, since svc deletes nothing in
- * a ledger's place, and is tried again the next time.
- * @throws SvcError `config` for a place that creates it twice
+ * Tests whether a store creates an object only once. The test object stays for the next test, since svc deletes nothing in a
+ * ledger.
+ * @throws SvcError `config` for a store that creates it twice
  */
 export async function tryPlace(objects: ObjectStore, tenant?: string): Promise<void> {
   const prefix = tenant === undefined ? PROBES : `${folderOf(tenant)}/${PROBES}`;
@@ -237,11 +237,10 @@ export async function tryPlace(objects: ObjectStore, tenant?: string): Promise<v
 }
 
 /**
- * Checks that a place has something of the ledger of which this machine has copies: an empty one is what a volume leaves that
- * is not mounted.
+ * Checks that a ledger of which this machine has copies is not empty, as the directory of a volume that is not mounted.
  * @throws SvcError `config`
  */
-export async function requireSeen(
+export async function requireNotEmpty(
   objects: ObjectStore,
   tenant: string,
   copies: ObjectStore | undefined,
@@ -253,7 +252,7 @@ export async function requireSeen(
   throw absentLedger(objects.name, copies?.name);
 }
 
-/** Tells whether there is something under a name, whatever it is. */
+/** Tells whether a store has an object, sound or not. */
 async function isThere(objects: ObjectStore, name: string): Promise<boolean> {
   try {
     return (await objects.read(name, MAX_SET_BYTES)) !== undefined;

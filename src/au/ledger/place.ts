@@ -1,3 +1,5 @@
+// Opens the places of ledgers, and remembers in the state directory which ledger a tenant used.
+
 import fs from 'node:fs';
 import path from 'node:path';
 import { isAbsent, readFailure, refuseNewer, SvcError } from '../../base/errors.ts';
@@ -12,17 +14,17 @@ import { S3_SECRETS } from '../../client/store/s3/settings.ts';
 import type { ObjectStore, Store } from '../../client/store/store.ts';
 import type { Copies } from './objects.ts';
 
-/** What a state directory remembers of the ledger that it used for a tenant. */
+/** The shared ledger that a tenant used, as the state directory remembers it. */
 export interface UsedLedger {
-  /** The location of the ledger that machines share; undefined while this state directory has its own. */
+  /** The location of the shared ledger; undefined while the state directory has its own. */
   readonly ledger?: string | undefined;
-  /** Whether this machine may only read that ledger, so that it has not entered anything there. */
+  /** Whether this machine could only read the ledger, and has not copied its claims there. */
   readonly pending?: boolean | undefined;
 }
 
 const NAME = 'at.json';
 
-/** Reads which ledger was used; undefined if there was none. @throws SvcError `config` for a damaged file */
+/** Reads the ledger that was used; undefined if there was none. @throws SvcError `config` for a damaged file */
 export function readUsedLedger(directory: string): UsedLedger | undefined {
   const file = path.join(directory, NAME);
   let text: string;
@@ -34,7 +36,7 @@ export function readUsedLedger(directory: string): UsedLedger | undefined {
   }
   const value = parsedJson(text);
   refuseNewer(value, 1, file);
-  // No schema checks it: this file loads when TAB is pressed.
+  // Checked without zod, which TAB completion must not load.
   if (isObject(value) && value['version'] === 1) {
     const { ledger, pending } = value;
     const isKnown = ledger === undefined || typeof ledger === 'string';
@@ -47,7 +49,7 @@ export function readUsedLedger(directory: string): UsedLedger | undefined {
   );
 }
 
-/** Returns the shared ledgers that a state directory used, by the folder of their tenant. `root` contains these folders. */
+/** Returns the shared ledgers that were used, by the folder of their tenant below `root`. */
 export function sharedLedgersUsed(root: string): ReadonlyMap<string, UsedLedger> {
   let folders: readonly string[];
   try {
@@ -82,7 +84,7 @@ export function requireSameLedger(
 ): void {
   if (used?.ledger === undefined || used.ledger === location) return;
   const { ledger } = used;
-  // The variable decides, whatever a profile has.
+  // A variable overrides the profile, so the advice is about the variable.
   const isVariable = origin.kind === 'environment';
   const by = isVariable ? ` (${origin.name})` : '';
   const instead = location === undefined ? `no ledger is set${by}` : `the ledger is set to ${location}${by}`;
@@ -99,7 +101,7 @@ export function requireSameLedger(
   });
 }
 
-/** Opens a place for ledgers without reading it. After this, the credentials of a bucket are removed from all output. */
+/** Opens a directory or bucket with ledgers. From then on, the credentials of the bucket are redacted in all output. */
 export function openLedgerStore(
   context: Context,
   location: string,
@@ -128,7 +130,7 @@ function realPath(location: string): string | undefined {
   }
 }
 
-/** Opens the place that is set for a tenant's ledger, by the name under which this machine knows it. */
+/** Opens the shared ledger that is set, under the location that this machine used before if both are the same place. */
 export async function openSharedStore(
   context: Context,
   location: string,
@@ -140,12 +142,12 @@ export async function openSharedStore(
   return openLedgerStore(context, known);
 }
 
-/** Opens the ledgers of a directory that only this machine uses. */
+/** Opens a directory with ledgers that only this machine uses. */
 export function openOwnLedgers(context: Context, directory: string): Promise<Store> {
   return openLedgerStore(context, directory, 'machine');
 }
 
-/** Opens the copies of what this machine read of a ledger, below its folder of the tenant. Two ledgers have objects of the same names. */
+/** Opens this machine's copies of a ledger's objects, in a directory for each ledger below the folder of the tenant. */
 export function openCopies(context: Context, folder: string, { name }: Pick<ObjectStore, 'name'>): Promise<Copies> {
   return openOwnLedgers(context, path.join(folder, 'seen', sha256Of(name).slice(0, 16)));
 }

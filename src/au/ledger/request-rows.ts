@@ -1,3 +1,5 @@
+// Turns the rows of a request file into keys, and compares them with the row sets of a ledger.
+
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
@@ -7,21 +9,21 @@ import { keyOfNewToken, keyOfRow, type RowSet, RowSetBuilder } from './row-set.t
 
 type Rows = Pick<UploadSource, 'open' | 'sha256'>;
 
-/** Returns the keys of a file's rows, or of its tokens, under a salt. */
+/** Returns the keys of a file's rows, or of its tokens, with a salt. */
 export type KeysUnder = (salt: string) => Promise<RowSet>;
 
-/** The rows of a file, as keys with the salt of each set that they are compared with. */
+/** The keys of a file's rows, with the salt of each set that they are compared with. */
 export class FileRows {
-  /** The keys of the rows in a new claim. */
+  /** The keys for a new claim. */
   readonly rows: RowSet;
-  readonly under: KeysUnder;
+  readonly keysUnder: KeysUnder;
 
   private constructor(rows: RowSet, under: KeysUnder) {
     this.rows = rows;
-    this.under = under;
+    this.keysUnder = under;
   }
 
-  /** `salt` is that of new claims. */
+  /** Makes the keys for new claims, which have `salt`. */
   static async of(salt: string, under: KeysUnder): Promise<FileRows> {
     return new FileRows(await under(salt), under);
   }
@@ -30,20 +32,21 @@ export class FileRows {
     return this.rows.size;
   }
 
-  /** Returns how many of the rows a set has. Undefined stands for a set that may have any row. */
-  async shared(set: RowSet | undefined): Promise<number> {
-    return set === undefined ? this.size : (await this.under(set.salt)).shared(set);
+  /** Counts the rows that are in a set. An undefined set may have any row, so all rows count. */
+  async countShared(set: RowSet | undefined): Promise<number> {
+    return set === undefined ? this.size : (await this.keysUnder(set.salt)).countShared(set);
   }
 
-  /** Tells whether a set has these rows, and no other. */
-  async are(set: RowSet): Promise<boolean> {
-    return set.size === this.size && (await this.shared(set)) === this.size;
+  /** Tells whether a set has exactly these rows. */
+  async areAllOf(set: RowSet): Promise<boolean> {
+    return set.size === this.size && (await this.countShared(set)) === this.size;
   }
 
-  /** Returns how many of the rows none of some sets has. Sets with two salts are not added, so that it may be fewer. */
-  async left(sets: readonly RowSet[]): Promise<number> {
+  /** Counts the rows that are in none of the sets. Sets with different salts cannot be added, so the count may be too high. */
+  async countFree(sets: readonly RowSet[]): Promise<number> {
     let left = this.size;
-    for (const salt of new Set(sets.map((set) => set.salt))) left = Math.min(left, (await this.under(salt)).left(sets));
+    for (const salt of new Set(sets.map((set) => set.salt)))
+      left = Math.min(left, (await this.keysUnder(salt)).countMissingFrom(sets));
     return left;
   }
 }
@@ -51,11 +54,11 @@ export class FileRows {
 /** The keys of the rows of a request file. */
 export interface RequestRows {
   readonly rows: RowSet;
-  /** Whether the rows name several merchants, so that a token may stand twice. */
+  /** Whether the rows name several merchants, so that a token may be repeated. */
   readonly isMixed: boolean;
 }
 
-/** Reads the rows of a request file. @throws SvcError `checksum_mismatch` if the file is another than it was */
+/** Reads the rows of a request file. @throws SvcError `checksum_mismatch` if the file changed */
 export async function readRows(salt: string, source: Rows): Promise<RequestRows> {
   let first: string | undefined;
   let isMixed = false;
@@ -68,8 +71,8 @@ export async function readRows(salt: string, source: Rows): Promise<RequestRows>
   return { rows, isMixed };
 }
 
-/** Returns the keys that the tokens of a request file would have if results had made them. */
-export async function tokensOf(salt: string, source: Rows): Promise<RowSet> {
+/** Returns the keys that the tokens of a request file would have as new tokens of results. */
+export async function newTokenKeys(salt: string, source: Rows): Promise<RowSet> {
   return setOf(salt, source, ({ token }) => keyOfRequestToken(salt, token));
 }
 
@@ -78,7 +81,7 @@ export function keyOfRequestRow(salt: string, row: RequestRow): bigint {
   return keyOfRow(salt, rowKeyOf(row));
 }
 
-/** Returns the key that a token would have if results had made it. */
+/** Returns the key that a token would have as a new token of results. */
 export function keyOfRequestToken(salt: string, token: string): bigint {
   return keyOfNewToken(salt, tokenKey(token));
 }
@@ -89,7 +92,7 @@ async function setOf(salt: string, source: Rows, keyOf: (row: RequestRow) => big
   return keys.build();
 }
 
-/** Yields the bytes of a file that must be the checked ones: a claim of other rows would not protect those that are sent. */
+/** Yields the bytes of a file, and fails if they are not the checked ones: the claim would have other rows than the upload. */
 async function* unchanged(source: Rows): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   for await (const piece of source.open()) {

@@ -1,31 +1,30 @@
+// Sets of row keys: 8 bytes for each row, from which no token can be read.
+
 import { hash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import { damagedLedger } from './damage.ts';
 
-/** The bytes of a row's key. */
+/** The size of a key in bytes. */
 export const KEY_BYTES = 8;
 
-/** More rows than a file of 30 MB can have, which is the most that one job takes. */
+/** More rows than a job can have: its file has at most 30 MB. */
 const MAX_SET_ROWS = 6_000_000;
 
 /** The size of the largest set in bytes. */
 export const MAX_SET_BYTES = MAX_SET_ROWS * KEY_BYTES;
 
-/** Returns the salt of a tenant's keys: all of its ledgers have the same keys, and two tenants have none in common. */
+/** Returns the salt of a tenant's keys: the same in all of its ledgers, and another for each tenant. */
 export function saltOf(tenant: string): string {
   return `${tenant}\0`;
 }
 
-/**
- * Returns the key of a row: the first 8 bytes of SHA-256 over the salt and the row's identity. No token can be
- * read from a key. `row` is what `rowKey` returns for the row's token and merchant.
- */
+/** Returns the key of a row: the first 8 bytes of SHA-256 over the salt and `row`, the `rowKey` of its token and merchant. */
 export function keyOfRow(salt: string, row: string): bigint {
   return keyOf(`${salt}${row}`);
 }
 
-/** Returns the key of a token that results made. Results name no merchant, so every row with the token has this key. */
+/** Returns the key of a new token in results. Results name no merchant, so every row with the token has this key. */
 export function keyOfNewToken(salt: string, token: string): bigint {
   return keyOf(`${salt}born\0${token}`);
 }
@@ -39,7 +38,7 @@ function keyOf(text: string): bigint {
   return BigInt(`0x${hash('sha256', text, 'hex').slice(0, 2 * KEY_BYTES)}`);
 }
 
-/** Collects keys that begin with a salt, in any order, with 8 bytes for each. */
+/** Collects keys in any order, in 8 bytes of memory each. */
 export class RowSetBuilder {
   readonly #salt: string;
   #keys = new BigUint64Array(1024);
@@ -67,7 +66,7 @@ export class RowSetBuilder {
 /** A set of row keys: numbers in ascending order, without repeats. */
 export class RowSet {
   readonly keys: BigUint64Array;
-  /** What its keys begin with. */
+  /** The salt of the keys. */
   readonly salt: string;
 
   private constructor(keys: BigUint64Array, salt: string) {
@@ -102,8 +101,8 @@ export class RowSet {
     return this.keys[lowerBound(this.keys, key)] === key;
   }
 
-  /** Returns how many keys another set with the same salt has too. Both are walked once, side by side. */
-  shared(other: RowSet): number {
+  /** Counts the keys that are also in another set with the same salt. Both sorted sets are read once, side by side. */
+  countShared(other: RowSet): number {
     if (other.salt !== this.salt) throw new SvcError('bug', 'sets of keys with two salts were compared');
     // Each key is read as two halves, because reading it as one number would allocate memory.
     const ours = halvesOf(this.keys);
@@ -120,12 +119,12 @@ export class RowSet {
     return shared;
   }
 
-  /** Returns how many keys none of some sets has. Sets with another salt do not count. */
-  left(sets: readonly RowSet[]): number {
-    return this.size - this.shared(RowSet.union(sets, this.salt));
+  /** Counts the keys that are in none of the sets. Sets with another salt are ignored. */
+  countMissingFrom(sets: readonly RowSet[]): number {
+    return this.size - this.countShared(RowSet.union(sets, this.salt));
   }
 
-  /** Returns the set of all keys of those sets that have a salt. */
+  /** Returns the union of the sets with a salt. */
   static union(all: readonly RowSet[], salt: string): RowSet {
     const sets = all.filter((set) => set.salt === salt);
     const [first] = sets;
@@ -139,7 +138,7 @@ export class RowSet {
     return RowSet.of(keys, salt);
   }
 
-  /** Returns the position of the first set that has a key; one that is undefined has every key. */
+  /** Returns the index of the first set with a key, or -1. An undefined set has every key. */
   static firstWith(sets: readonly (RowSet | undefined)[], keyUnder: (salt: string) => bigint): number {
     let last: { readonly salt: string; readonly key: bigint } | undefined;
     return sets.findIndex((set) => {
@@ -161,7 +160,7 @@ export class RowSet {
   }
 }
 
-/** Moves each different key of a sorted array to its front, and returns these. */
+/** Removes repeated keys from a sorted array, in place. */
 function withoutRepeats(sorted: BigUint64Array): BigUint64Array {
   // Each key is compared as two halves, because reading it as one number would allocate memory.
   const halves = halvesOf(sorted);
@@ -180,7 +179,7 @@ function halvesOf({ buffer, byteOffset, length }: BigUint64Array): Uint32Array {
   return new Uint32Array(buffer, byteOffset, 2 * length);
 }
 
-/** The place of the higher half in a pair, by the byte order of this machine. */
+/** The index of the higher half in a pair, by the byte order of this machine. */
 const HIGH = new Uint32Array(BigUint64Array.of(1n).buffer)[0] === 1 ? 1 : 0;
 
 function compareKeys(ours: Uint32Array, own: number, theirs: Uint32Array, their: number): number {
@@ -188,7 +187,7 @@ function compareKeys(ours: Uint32Array, own: number, theirs: Uint32Array, their:
   return high === 0 ? (ours[own + 1 - HIGH] ?? 0) - (theirs[their + 1 - HIGH] ?? 0) : high;
 }
 
-/** Returns the position of the first key that is not smaller. */
+/** Returns the index of the first key that is not smaller. */
 function lowerBound(keys: BigUint64Array, key: bigint): number {
   let low = 0;
   let high = keys.length;

@@ -1,3 +1,5 @@
+// The errors of `svc au next`.
+
 import { SvcError } from '../../base/errors.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
 import { MORE_RESULTS } from '../results/results-errors.ts';

@@ -1,3 +1,5 @@
+// Turns the rows of a request and their results into the rows of the next request.
+
 import { csvRows } from '../../cli/output/csv.ts';
 import { requireNewToken } from '../results/new-token.ts';
 import { ResultCursor } from '../results/reconcile.ts';

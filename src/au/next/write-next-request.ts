@@ -1,3 +1,5 @@
+// `svc au next`: writes the next request and the excluded rows.
+
 import { SvcError } from '../../base/errors.ts';
 import { Draft } from '../../base/files/draft.ts';
 import { isSamePath } from '../../base/files/names.ts';
@@ -165,9 +167,9 @@ async function writeInOrder(context: Context, input: NextFiles, opened: OpenedFi
 /** Writes the files from results in any order. @throws SvcError `checksum_mismatch` for results of another request */
 async function writeByToken(context: Context, input: NextFiles, { request, results }: OpenedFiles, output: Output) {
   const { mayHaveMore } = input;
-  const { found, source } = await reconcileFile(request, results);
-  const repeated = mayHaveMore ? 0 : found.duplicates;
-  if (found.notRequested + repeated > 0) throw notOfTheRequest(input, found);
+  const { comparison, source } = await reconcileFile(request, results);
+  const repeated = mayHaveMore ? 0 : comparison.duplicates;
+  if (comparison.notRequested + repeated > 0) throw notOfTheRequest(input, comparison);
   // A repeated token takes its result from any position, so that no row keeps an old token.
   const answers = await indexResults(results.open(), mayHaveMore);
   return writeDrafts(context, input, { source, answers }, output);
@@ -271,8 +273,8 @@ function requireProven(results: string): void {
 
 async function cellsByRow(kept: KeptColumns, request: Rereadable): Promise<Kept['cellsOf']> {
   const rows = await TokenRows.of(request);
-  const placeOf = rows.counting();
-  return (token) => kept.cellsAt(token, placeOf(token), rows.rowsOf(token));
+  const placeOf = rows.occurrenceCounter();
+  return (token) => kept.cellsAt(token, placeOf(token), rows.countRows(token));
 }
 
 interface Targets {

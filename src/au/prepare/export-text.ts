@@ -1,3 +1,5 @@
+// Decodes the text of an export.
+
 import { LF } from '../request/request-file.ts';
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';

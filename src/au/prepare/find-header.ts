@@ -1,3 +1,5 @@
+// Finds the header of an export.
+
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';

@@ -1,3 +1,5 @@
+// Finds repeated rows in exports with too many rows for one pass.
+
 import { type Overflow, ROW_WORDS, RowBuckets } from '../request/row-buckets.ts';
 import { TokenTable } from '../request/token-table.ts';
 

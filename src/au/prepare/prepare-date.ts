@@ -1,3 +1,5 @@
+// Reads expirations in the many forms that exports have.
+
 import { DAY_MS } from '../../schema/durations.ts';
 
 /**

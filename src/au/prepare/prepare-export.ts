@@ -1,3 +1,5 @@
+// `svc au prepare`: turns an export into a request file, with its questions and messages.
+
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';

@@ -1,3 +1,5 @@
+// The output files of `svc au prepare`, which all appear together or not at all.
+
 import { SvcError } from '../../base/errors.ts';
 import { Draft, type Sealed } from '../../base/files/draft.ts';
 import { isSamePath } from '../../base/files/names.ts';

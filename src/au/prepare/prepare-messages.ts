@@ -1,3 +1,5 @@
+// Explains what was read from an export, and what stopped it.
+
 import { SvcError } from '../../base/errors.ts';
 import type { Sealed } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';

@@ -1,3 +1,5 @@
+// The options that say how to read an export, parsed and as words of a command line.
+
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { option } from '../../cli/app/hint.ts';

@@ -1,3 +1,5 @@
+// Groups the problems in the rows of an export, for messages.
+
 import type { Finding, Problem } from '../request/request-file.ts';
 import type { DateOrder } from './prepare-date.ts';
 

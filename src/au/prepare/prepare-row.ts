@@ -1,3 +1,5 @@
+// Turns one row of an export into a row of the request, or a problem.
+
 import { isAscii } from 'node:buffer';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRow } from '../../cli/output/csv.ts';

@@ -1,3 +1,5 @@
+// Reads an export row by row, and writes the request and the other output files.
+
 import { createHash } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';

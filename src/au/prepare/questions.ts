@@ -1,3 +1,5 @@
+// Asks the operator about columns of an export, and about rows that repeat a token.
+
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';

@@ -1,3 +1,5 @@
+// The file of refused rows: how it begins, and whether somebody corrected it.
+
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';

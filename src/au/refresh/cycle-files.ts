@@ -1,3 +1,5 @@
+// Writes the files of a cycle from its results: results, report, exclusions, next request, and what to do.
+
 import { basename } from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
@@ -24,13 +26,12 @@ import { announceStep, noteStep, type RefreshInput } from './refresh-input.ts';
 import type { RefreshRow } from './refresh-row.ts';
 import { type Todo, writeTodo } from './todo.ts';
 
-/** The members of the printed row that the results of the cycle give. */
+/** The members of the printed row that come from the results. */
 export type Concluded = Omit<RefreshRow, 'cycle' | 'status' | 'dropped' | 'new_rows' | 'jobs' | 'request'>;
 
 /**
- * Writes the files of a cycle from the results of its request: the results, the report, the list of exclusions, the next
- * request, and what to do. All of them are made again each time, and only those that differ are replaced; but accounts are put
- * on the list of exclusions once, because the operator may take them back.
+ * The files of a cycle, made from the results of its request. Each command makes all of them again and replaces those that
+ * differ. Accounts are added to the list of exclusions only once, because the operator may remove them from it.
  */
 export class CycleFiles {
   readonly #context: Context;
@@ -38,9 +39,9 @@ export class CycleFiles {
   readonly #input: RefreshInput;
   readonly #results: FileResults;
   readonly #actions: Actions;
-  /** The hash of what decides about the files: rows without an update change no result. */
-  readonly #of: string;
-  /** Whether a token may have more results than rows: a job of an earlier build may have it for several merchants. */
+  /** The hash of everything that decides about the files: results, request and actions. */
+  readonly #inputHash: string;
+  /** Whether a token may have more results than rows, as in jobs of earlier builds. */
   readonly #mayHaveMore: boolean;
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput, results: FileResults) {
@@ -50,7 +51,7 @@ export class CycleFiles {
     this.#results = results;
     this.#actions = actionsOf(context, input.action);
     const actions = [...this.#actions].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    this.#of = sha256Of(JSON.stringify([results.sha256, results.fileJobs.file.check.sha256, actions]));
+    this.#inputHash = sha256Of(JSON.stringify([results.sha256, results.fileJobs.file.check.sha256, actions]));
     this.#mayHaveMore = results.jobs.some(({ claim }) => claim.keys !== 2);
   }
 
@@ -58,19 +59,20 @@ export class CycleFiles {
     return this.#results.fileJobs.file.check.rows;
   }
 
-  /** What was made of these results before. */
+  /** The record of the files that an earlier command made from the same input. */
   get #made() {
     const { made } = this.#directory.record;
-    return made?.of === this.#of ? made : undefined;
+    return made?.of === this.#inputHash ? made : undefined;
   }
 
-  /** Writes the files and prints the row. Ends with the first thing that is wrong. */
+  /** Writes the files and prints the row. @throws SvcError the first problem, after all files were written */
   async write(print: (concluded: Concluded) => Promise<void>): Promise<void> {
     const { results: counts, trend } = await this.#count();
     await this.#writeResults();
     await this.#report(trend);
-    const threshold = met(() => checkThreshold(counts, this.#rows, this.#input.failOn)) ?? this.#oneError(counts);
-    const problem = threshold ?? (await this.#unless(() => this.#exclude()));
+    const threshold =
+      thresholdError(() => checkThreshold(counts, this.#rows, this.#input.failOn)) ?? this.#oneErrorCode(counts);
+    const problem = threshold ?? (await this.#errorOf(() => this.#exclude()));
     const { record } = this.#directory;
     const sql = this.#sql();
     const todo = await writeTodo(this.#context, this.#directory, this.#results, { actions: this.#actions, sql });
@@ -102,7 +104,7 @@ export class CycleFiles {
     const [changed] = await this.#directory.put([[results, this.#results.file]]);
     if (changed === undefined) return;
     this.#directory.requireOwn([results]);
-    // Without newer results, nothing but this file would be written.
+    // Without the other files of these results, the changed file stops the command. Otherwise it only gets a warning.
     if (!this.#made || !this.#directory.has(report))
       throw changedFiles([results], this.#input.again, { file: results });
     this.#context.notices.warn(
@@ -119,7 +121,7 @@ export class CycleFiles {
     announceStep(this.#context, this.#input, 'report', words);
     const begun = this.#results.fileJobs.cycle.entries.find((entry) => entry.kind === 'claim')?.created_at;
     const html = await openSpool(this.#context);
-    const made = await makeReport(this.#context, {
+    const reportData = await makeReport(this.#context, {
       results,
       request,
       html,
@@ -136,15 +138,15 @@ export class CycleFiles {
       },
       isCounted: true,
     });
-    requireReconciled(made, { mayHaveMore: this.#mayHaveMore });
+    requireReconciled(reportData, { mayHaveMore: this.#mayHaveMore });
     const changed = await this.#directory.put([[page, html]]);
     this.#directory.requireOwn([page]);
     if (changed.length > 0) throw changedFiles(changed, this.#input.again);
-    record.made = { of: this.#of };
+    record.made = { of: this.#inputHash };
   }
 
-  /** Returns the error for results of which one error code has most rows, unless the operator chose a threshold. */
-  #oneError({ codes }: Results): SvcError | undefined {
+  /** Returns the error if most rows have the same error code, unless the operator chose a threshold. */
+  #oneErrorCode({ codes }: Results): SvcError | undefined {
     const { failOn, again } = this.#input;
     if (failOn !== undefined || dominanceWarning(codes, this.#rows, this.#tenant) === undefined) return undefined;
     const { cycle, results, todo } = this.#directory;
@@ -168,20 +170,20 @@ export class CycleFiles {
       this.#context.notices.warn(`${file} is of earlier rows or results of the cycle; --next writes it again`);
     if (!isWanted && leftOut !== undefined) return;
     if (choice === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
-    if (!isWanted) return void (await this.#leaveOut());
+    if (!isWanted) return void (await this.#addExclusions());
     const kept = this.#directory.has(keep) ? keep : undefined;
     this.#directory.requireOwn([file, ...(kept === undefined ? [] : [keepFileOf(file)])]);
     await this.#announceNext([...option('--keep', kept), ...option('--out', file)]);
     const out = await openSpool(this.#context);
-    const made = await this.#leaveOut({ out, keep: kept });
+    const made = await this.#addExclusions({ out, keep: kept });
     const ofKept = kept === undefined ? [] : [[keepFileOf(file), keepFileOf(out)] as const];
     const changed = await this.#directory.put([...ofKept, [file, out]]);
     if (changed.length > 0) throw changedFiles(changed, this.#input.again);
-    this.#directory.record.made = { of: this.#of, left_out: made.left_out, next_rows: made.rows };
+    this.#directory.record.made = { of: this.#inputHash, left_out: made.left_out, next_rows: made.rows };
   }
 
-  /** Adds the closed accounts to the list of exclusions, and writes the next request to a file if one is given. */
-  async #leaveOut(next: { readonly out?: string; readonly keep?: string | undefined } = {}) {
+  /** Adds the closed accounts to the list of exclusions. With `out`, writes the next request there. */
+  async #addExclusions(next: { readonly out?: string; readonly keep?: string | undefined } = {}) {
     const { exclusions, record, request, cycle } = this.#directory;
     const {
       rows,
@@ -200,12 +202,12 @@ export class CycleFiles {
       mayHaveMore: this.#mayHaveMore,
       isCounted: true,
     });
-    record.made = { of: this.#of, left_out: groups.exclude + before };
+    record.made = { of: this.#inputHash, left_out: groups.exclude + before };
     record.excluded = await countExclusions(this.#context, exclusions);
     return { rows, left_out: groups.exclude + before };
   }
 
-  /** Announces the step that writes the next request, with its command where that alone writes the same file. */
+  /** Announces the step that writes the next request, with its command if one command alone can do it. */
   async #announceNext(options: readonly string[]): Promise<void> {
     const { request, results, exclusions } = this.#directory;
     const words = ['au', 'next', request, results, '--exclusions', exclusions, ...options];
@@ -216,7 +218,7 @@ export class CycleFiles {
     noteStep(this.#context, this.#input, 'next', `${what}: ${this.#directory.next}`);
   }
 
-  /** Returns the database of this command, else that of the last one, and records it so that no later command writes another. */
+  /** Returns the typed database, or that of the last cycle, and records it for later commands. */
   #sql() {
     const { sql: typed } = this.#input;
     const { record } = this.#directory;
@@ -228,8 +230,8 @@ export class CycleFiles {
     return sql;
   }
 
-  /** Returns the error of a step after which the others go on. */
-  async #unless(step: () => Promise<void>): Promise<SvcError | undefined> {
+  /** Runs a step whose failure does not stop the other steps. Returns its error. */
+  async #errorOf(step: () => Promise<void>): Promise<SvcError | undefined> {
     try {
       await step();
       return undefined;
@@ -259,7 +261,7 @@ export class CycleFiles {
     };
   }
 
-  /** Ends with what to do: the file that the month is for, the other files, and what the next cycle leaves out. */
+  /** Notes what to do: the file with new tokens, the other files, and the rows that the next cycle leaves out. */
   #noteTodo({ newTokens, expired, replace, update, others }: Todo): void {
     const { notices } = this.#context;
     const { exclusions, todo } = this.#directory;
@@ -274,7 +276,7 @@ export class CycleFiles {
   }
 }
 
-/** Returns the error for files that somebody changed, which are not replaced. */
+/** Returns the error for files that were not replaced because somebody changed them. */
 function changedFiles(files: readonly string[], again: readonly string[], facts: object = { files }): SvcError {
   const [was, it] = files.length === 1 ? ['was', 'it'] : ['were', 'them'];
   return new SvcError('config', `${files.join(', ')} ${was} changed after the refresh wrote ${it}`, {
@@ -284,8 +286,8 @@ function changedFiles(files: readonly string[], again: readonly string[], facts:
   });
 }
 
-/** Returns the error of a check, or undefined if it passed. */
-function met(check: () => void): SvcError | undefined {
+/** Runs a check, and returns its `threshold` error; undefined if it passed. */
+function thresholdError(check: () => void): SvcError | undefined {
   try {
     check();
     return undefined;

@@ -1,3 +1,5 @@
+// Prepares, extends and restores the request of a cycle.
+
 import fs from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
 import { writeWhole } from '../../base/files/draft.ts';
@@ -22,28 +24,28 @@ import { csvRow } from '../../cli/output/csv.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { TokenRows } from '../results/rows-of-request.ts';
 
-/** The request of a cycle in private files. Nothing is written to its directory before rows of it are sent. */
+/** The request of a cycle in private files. The directory of the cycle gets it when rows of it are sent. */
 export interface CycleRequest extends RequestPaths {
-  /** What the record says of an export whose rows were added. */
+  /** The members of the record for an export whose rows were added. */
   readonly added?: Pick<RefreshRecord, 'dropped' | 'excluded'> & {
     readonly exported: RefreshRecord['exports'][number];
   };
 }
 
-/** An export as it is now. */
+/** An export with its current hash. */
 export interface Export {
   readonly path: string;
   readonly sha256: string;
 }
 
-/** Reads the export. Returns undefined if there is no such file. */
+/** Hashes the export. Returns undefined if the file does not exist. */
 export async function openExport(context: Context, typed: string): Promise<Export | undefined> {
   const path = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
   if (!fs.existsSync(path)) return undefined;
   return { path, sha256: await hashFile(path) };
 }
 
-/** Tells whether the request has the rows of this export, read in the same way. A deleted export counts as unchanged. */
+/** Tells whether the request has the rows of this export, read with the same options. A deleted export counts as unchanged. */
 export function hasExport({ record }: RefreshDirectory, exported: Export | undefined, input: RefreshInput): boolean {
   if (exported === undefined) return true;
   const options = input.options.join('\0');
@@ -78,7 +80,7 @@ export async function addExport(
   return { ...added, ...(await joinRequests(context, earlier, added)) };
 }
 
-/** Returns the request of a cycle that has begun, from its directory, or else from what was sent of it or its export. */
+/** Returns the request of a cycle that has begun: from its directory, or restored from the sent rows or the export. */
 export async function standingRequest(
   context: Context,
   directory: RefreshDirectory,
@@ -89,7 +91,9 @@ export async function standingRequest(
   const here = await directory.hash(request);
   if (here !== undefined && !directory.isOwn(request, here)) throw changedRequest(directory, input);
   const path =
-    here === undefined ? await restored(context, directory, input, exported) : await copied(context, directory);
+    here === undefined
+      ? await restoreRequest(context, directory, input, exported)
+      : await copyRequest(context, directory);
   const isKept = directory.written(keep) !== undefined;
   const hasKept = isKept && directory.has(keep);
   if (isKept && !hasKept)
@@ -98,13 +102,13 @@ export async function standingRequest(
   return record.requests === undefined ? standing : joinEarlier(context, directory, standing, input);
 }
 
-async function copied(context: Context, directory: RefreshDirectory): Promise<string> {
+async function copyRequest(context: Context, directory: RefreshDirectory): Promise<string> {
   const copy = await spoolFile(context.system, directory.resolve(directory.request));
   context.onClose(() => copy.remove());
   return copy.path;
 }
 
-/** Joins the requests of an earlier build, which made one for each export. */
+/** Joins the requests of an earlier build, which wrote one for each export. */
 async function joinEarlier(
   context: Context,
   directory: RefreshDirectory,
@@ -160,7 +164,7 @@ async function prepare(
   return { request, keep, added: { exported: read, dropped: droppedRows(prepared), excluded: noted } };
 }
 
-/** Makes the request of an export that is not added to the cycle, to count its new rows. Returns its path. */
+/** Prepares an export in a private file without adding it to the cycle. Returns the path. */
 export async function prepareAside(
   context: Context,
   directory: RefreshDirectory,
@@ -182,7 +186,7 @@ export async function prepareAside(
 }
 
 /**
- * Checks that nobody corrected the refused rows of an earlier attempt, because no other file has them so.
+ * Checks that nobody changed the file of refused rows: corrected rows may be in no other file.
  * @throws SvcError `config`
  */
 async function requireReplaceable(
@@ -200,8 +204,8 @@ async function requireReplaceable(
   });
 }
 
-/** Returns a private copy of a request whose file is gone. @throws SvcError `local` if nothing gives the same file */
-async function restored(
+/** Restores a missing request from the sent rows or the export. @throws SvcError `local` if neither gives the same file */
+async function restoreRequest(
   context: Context,
   directory: RefreshDirectory,
   input: RefreshInput,
@@ -214,10 +218,10 @@ async function restored(
     context.notices.note(`${request} was restored from the rows that this machine sent`);
     return sent;
   }
-  const made = exported && (await prepareAside(context, directory, input, exported));
-  if (made !== undefined && (await isSame(made))) {
+  const prepared = exported && (await prepareAside(context, directory, input, exported));
+  if (prepared !== undefined && (await isSame(prepared))) {
     context.notices.note(`${request} was restored from ${input.export}`);
-    return made;
+    return prepared;
   }
   if (exported !== undefined)
     throw lostRequest(request, input, `${request} is gone, and ${input.export} does not give the same file now`);
@@ -266,39 +270,36 @@ function changedRequest({ request }: RefreshDirectory, { again }: RefreshInput):
   });
 }
 
-/** Returns the error for a cycle that has no request to go on with, and no export that begins it. */
-export function notBegun({ cycle, path }: RefreshDirectory, { again, export: typed }: RefreshInput): SvcError {
+/** Returns the error for a cycle without a request and without an export. */
+export function notBegunError({ cycle, path }: RefreshDirectory, { again, export: typed }: RefreshInput): SvcError {
   const details = { hint: 'Name the export, which begins the cycle:', next: withExport(again, typed) };
   if (typed !== undefined) return new SvcError('local', `${typed} does not exist`, details);
   return new SvcError('usage', `${path} has no request of cycle ${cycle} to go on with`, details);
 }
 
-/** The paths of a request and of the columns that were kept with it. */
+/** The paths of a request and of its kept columns. */
 export interface RequestPaths {
   readonly request: string;
   readonly keep: string | undefined;
 }
 
-/**
- * Adds to a request the rows of another one that it does not have, in private files. A row that both have gets the kept
- * columns of the other one.
- */
+/** Joins two requests in private files. A row in both appears once, with the kept columns of the added request. */
 async function joinRequests(context: Context, earlier: RequestPaths, added: RequestPaths): Promise<RequestPaths> {
   const request = await openSpool(context);
-  const known = new TokenTable({ words: 3 });
+  const written = new TokenTable({ words: 3 });
   await writeWhole(request, true, async (draft) => {
     await draft.write(`${REQUEST_HEADER}\n`);
     for (const { request: path } of [earlier, added])
       for await (const rows of readRequest((await fileSource(path)).open())) {
-        const fresh = rows.filter((row) => known.setIfAbsent(rowKeyOf(row), 1) === 0);
-        await draft.write(fresh.map(({ line }) => `${line}\n`).join(''));
+        const newRows = rows.filter((row) => written.setIfAbsent(rowKeyOf(row), 1) === 0);
+        await draft.write(newRows.map(({ line }) => `${line}\n`).join(''));
       }
   });
   if (earlier.keep === undefined && added.keep === undefined) return { request, keep: undefined };
   return { request, keep: await joinKept(context, request, [earlier, added]) };
 }
 
-/** Writes the kept columns of the rows of a request, which come from other ones: those of the last that has them count. */
+/** Writes the kept columns of a joined request. For a row with columns in several sources, the last source counts. */
 async function joinKept(context: Context, request: string, sources: readonly RequestPaths[]): Promise<string> {
   const path = await openSpool(context);
   const kept = await Promise.all(sources.map((source) => keptOf(context, source)));
@@ -321,14 +322,14 @@ async function keptOf(context: Context, { request, keep }: RequestPaths) {
   if (kept === undefined) return { names: [], cellsOf: (): [string, string][] => [] };
   const source = await fileSource(request);
   const tokens = await TokenRows.of(source);
-  const placeOf = tokens.counting();
+  const placeOf = tokens.occurrenceCounter();
   const places = new TokenTable({ words: 3 });
   for await (const rows of readRequest(source.open()))
     for (const row of rows) places.set(rowKeyOf(row), placeOf(row.token) + 1);
   const cellsOf = (row: RequestRow): [string, string][] => {
     const place = places.get(rowKeyOf(row));
     if (place === 0 || !kept.has(row.token)) return [];
-    const cells = kept.cellsAt(row.token, place - 1, tokens.rowsOf(row.token));
+    const cells = kept.cellsAt(row.token, place - 1, tokens.countRows(row.token));
     return kept.names.map((name, at) => [name, cells[at] ?? '']);
   };
   return { names: kept.names, cellsOf };

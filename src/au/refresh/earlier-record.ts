@@ -1,4 +1,5 @@
-// Reads the records of builds before the first release, whose cycles had a request file for each export. It goes after it.
+// Reads the records of builds before the first release, whose cycles had a request file for each export. This file can go after
+// the first release.
 import * as z from 'zod/mini';
 import { SQL_DIALECTS } from './update-sql.ts';
 
@@ -26,7 +27,7 @@ const earlierSchema = z.looseObject({
   ),
 });
 
-/** Returns the names of the files of a request, which had the number of its export. */
+/** Returns the file names of a request by the index of its export. */
 function namesOf(place: number): { readonly request: string; readonly keep: string } {
   const number = place === 0 ? '' : `-${place + 1}`;
   return { request: `request${number}.csv`, keep: `request${number}.keep.csv` };
@@ -60,7 +61,7 @@ export function readEarlierRecord(content: unknown) {
     excluded: counted.toSorted((a, b) => (a.at < b.at ? -1 : 1)).at(-1),
     finished: isFinished ? (true as const) : undefined,
     sql,
-    /** The files of the requests that become one. */
+    /** The files of the requests that are joined into one. */
     requests: sent.length > 1 ? sent.map(({ request, keep }) => ({ request, keep })) : undefined,
   };
 }

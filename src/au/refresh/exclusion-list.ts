@@ -1,3 +1,5 @@
+// Finds the list of exclusions of a refresh, and stops a command whose list was lost.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
@@ -12,10 +14,9 @@ import type { RefreshInput } from './refresh-input.ts';
 type Counted = NonNullable<RefreshRecord['excluded']>;
 
 /**
- * Returns the list of exclusions, if there is one, and what to record of it. Warns of a list that lost tokens. The list and not
- * the ledger decides what is left out: operators add tokens to it and take them back, and a ledger in a state directory may be
- * lost with the machine.
- * @throws SvcError `config` for a list that is gone or in another directory, unless the operator goes on without it
+ * Returns the list of exclusions, if it exists, and its count for the record. Warns of a list that lost tokens. The list decides
+ * which rows are left out, not the ledger: operators add and remove tokens.
+ * @throws SvcError `config` for a missing list, unless the operator continues without it
  */
 export async function exclusionsFor(
   context: Context,
@@ -26,7 +27,7 @@ export async function exclusionsFor(
   const none = { tokens: 0, at: isoTime(context.clock.now()) };
   if (choice === 'none') {
     context.notices.note(`no row is left out because of ${list} (--exclusions none)`);
-    // A list that is there was not read, so that what earlier cycles noted of it stays true.
+    // An existing list was not read, so the count in earlier records stays valid.
     return { list: undefined, noted: directory.has(list) ? undefined : none };
   }
   const before = tokensBefore(directory);
@@ -69,13 +70,13 @@ export async function countExclusions(context: Context, list: string): Promise<C
 function tokensBefore(directory: RefreshDirectory): number | undefined {
   const counted = directory.recordsOfCycles().flatMap(({ excluded }) => excluded ?? []);
   const timed = counted.map(({ tokens, at }) => ({ tokens, at: Date.parse(at) || 0 }));
-  // Of counts at the same time the largest one decides: a needless stop costs less than billed rows of closed accounts.
+  // Of counts with the same time, the largest decides: a needless stop costs less than billed rows of closed accounts.
   return timed.toSorted((a, b) => a.at - b.at || a.tokens - b.tokens).at(-1)?.tokens;
 }
 
 /**
- * Returns the closed accounts that results of other cycles had, as the ledger knows them, and one of these cycles: without a
- * list, a volume may not be mounted, or the command may run in another working directory.
+ * Counts the closed accounts of other cycles in the ledger, and names one of these cycles. Such accounts without a list mean
+ * that a volume is not mounted, or that the command runs in another directory.
  */
 async function closedElsewhere(context: Context, directory: RefreshDirectory) {
   // Nothing is billed in a sandbox.
@@ -83,16 +84,16 @@ async function closedElsewhere(context: Context, directory: RefreshDirectory) {
   const tenant = await tenantIfShown(context);
   if (tenant === undefined) return undefined;
   const ledger = await new CommandLedger(context, { onlyReads: true }).open(tenant);
-  let found: { readonly accounts: number; readonly cycle: string } | undefined;
+  let closed: { readonly accounts: number; readonly cycle: string } | undefined;
   for (const name of await ledger.cycleNames()) {
     if (name === directory.cycle) continue;
     for (const accounts of await ledger.cycle(name).closedAccounts())
-      found = { accounts: (found?.accounts ?? 0) + accounts.size, cycle: name };
+      closed = { accounts: (closed?.accounts ?? 0) + accounts.size, cycle: name };
   }
-  return found;
+  return closed;
 }
 
-/** Returns the tenant of the key; undefined without a key, or if the service does not say. */
+/** Returns the tenant of the key; undefined without a key, or if the service does not show it. */
 async function tenantIfShown(context: Context): Promise<string | undefined> {
   try {
     return await tenantOfKey(await context.client());

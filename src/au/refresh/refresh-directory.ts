@@ -1,3 +1,5 @@
+// The directory of a cycle, and its record: the exports that were read, and the files that the refresh wrote.
+
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
@@ -39,54 +41,54 @@ const VERSION = 3;
 const recordSchema = z.looseObject({
   version: z.literal(VERSION),
   cycle: z.string(),
-  /** The exports whose rows are in the request, the newest last. `form` is what exports of the same columns have in common. */
+  /** The exports whose rows are in the request, the newest last. Exports with the same columns have the same `form`. */
   exports: z.array(
     z.looseObject({ name: z.string(), sha256: z.string(), options: z.array(z.string()), form: z.optional(z.string()) }),
   ),
-  /** The SHA-256 of each file as the refresh wrote it, and behind that as it is about to write it; none if any content may go. */
+  /** The SHA-256 of each file as last written, then as about to be written. Without a hash, any content may be replaced. */
   files: z.record(z.string(), z.array(z.string())),
-  /** The number of rows of the newest export that are not in the request, by the reason. */
+  /** The number of rows of the newest export that are not in the request, by reason. */
   dropped: z.optional(z.record(z.string(), z.int())),
   /** The SHA-256 of the request whose rows were claimed last. */
   claimed: z.optional(z.string()),
   /** The number of tokens on the list of exclusions, and when they were counted. */
   excluded: z.optional(z.looseObject({ tokens: z.int(), at: z.string() })),
-  /** What was made of the results, and of which: the rows that the next cycle leaves out, and those of the next request. */
+  /** The files that were made, with the hash of their input, the number of left-out rows, and the rows of the next request. */
   made: z.optional(z.looseObject({ of: z.string(), left_out: z.optional(z.int()), next_rows: z.optional(z.int()) })),
   /** Set once all files have the results of the request. */
   finished: z.optional(z.literal(true)),
   /** The database for which `update.sql` is written. */
   sql: z.optional(z.enum(SQL_DIALECTS)),
-  /** The files of the requests of an earlier build, until they are one. */
+  /** The request files of an earlier build, until they are joined into one. */
   requests: z.optional(z.array(z.looseObject({ request: z.string(), keep: z.string() }))),
 });
 
 const tenantSchema = z.looseObject({ version: z.literal(1), tenant: z.string() });
 
-/** What a cycle's directory records: the exports that were read, and the files that the refresh wrote. */
+/** The record of a cycle, as `refresh.json` has it. */
 export type RefreshRecord = z.infer<typeof recordSchema>;
 
-/** Returns the record of a cycle that has not begun. Its members keep their order, so that a file changes only with them. */
+/** Returns the record of a new cycle. Its members keep their order, so that the file changes only with their values. */
 function newRecord(cycle: string): RefreshRecord {
   const later = { dropped: undefined, claimed: undefined, excluded: undefined, made: undefined };
   return { version: VERSION, cycle, exports: [], files: {}, ...later, finished: undefined, sql: undefined };
 }
 
-/** Returns a record from the content of its file; undefined if it is damaged. @throws SvcError `config` for a newer one */
+/** Parses a record; undefined if it is damaged. @throws SvcError `config` for a record of a newer version */
 function readRecord(content: unknown, file: string): RefreshRecord | undefined {
   refuseNewer(content, VERSION, file);
   const { data } = recordSchema.safeParse(content);
-  const known = data ?? readEarlierRecord(content);
-  return known && { ...newRecord(known.cycle), ...known, version: VERSION };
+  const members = data ?? readEarlierRecord(content);
+  return members && { ...newRecord(members.cycle), ...members, version: VERSION };
 }
 
 /**
- * The directory of one cycle, below the directory of all cycles. Its record has the exports that were read and the hashes of
- * the files that the refresh wrote, so that it replaces no other file. All names are as the operator may type them.
+ * The directory of one cycle, below the directory of all cycles. Its record has the hash of each file that the refresh wrote, so
+ * that a file that somebody changed is not replaced. All names are as the operator may type them.
  */
 export class RefreshDirectory {
   readonly cycle: string;
-  /** The directory of all cycles, and the list of exclusions that they share. */
+  /** The directory of all cycles. */
   readonly parent: string;
   readonly exclusions: string;
   readonly path: string;
@@ -97,7 +99,7 @@ export class RefreshDirectory {
   readonly next: string;
   readonly todo: string;
   readonly recordFile: string;
-  /** `save` writes changes. */
+  /** The record. `save` writes changes to its file. */
   record: RefreshRecord;
   readonly #context: Context;
   #saved = '';
@@ -123,16 +125,15 @@ export class RefreshDirectory {
     return this.record.exports.length > 0;
   }
 
-  /** The file for refused rows of the export that is read next. */
+  /** The file for refused rows of the next export. */
   get rejects(): string {
     const { length } = this.record.exports;
     return path.join(this.path, `rejected${length === 0 ? '' : `-${length + 1}`}.csv`);
   }
 
   /**
-   * Reads the record, and runs `work` while no other process works in this directory. A directory in which nothing was
-   * written is removed again.
-   * @throws SvcError `pending` if another process works in it, `config` for a damaged record
+   * Locks the directory, reads the record and runs `work`. A new directory that stays empty is removed again.
+   * @throws SvcError `pending` if another process has the lock, `config` for a damaged record
    */
   async hold(work: () => Promise<void>): Promise<void> {
     const directory = this.resolve(this.path);
@@ -147,7 +148,7 @@ export class RefreshDirectory {
           this.read();
           await work();
         },
-        // It does not end at a restart: of two writers, one would lose what the other records.
+        // Restarting the machine does not end the lock: of two writers, one would lose what the other records.
         { waitMs: 0, what: `the refresh of cycle ${this.cycle} in ${this.path}`, advice: UNLOCKING },
       );
     } finally {
@@ -170,7 +171,7 @@ export class RefreshDirectory {
     this.#saved = text;
   }
 
-  /** Writes the record and flushes it, unless it is as it was. */
+  /** Writes and flushes the record if it changed. */
   save(): void {
     const text = `${JSON.stringify(this.record, null, 2)}\n`;
     if (text === this.#saved) return;
@@ -178,7 +179,7 @@ export class RefreshDirectory {
     this.#saved = text;
   }
 
-  /** The tenant whose cycles the directory of all cycles has; undefined before their first submission. @throws SvcError `config` */
+  /** The tenant of all cycles in the parent directory; undefined before the first submission. @throws SvcError `config` */
   get tenant(): string | undefined {
     const resolved = this.resolve(this.#tenantFile);
     const stat = fs.statSync(resolved, { throwIfNoEntry: false });
@@ -197,7 +198,7 @@ export class RefreshDirectory {
     return path.join(this.parent, TENANT);
   }
 
-  /** Notes whose cycles the directory has, unless that is known. */
+  /** Records the tenant of all cycles in the parent directory, once. */
   noteTenant(tenant: string | undefined): void {
     if (tenant === undefined || this.tenant !== undefined) return;
     const text = `${JSON.stringify({ version: 1, tenant }, null, 2)}\n`;
@@ -205,8 +206,8 @@ export class RefreshDirectory {
   }
 
   /**
-   * Checks that the cycles of the directory are those of the key's tenant. Another tenant's list of exclusions would leave out
-   * the wrong cards, and be extended by them.
+   * Checks that the parent directory belongs to the key's tenant. The list of exclusions of another tenant would leave out the
+   * wrong cards, and would get this tenant's cards.
    * @throws SvcError `config`
    */
   requireTenant(tenant: string, again: readonly string[]): void {
@@ -226,52 +227,52 @@ export class RefreshDirectory {
     });
   }
 
-  /** Returns the readable records of the cycles in the directory of all cycles: this one first, then the newest first. */
+  /** Returns the readable records of all cycles: this cycle first, then the others from the newest on. */
   recordsOfCycles(): readonly RefreshRecord[] {
     const others = cyclesIn(this.#context, this.parent).filter(({ cycle }) => cycle !== this.cycle);
     const newest = others.toSorted((a, b) => b.recordedAt - a.recordedAt);
     return [this.record, ...newest.map(({ record }) => record)];
   }
 
-  /** When the record was written last, in epoch milliseconds. */
+  /** The time of the last write of the record, in epoch milliseconds. */
   get recordedAt(): number {
     return fs.statSync(this.resolve(this.recordFile)).mtimeMs;
   }
 
   /**
-   * Gives private files their names, and removes those for which there is none. A file that somebody else wrote or changed
-   * stays; the names of such files are returned. The record has the hashes before and after, so that a crash makes no foreign
-   * file; the caller saves it afterwards.
+   * Copies private files to their names in the directory, and removes files for which there is no private file. Leaves files
+   * that somebody else wrote or changed, and returns their names. Before writing, the record gets the new hashes, so that after
+   * a crash the refresh still knows its own files. The caller saves the record afterwards.
    */
-  async put(files: readonly (readonly [name: string, made: string | undefined])[]): Promise<string[]> {
+  async put(files: readonly (readonly [name: string, source: string | undefined])[]): Promise<string[]> {
     const changed: string[] = [];
-    const ready: { readonly name: string; readonly made: string | undefined; readonly sha256: string | undefined }[] =
+    const ready: { readonly name: string; readonly source: string | undefined; readonly sha256: string | undefined }[] =
       [];
-    for (const [name, made] of files) {
-      const sha256 = made === undefined ? undefined : await hashFile(made);
+    for (const [name, source] of files) {
+      const sha256 = source === undefined ? undefined : await hashFile(source);
       const here = await this.hash(name);
       if (here === sha256 && (here === undefined || this.written(name)?.length === 1)) continue;
-      if (here === undefined || here === sha256 || this.isOwn(name, here)) ready.push({ name, made, sha256 });
+      if (here === undefined || here === sha256 || this.isOwn(name, here)) ready.push({ name, source, sha256 });
       else changed.push(name);
     }
     if (ready.length === 0) return changed;
     for (const { name, sha256 } of ready)
       this.#note(name, [...(this.written(name) ?? []), ...(sha256 ? [sha256] : [])]);
     this.save();
-    for (const { name, made, sha256 } of ready) {
-      await this.#replace(name, made);
+    for (const { name, source, sha256 } of ready) {
+      await this.#replace(name, source);
       this.#note(name, sha256 === undefined ? undefined : [sha256]);
     }
     return changed;
   }
 
-  async #replace(name: string, made: string | undefined): Promise<void> {
+  async #replace(name: string, source: string | undefined): Promise<void> {
     const target = this.resolve(name);
-    if (made === undefined) return fs.rmSync(target, { force: true });
+    if (source === undefined) return fs.rmSync(target, { force: true });
     makeDirectory(path.dirname(target));
     removeOrphanedTemporaries(target);
     await writeWhole(target, true, async (draft) => {
-      for await (const piece of (await fileSource(made)).open()) await draft.write(piece);
+      for await (const piece of (await fileSource(source)).open()) await draft.write(piece);
     });
   }
 
@@ -287,12 +288,12 @@ export class RefreshDirectory {
     this.save();
   }
 
-  /** Notes that a file may be replaced, whatever it contains. */
+  /** Records that a file may be replaced even if somebody changed it. */
   noteReplaceable(name: string): void {
     this.#note(name, []);
   }
 
-  /** Returns the hashes of a file as the refresh wrote it; undefined if it is none of its files. */
+  /** Returns the recorded hashes of a file; undefined for a file that the refresh did not write. */
   written(name: string): readonly string[] | undefined {
     return this.record.files[this.#key(name)];
   }
@@ -301,13 +302,13 @@ export class RefreshDirectory {
     return path.relative(this.path, name).replaceAll('\\', '/');
   }
 
-  /** Tells whether a file with this hash is as the refresh wrote it, or may be replaced anyway. */
+  /** Tells whether a file with this hash may be replaced. */
   isOwn(name: string, sha256: string): boolean {
     const written = this.written(name);
     return written !== undefined && (written.length === 0 || written.includes(sha256));
   }
 
-  /** Checks that some files do not exist, or are those of the refresh. @throws SvcError `config` */
+  /** Checks that each file is missing or was written by the refresh. @throws SvcError `config` */
   requireOwn(names: readonly string[]): void {
     for (const name of names)
       if (this.has(name) && this.written(name) === undefined)
@@ -321,7 +322,7 @@ export class RefreshDirectory {
     return fs.lstatSync(this.resolve(name), { throwIfNoEntry: false }) !== undefined;
   }
 
-  /** Returns the SHA-256 of a file; undefined if there is none. */
+  /** Returns the SHA-256 of a file; undefined if it does not exist. */
   async hash(name: string): Promise<string | undefined> {
     return this.has(name) ? hashFile(this.resolve(name)) : undefined;
   }
@@ -331,16 +332,16 @@ export class RefreshDirectory {
   }
 }
 
-/** Returns the cycles below a directory by name that have begun. Other directories, and records that cannot be read, are left out. */
+/** Returns the begun cycles below a directory, by name. Directories without a readable record are left out. */
 function cyclesIn(context: Context, parent: string): RefreshDirectory[] {
-  const directory = resolvePath(context, parent);
-  const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
+  const parentPath = resolvePath(context, parent);
+  const entries = fs.existsSync(parentPath) ? fs.readdirSync(parentPath, { withFileTypes: true }) : [];
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   return names.toSorted().flatMap((cycle) => {
-    const found = new RefreshDirectory(context, parent, cycle);
+    const directory = new RefreshDirectory(context, parent, cycle);
     try {
-      found.read();
-      return found.isBegun ? [found] : [];
+      directory.read();
+      return directory.isBegun ? [directory] : [];
     } catch (error) {
       if (error instanceof SvcError) return [];
       throw error;
@@ -348,12 +349,12 @@ function cyclesIn(context: Context, parent: string): RefreshDirectory[] {
   });
 }
 
-/** Returns the names of the cycles below a directory whose files do not have all results yet. */
+/** Returns the names of the unfinished cycles below a directory. */
 export function openCyclesIn(context: Context, parent: string): string[] {
   return cyclesIn(context, parent).flatMap(({ record, cycle }) => (record.finished ? [] : [cycle]));
 }
 
-/** Returns the cycles below a directory that are not open and were last recorded before a time, in epoch milliseconds. */
+/** Returns the finished cycles below a directory whose records are older than a time, in epoch milliseconds. */
 export function oldCyclesIn(context: Context, parent: string, before: number): RefreshDirectory[] {
   return cyclesIn(context, parent).filter(({ record, recordedAt }) => recordedAt < before && record.finished === true);
 }

@@ -1,3 +1,5 @@
+// The arguments and options of `svc au refresh`, and the announcement of its steps.
+
 import type { ChosenStep } from '../../cli/config/values.ts';
 import type { RejectLimit } from '../prepare/prepare-options.ts';
 import type { PrepareOptions } from '../prepare/prepare.ts';
@@ -7,34 +9,35 @@ import type { Threshold } from '../results/fail-on.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { nextCommand } from '../../cli/app/hint.ts';
 
-/** What the operator asked `svc au refresh` to do. */
+/** The arguments and options of `svc au refresh`. */
 export interface RefreshInput {
-  /** The export as typed; undefined to go on with what the cycle has. */
+  /** The export as typed; undefined to continue with the request of the cycle. */
   readonly export: string | undefined;
   readonly cycle: string;
-  /** Whether the operator did not name the cycle, and confirms it on the terminal. */
+  /** Whether the operator named no cycle and has to confirm the month's cycle on the terminal. */
   readonly asksForCycle: boolean;
   /** The directory of all cycles, as typed. */
   readonly parent: string;
+  /** How to read the export. */
   readonly how: PrepareOptions;
   /** The options of `how`, as words. */
   readonly options: readonly string[];
   readonly maxRejects: RejectLimit | undefined;
-  /** Whether to wait until the jobs are done. Otherwise they are polled once. */
+  /** Whether to wait until the jobs end. Otherwise they are polled once. */
   readonly wait: boolean;
-  /** Whether the operator goes on without the list of exclusions. */
+  /** `none` continues without the list of exclusions. */
   readonly exclusions: 'none' | undefined;
   /** Whether to write the request of the next cycle. */
   readonly next: boolean;
-  /** The database for which the new tokens are written as SQL, if it was typed. */
+  /** The database for `update.sql`, if typed. */
   readonly sql: SqlDialect | undefined;
   readonly failOn: Threshold | undefined;
   readonly action: readonly ChosenStep[];
-  /** Whether the new rows of a changed export are sent in a cycle that has begun. */
+  /** Whether to send the new rows of a changed export in a cycle that has begun. */
   readonly add: boolean;
   readonly confirmed: Confirmed;
   readonly onlyRecorded: boolean;
-  /** Whether to show what would be submitted, and to send and write nothing. */
+  /** Whether to show the plan, and to send and write nothing. */
   readonly dryRun: boolean;
   /** Whether to name each step. */
   readonly verbose: boolean;
@@ -42,7 +45,7 @@ export interface RefreshInput {
   readonly again: readonly string[];
 }
 
-/** Returns a command with `export.csv` as its export, in place of the one that was typed, if any. */
+/** Returns a command with `export.csv` as its export, in place of the typed export. */
 export function withExport([group = '', command = '', ...words]: readonly string[], typed?: string): string[] {
   return [group, command, 'export.csv', ...words.slice(typed === undefined ? 0 : 1)];
 }
@@ -57,10 +60,10 @@ const STEPS = ['prepare', 'submit', 'wait', 'report', 'next'] as const;
 
 export type StepName = (typeof STEPS)[number];
 
-/** Whether to name the steps, and whether the last one makes the next request. */
+/** The options that decide which steps are announced. */
 type Steps = Pick<RefreshInput, 'next' | 'verbose'>;
 
-/** Announces a step with the command that does it alone. No other command finds what a rehearsal keeps. */
+/** Announces a step with the command that does only this step. A rehearsal shows no command: no other one finds its files. */
 export function announceStep(context: Context, steps: Steps, name: StepName, words: readonly string[]): void {
   if (!steps.verbose) return;
   if (context.isRehearsal) return context.notices.note(titleOf(steps, name));
@@ -68,7 +71,7 @@ export function announceStep(context: Context, steps: Steps, name: StepName, wor
   context.notices.command(nextCommand(words, context.globals, context.system));
 }
 
-/** Says what is known of a step. */
+/** Notes a step that needs no command. */
 export function noteStep({ notices }: Context, steps: Steps, name: StepName, what: string): void {
   if (steps.verbose) notices.note(what === '' ? `${titleOf(steps, name)}:` : `${titleOf(steps, name)}: ${what}`);
 }

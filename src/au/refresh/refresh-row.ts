@@ -1,16 +1,15 @@
+// The printed row of `svc au refresh`.
+
 import { toneOf } from '../job/job-view.ts';
 import type { View } from '../../cli/output/view.ts';
 
-/**
- * How far a cycle is. `status`, `jobs` and `request` are of the request that the command goes on with; all other members are
- * of the whole cycle. Members that are not known yet are null.
- */
+/** The state of a cycle after the command. Unknown members are null. */
 export interface RefreshRow {
   readonly cycle: string;
   readonly status: string;
-  /** Rows of the requests whose results are counted, each once; those of the request while there are no results. */
+  /** The number of rows in the request. */
   readonly rows: number;
-  /** Rows of the export that are not in the request, by the reason; null if that is not known. */
+  /** Rows of the export that are not in the request, by reason; null if not known. */
   readonly dropped: Readonly<Record<string, number>> | null;
   /** Rows of a changed export that are not sent without `--add`; null if the export is unchanged. */
   readonly new_rows: number | null;
@@ -23,7 +22,7 @@ export interface RefreshRow {
   readonly unchanged: number | null;
   readonly report: string | null;
   readonly new_tokens: number | null;
-  /** The file that has the new tokens. */
+  /** The file with the new tokens. */
   readonly replace: string | null;
   readonly next: string | null;
   readonly next_rows: number | null;
@@ -33,11 +32,11 @@ export interface RefreshRow {
 
 export type PrintRow = (row: RefreshRow) => Promise<void>;
 
-/** Members that the headline and the line about new tokens give. */
+/** Members that the headline and the note about new tokens already show. */
 const COUNTED = ['updated', 'warned', 'errors', 'unchanged', 'new_tokens', 'excluded'] as const;
-/** Members for programs, and files that nobody opens after each refresh. */
+/** Members for programs only. */
 const BESIDE = ['jobs', 'request', 'results', 'replace', 'exclusions'] as const;
-/** Why rows of an export are not in the request. */
+/** The reasons why rows of an export are not in the request. */
 const REASONS = ['repeated_tokens', 'excluded_tokens', 'refused'] as const;
 
 function hasResults({ results }: RefreshRow): boolean {
@@ -69,7 +68,7 @@ export const refreshView: View<RefreshRow> = {
     'exclusions',
   ],
   columns: [
-    // The headline above says how the rows of a cycle ended, and the line below where its new tokens are.
+    // The headline above counts the results, and the note below names the file with new tokens.
     { path: 'cycle', kind: 'text', repeats: hasResults },
     { path: 'status', kind: 'status', paint: toneOf, repeats: hasResults },
     { path: 'rows', kind: 'number', repeats: hasResults },
@@ -80,7 +79,7 @@ export const refreshView: View<RefreshRow> = {
       kind: 'number' as const,
       repeats: ({ dropped }: RefreshRow) => (dropped?.[reason] ?? 0) === 0,
     })),
-    // People read only what is known by now.
+    // A table shows only known members.
     ...(['new_rows', 'next_rows'] as const).map((path) => ({
       path,
       kind: 'number' as const,

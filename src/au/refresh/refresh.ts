@@ -1,3 +1,5 @@
+// `svc au refresh`: takes an export through all steps of a cycle.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import { shellWords } from '../../cli/app/hint.ts';
@@ -26,7 +28,7 @@ import {
   type CycleRequest,
   type Export,
   hasExport,
-  notBegun,
+  notBegunError,
   openExport,
   prepareAside,
   standingRequest,
@@ -37,9 +39,9 @@ import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { requireRealResults } from './rehearsal.ts';
 
 /**
- * Takes an export through all steps of a cycle: prepare, submit, wait, and the files of the results. The same command goes on
- * with the step that was not completed. A dry run ends before anything is sent or written.
- * @throws SvcError of the step that ended it
+ * Takes an export through all steps of a cycle: prepare, submit, wait, and write the files of the results. Run again, it
+ * continues with the first incomplete step. A dry run sends and writes nothing.
+ * @throws SvcError of the step that failed
  */
 export async function refreshCycle(context: Context, input: RefreshInput, print: PrintRow): Promise<void> {
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
@@ -51,13 +53,13 @@ export async function refreshCycle(context: Context, input: RefreshInput, print:
   return work();
 }
 
-/** One command that goes on with a cycle. */
+/** One run of the command. */
 class Refresh {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
   #input: RefreshInput;
-  /** The jobs with rows of the request, once they are known. */
-  #found: FileJobs | undefined;
+  /** The jobs with rows of the request, once they were read from the ledger. */
+  #jobs: FileJobs | undefined;
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput) {
     this.#context = context;
@@ -65,7 +67,7 @@ class Refresh {
     this.#input = input;
   }
 
-  /** The command that goes on with the cycle. */
+  /** The command that continues the cycle. */
   get again(): readonly string[] {
     return this.#input.again;
   }
@@ -92,24 +94,24 @@ class Refresh {
     await this.#submit(request, file, newRows ?? null, print);
   }
 
-  /** Returns the request of the cycle: with the rows of the export, or as it was prepared. */
+  /** Returns the request of the cycle: a new one, the one in its directory, or that one with the rows of the export. */
   async #requestOf(exported: Export | undefined, isAdded: boolean): Promise<CycleRequest> {
     const { export: typed } = this.#input;
-    const of = [this.#context, this.#directory, this.#input, exported] as const;
-    if (isAdded) return addExport(...of);
+    const preparing = [this.#context, this.#directory, this.#input, exported] as const;
+    if (isAdded) return addExport(...preparing);
     if (this.#directory.isBegun) {
       if (typed !== undefined && exported === undefined)
         this.#context.notices.note(`${typed} is gone: its request was prepared before`);
-      return standingRequest(...of);
+      return standingRequest(...preparing);
     }
-    if (exported === undefined) throw notBegun(this.#directory, this.#input);
-    return beginRequest(...of);
+    if (exported === undefined) throw notBegunError(this.#directory, this.#input);
+    return beginRequest(...preparing);
   }
 
   /**
-   * Checks that the ledger of this machine knows the request that was submitted: a state directory may be lost, or be of an
-   * older day. Jobs that the ledger does not know then stop the upload. Machines that share a ledger stop for them anyway.
-   * @throws SvcError `outcome_unknown` for a request of which the ledger knows nothing, `config` after a reset of the sandbox
+   * Checks that this machine's own ledger has the submitted request: a state directory may be lost or restored. From then on,
+   * unknown jobs stop the upload, as they always do with a shared ledger.
+   * @throws SvcError `outcome_unknown` if the ledger has no claim of the request, `config` after a reset of the sandbox
    */
   async #requireInLedger(): Promise<void> {
     const { cycle, isBegun, request, record, recordFile, path } = this.#directory;
@@ -140,8 +142,8 @@ class Refresh {
   }
 
   /**
-   * Asks whether a cycle that the operator did not name is the right one. --yes does not answer, because a month that begins by
-   * itself is paid for by itself.
+   * Asks whether the month's cycle, which the operator did not name, is the right one. --yes does not confirm it: a script at the
+   * turn of the month would begin and pay for a new cycle unasked.
    * @throws SvcError `declined`
    */
   async #confirmCycle(question: string): Promise<void> {
@@ -150,10 +152,7 @@ class Refresh {
     requireYes(answer, 'nothing was submitted; --cycle names another cycle');
   }
 
-  /**
-   * Adds how the operator had the newest export of the same form read: the answers to questions, and options that this command
-   * does not name. An export with another header is not read so.
-   */
+  /** Adds the options and answers with which the newest export of the same form, with the same header, was read. */
   async #readAsBefore(exported: Export | undefined): Promise<void> {
     if (exported === undefined) return;
     for (const { cycle, exports } of this.#directory.recordsOfCycles())
@@ -171,8 +170,8 @@ class Refresh {
   }
 
   /**
-   * Counts the rows of a changed export that its cycle does not have, and says how to send them; null if that is not known.
-   * Without the operator's word they are not sent, because an export that changes every few hours would begin a job each time.
+   * Counts the rows of a changed export that the cycle lacks, and notes how to send them; null if the tenant is not known. They
+   * are sent only with --add: an export that changes every few hours would otherwise begin a job each time.
    */
   async #countNewRows(exported: Export | undefined): Promise<number | null> {
     const { export: typed = '', cycle } = this.#input;
@@ -209,7 +208,7 @@ class Refresh {
     });
   }
 
-  /** Sends the rows that no job has, gets the results of all rows and writes the files of the cycle. */
+  /** Sends the free rows, gets the results of all rows and writes the files of the cycle. */
   async #submit(request: CycleRequest, file: RequestFile, newRows: number | null, print: PrintRow): Promise<void> {
     const { cycle, confirmed, onlyRecorded, dryRun } = this.#input;
     const words = ['au', 'submit', this.#directory.request, '--cycle', cycle];
@@ -224,14 +223,14 @@ class Refresh {
     }
     const rowOf = (
       status: string,
-      { rows, ...files }: Concluded = { rows: this.#found?.file.check.rows ?? 0, ...NOTHING_KNOWN },
+      { rows, ...files }: Concluded = { rows: this.#jobs?.file.check.rows ?? 0, ...NO_RESULTS },
     ): RefreshRow => ({
       cycle,
       status,
       rows,
       dropped: this.#directory.record.dropped ?? null,
       new_rows: newRows,
-      jobs: this.#found?.jobs.map(({ claim }) => claim.job) ?? [],
+      jobs: this.#jobs?.jobs.map(({ claim }) => claim.job) ?? [],
       request: this.#directory.request,
       ...files,
     });
@@ -244,9 +243,9 @@ class Refresh {
       await this.#send(request, file, submission);
       results = await this.#resultsOf(submission, [...words, '--wait']);
     } catch (error) {
-      // A cycle that may not begin needs the operator's word, and nothing of it is under way.
+      // A cycle that was refused because of another one has no job of its own, and the operator has to decide.
       if (!isSvcError(error, 'pending') || error.facts?.['other_cycle'] !== undefined) throw error;
-      // While another process works on a job, this command has read nothing of it.
+      // Another process works on a job, so this command has read no status.
       if (!isHeld(error)) await print(rowOf('pending'));
       const hint = error.hint ?? 'Run the same command again later; au resume gets the results meanwhile:';
       throw error.with({ hint, next: this.#input.again, alternatives: [['au', 'resume']] });
@@ -255,19 +254,19 @@ class Refresh {
     await files.write((concluded) => print(rowOf('completed', concluded)));
   }
 
-  /** Sends the rows that no job has. The request is recorded before the first of them is claimed. */
+  /** Sends the free rows. The request is recorded before the first claim. */
   async #send(request: CycleRequest, file: RequestFile, submission: FileSubmission): Promise<void> {
     const { record } = this.#directory;
     const before = record.claimed;
     const { sha256 } = file.check;
-    this.#found = await submission.jobs();
+    this.#jobs = await submission.jobs();
     const onClaim = (): Promise<void> => this.#record(request, file, submission, sha256);
     await this.#offeringRefresh(submission.upload({ onClaim }));
     await this.#record(request, file, submission, submission.sentNow.size === 0 ? before : sha256);
-    this.#found = await submission.jobs();
+    this.#jobs = await submission.jobs();
   }
 
-  /** Puts the request into the directory of the cycle, and records its exports. `claimed` is the request whose rows are claimed. */
+  /** Writes the request to the directory of the cycle, and records its exports. `claimed` is the hash of the claimed request. */
   async #record(
     { request, keep, added }: CycleRequest,
     { check }: RequestFile,
@@ -280,7 +279,7 @@ class Refresh {
     if (isNew) record.finished = undefined;
     const isKept = keep !== undefined && keep !== directory.resolve(directory.keep);
     await directory.put([...(isKept ? [[directory.keep, keep] as const] : []), [directory.request, request]]);
-    // Its columns are carried over, also from a file that the operator edited.
+    // Later exports replace the kept columns even if the operator edited them, because their columns are carried over.
     if (isKept) directory.noteReplaceable(directory.keep);
     const { exported } = added ?? {};
     if (exported) {
@@ -299,7 +298,7 @@ class Refresh {
       this.#context.notices.note(
         `${directory.request} has the rows of all exports now; an earlier svc wrote a file for each, which nothing reads any more: ${joined.join(', ')}`,
       );
-    // From here on, the same command does not need standard input again.
+    // The request is stored, so the same command no longer needs standard input.
     this.#input = { ...this.#input, again: this.#input.again.filter((word) => word !== '-') };
   }
 
@@ -307,23 +306,23 @@ class Refresh {
   async #resultsOf(submission: FileSubmission, again: readonly string[]): Promise<FileResults> {
     const { wait } = this.#input;
     announceStep(this.#context, this.#input, 'wait', again);
-    const found = await submission.jobs();
-    const poll = () => pollFile(this.#context, found, { wait: false, again });
+    const fileJobs = await submission.jobs();
+    const poll = () => pollFile(this.#context, fileJobs, { wait: false, again });
     const { reason } = await outlast(this.#context, wait, poll);
     if (reason !== undefined && (!wait || !isSvcError(reason, 'pending'))) throw reason;
-    const to = { out: await openSpool(this.#context), force: true };
+    const destination = { out: await openSpool(this.#context), force: true };
     const delivered = await this.#delivered();
-    return deliverFile(this.#context, () => submission.jobs(), to, { wait, again, delivered });
+    return deliverFile(this.#context, () => submission.jobs(), destination, { wait, again, delivered });
   }
 
-  /** Returns the results of the cycle so far, for jobs that the service has forgotten; undefined if they are not as written. */
+  /** Returns the results file of the cycle, for jobs that the service has forgotten; undefined if somebody changed it. */
   async #delivered(): Promise<string | undefined> {
     const { results } = this.#directory;
     const here = await this.#directory.hash(results);
     return here !== undefined && this.#directory.isOwn(results, here) ? this.#directory.resolve(results) : undefined;
   }
 
-  /** Replaces the commands that submit the request with what they confirm, or in another cycle, by those of the refresh. */
+  /** Replaces the suggested `au submit` commands of an error with `au refresh` commands. */
   async #offeringRefresh<T>(work: Promise<T>): Promise<T> {
     const { again, cycle } = this.#input;
     try {
@@ -343,7 +342,8 @@ class Refresh {
   }
 }
 
-const NOTHING_KNOWN = {
+/** The members of a row without results. */
+const NO_RESULTS = {
   results: null,
   updated: null,
   warned: null,
@@ -358,15 +358,12 @@ const NOTHING_KNOWN = {
   exclusions: null,
 } as const;
 
-/** Returns the words at the end of a command that confirm something; undefined without any. */
+/** Returns the confirmation at the end of a command; undefined without one. */
 function confirmationOf(words: readonly string[]): readonly string[] | undefined {
   return CONFIRMATIONS.find((end) => end.every((word, at) => words.at(at - end.length) === word));
 }
 
-/**
- * Checks that a cycle may have its name, before its directory is made: beside the directories of the cycles are files of the
- * refresh. @throws SvcError `usage`
- */
+/** Checks that a cycle does not have the name of a file in the directory of all cycles. @throws SvcError `usage` */
 function requireCycleName(directory: RefreshDirectory): void {
   const { cycle, parent, recordFile } = directory;
   if ([TENANT, EXCLUSIONS, `.${EXCLUSIONS}.lock`].includes(cycle))
@@ -376,7 +373,7 @@ function requireCycleName(directory: RefreshDirectory): void {
   if (!directory.has(recordFile)) requireClearName(cycle);
 }
 
-/** Returns `pending` for a directory in which another process works. */
+/** Turns the error for a directory that another process has locked into `pending`. */
 async function heldAsPending(work: Promise<void>): Promise<void> {
   try {
     await work;

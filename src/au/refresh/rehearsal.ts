@@ -1,3 +1,5 @@
+// `svc au refresh --rehearse`: a refresh in the embedded sandbox, whose invented results must never reach a real cycle.
+
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -7,28 +9,28 @@ import { readSandboxKey } from '../../client/api/sandbox-key.ts';
 import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
 import { isLoopback } from '../../schema/address.ts';
 
-/** The directory of all cycles that were rehearsed. */
+/** The directory of all rehearsed cycles. */
 const REHEARSALS = 'rehearsal';
 
-/** The jobs, ledger and sandbox of all rehearsals in a directory. No cycle has a name that begins with a dot. */
+/** The state directory of all rehearsals. No cycle has a name that begins with a dot. */
 export const REHEARSAL_STATE = path.join(REHEARSALS, '.state');
 
-/** Returns the usual directory of all cycles. What a sandbox says of made-up cards must leave no real card out. */
+/** Returns the default directory of all cycles. A sandbox has its own, so that its results exclude no real card. */
 export function usualParent(context: Context): string {
   if (context.isRehearsal) return REHEARSALS;
   return serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
 }
 
-/** The options that a rehearsal refuses, as far as they were typed. */
-interface Refused {
+/** The options that a rehearsal refuses. */
+interface RefusedOptions {
   readonly outDir: string | undefined;
   readonly dryRun: boolean;
 }
 
-/** Checks that a rehearsal meets the embedded sandbox, and that nothing but its own files comes of it. @throws SvcError `usage` */
+/** Checks that a rehearsal uses the embedded sandbox and its own directory. @throws SvcError `usage` */
 export function requireRehearsal(
   { settings: { sandbox, baseUrl } }: Context,
-  { outDir, dryRun }: Refused,
+  { outDir, dryRun }: RefusedOptions,
   again: readonly string[],
 ): void {
   if (!sandbox || baseUrl !== undefined)
@@ -48,14 +50,14 @@ export function requireRehearsal(
 }
 
 /**
- * Checks that the service does not invent its results, before anything is made for it: no file of a month may come of them.
- * @throws SvcError `refused_input` at a sandbox server that accepts every token, unless the command is a rehearsal
+ * Checks before anything is prepared that the service does not invent its results.
+ * @throws SvcError `refused_input` for a sandbox server that accepts every token
  */
 export async function requireRealResults(context: Context, again: readonly string[]): Promise<void> {
   const { baseUrl, sandbox } = context.settings;
   if (sandbox || baseUrl === undefined || !isLoopback(baseUrl.value)) return;
-  const found = await readSandboxKey(await context.client(), 'private');
-  if (found?.inventsResults !== true) return;
+  const sandboxKey = await readSandboxKey(await context.client(), 'private');
+  if (sandboxKey?.inventsResults !== true) return;
   throw new SvcError('refused_input', `the sandbox at ${baseUrl.value.origin} invents the results of tokens`, {
     hint: 'Nothing was prepared or submitted: a month must not have invented tokens. Rehearse it, or start the sandbox without --accept-tokens:',
     next: [...again, '--rehearse', '--profile', SANDBOX_PROFILE],
@@ -64,8 +66,8 @@ export async function requireRealResults(context: Context, again: readonly strin
 }
 
 /**
- * Runs a rehearsal, which says what it is before and after everything else.
- * @throws SvcError what `work` throws, with commands that find what the rehearsal keeps
+ * Runs a rehearsal, with a warning before and after all other notes.
+ * @throws SvcError of `work`, with suggested commands that work for a rehearsal
  */
 export async function rehearse(
   { notices }: Context,
@@ -76,20 +78,21 @@ export async function rehearse(
   try {
     await work();
   } catch (error) {
-    throw isSvcError(error) ? withOwnCommands(error, again) : error;
+    throw isSvcError(error) ? withRehearsalCommands(error, again) : error;
   } finally {
     notices.note(REHEARSAL_WARNING);
   }
 }
 
-/** Commands that read files alone, so that they work for those of a rehearsal, too. */
-const OF_FILES: ReadonlySet<string | undefined> = new Set(['check', 'report']);
+/** Commands that only read files, so that they work for a rehearsal too. */
+const FILE_COMMANDS: ReadonlySet<string | undefined> = new Set(['check', 'report']);
 
-function withOwnCommands(error: SvcError, again: readonly string[]): SvcError {
+/** Keeps the suggested commands that work for a rehearsal, with `--rehearse` where they need it. */
+function withRehearsalCommands(error: SvcError, again: readonly string[]): SvcError {
   const commands = error.commands.flatMap((words) => {
     const [, command] = words;
     if (command === 'refresh') return [words.includes('--rehearse') ? words : [...words, '--rehearse']];
-    return OF_FILES.has(command) ? [words] : [];
+    return FILE_COMMANDS.has(command) ? [words] : [];
   });
   const [next = again, ...alternatives] = commands;
   const hint = error.code === 'pending' ? 'Run the same command again later:' : error.hint;

@@ -1,3 +1,5 @@
+// Writes the `todo` files of a cycle: a file for each action on its rows, and a script for the new tokens.
+
 import path from 'node:path';
 import { Draft } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -16,35 +18,32 @@ import { readRequest, rowKeyOf } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { repeatedResults, TokenRows } from '../results/rows-of-request.ts';
 
-/** The columns of the file with new tokens, after the kept ones. Programs read it, also when it has no rows. */
+/** The columns of `replace.csv`, after the kept ones. Programs read this file, so it exists even without rows. */
 const REPLACE_COLUMNS = ['token', 'new_token', 'new_expiration_year', 'new_expiration_month', 'result_code'] as const;
 
-/** The files of what to do with rows, besides that of new tokens. Each exists while it has rows. */
+/** The groups of the other files, each of which exists only while it has rows. */
 const OTHERS = ['contact', 'consider', 'exclude', 'fix', 'support'] as const satisfies readonly RowGroup[];
 
 type TodoGroup = 'replace' | (typeof OTHERS)[number];
 
 type TodoFile = TodoGroup | 'update';
 
-/** What is to be done after the results of a cycle. */
+/** The files that were written, with their numbers of rows. */
 export interface Todo {
   /** The file with new tokens, as the operator may type it. */
   readonly replace: string;
-  /** The script that brings them into a database. */
+  /** The script that updates the new tokens in a database. */
   readonly update: string;
   readonly newTokens: number;
-  /** The number of them whose expiration is already past. */
+  /** The number of new tokens whose expiration is past. */
   readonly expired: number;
-  /** The other files that have rows, in the order of what to do first. */
+  /** The other files with rows, by urgency. */
   readonly others: readonly { readonly group: TodoGroup; readonly rows: number }[];
-  /** Files that somebody changed, so that they were not replaced. */
+  /** Files that were not replaced because somebody changed them. */
   readonly changed: readonly string[];
 }
 
-/**
- * Writes what is to be done with the rows of a cycle, a file for each kind, and a script for the new tokens. Files that somebody
- * changed stay as they are.
- */
+/** Writes a file for each action, and a script for the new tokens. Leaves files that somebody changed. */
 export async function writeTodo(
   context: Context,
   directory: RefreshDirectory,
@@ -69,7 +68,7 @@ export async function writeTodo(
       }
     const changed = await files.finish();
     const [replace, update] = [files.nameOf('replace'), files.nameOf('update')];
-    if (withoutKept > 0) context.notices.warn(unknownRows(withoutKept, replace));
+    if (withoutKept > 0) context.notices.warn(withoutKeptText(withoutKept, replace));
     const others = OTHERS.map((group) => ({ group, rows: files.rowsOf(group) })).filter(({ rows }) => rows > 0);
     return { replace, update, newTokens: files.rowsOf('replace'), expired, others, changed };
   } finally {
@@ -77,7 +76,7 @@ export async function writeTodo(
   }
 }
 
-/** The files of what to do, which are private until all are complete. */
+/** The todo files. They are private until all are complete. */
 class TodoFiles {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
@@ -104,7 +103,7 @@ class TodoFiles {
     if (group === 'replace') await (await this.#open('update')).draft.write(this.#script.line(row));
   }
 
-  /** Puts the files into place, and returns those that somebody changed. Files without rows go, but for those of new tokens. */
+  /** Puts the files into the directory of the cycle. Removes files without rows. Returns the files that somebody changed. */
   async finish(): Promise<string[]> {
     await this.#open('replace');
     await (await this.#open('update')).draft.write(this.#script.foot);
@@ -142,7 +141,8 @@ class TodoFiles {
   }
 }
 
-function unknownRows(count: number, replace: string): string {
+/** Warns of new tokens without kept columns. */
+function withoutKeptText(count: number, replace: string): string {
   const [have, their, tokens] = count === 1 ? ['has', 'its', 'token'] : ['have', 'their', 'tokens'];
   return `${countText(count, 'new token')} ${have} no kept columns in ${replace}: ${their} old ${tokens} ${have} rows of several merchants, and the results do not show which row got it`;
 }
@@ -152,38 +152,35 @@ function columnsOf(group: TodoGroup): readonly (typeof RESULT_COLUMNS)[number][]
 }
 
 /**
- * Returns a function that finds the row of each result, one after the other: its place among the rows of its token in the
- * request, counted from 0; undefined if it is not known. A token with one row names it. A token with rows for several
- * merchants is in several jobs, so that its row is known by the job of the result.
+ * Returns a function that is called for each result in order, and returns its place among the request's rows of the token, from
+ * 0; undefined if it is not known. A token with rows for several merchants is in several jobs, so the job of a result tells its
+ * row.
  */
 async function placeOfResult(results: FileResults): Promise<(token: string) => number | undefined> {
   const rows = await TokenRows.of(results.fileJobs.file.source);
-  const known = await placesByJob(results, rows);
-  // A job of an earlier build may have a token for several merchants, one of which this request does not have.
+  const places = await placesByJob(results, rows);
+  // A job of an earlier build may have a token for several merchants, and this request may lack one of them.
   const isEarlier = results.jobs.some(({ claim }) => claim.keys !== 2);
   const repeated = isEarlier ? await repeatedResults(await fileSource(results.file)) : new Set<string>();
   const taken = new Map<string, number>();
   return (token) => {
     const key = tokenKey(token);
-    if (rows.rowsOf(token) === 1) return repeated.has(key) ? undefined : 0;
+    if (rows.countRows(token) === 1) return repeated.has(key) ? undefined : 0;
     const count = taken.get(key) ?? 0;
     taken.set(key, count + 1);
-    return known.get(key)?.[count];
+    return places.get(key)?.[count];
   };
 }
 
 /**
- * Returns, for each token with several rows, the places of those that have a result, in the order of the results. A token is
- * left out if one job has several of its rows, or several results of it.
+ * Returns, for each token with several rows, the places of its rows with a result, in the order of the results. A token is left
+ * out if one job has several of its rows or results.
  */
-async function placesByJob(
-  { fileJobs: found, jobs }: FileResults,
-  tokens: TokenRows,
-): Promise<ReadonlyMap<string, number[]>> {
-  const isSeveral = (token: string): boolean => tokens.rowsOf(token) > 1;
+async function placesByJob({ fileJobs, jobs }: FileResults, tokens: TokenRows): Promise<ReadonlyMap<string, number[]>> {
+  const isSeveral = (token: string): boolean => tokens.countRows(token) > 1;
   const places = new Map<string, number>();
-  const placeOf = tokens.counting();
-  for await (const rows of readRequest(found.file.source.open()))
+  const placeOf = tokens.occurrenceCounter();
+  for await (const rows of readRequest(fileJobs.file.source.open()))
     for (const row of rows) if (isSeveral(row.token)) places.set(rowKeyOf(row), placeOf(row.token));
   const answered = new Map<string, number[]>();
   if (places.size === 0) return answered;
@@ -201,7 +198,7 @@ async function placesByJob(
         counts.set(key, (counts.get(key) ?? 0) + 1);
     for (const [key, count] of counts) {
       const [place, ...others] = sent.get(key) ?? [];
-      // A job may have results of rows that this request does not have.
+      // A job of another file may have results of rows that this request lacks.
       if (place === undefined) continue;
       if (count > 1 || others.length > 0) unknown.add(key);
       answered.set(

@@ -1,9 +1,11 @@
-/** The databases for which `update.sql` is written. Nobody has tried that for SQL Server. */
+// Writes `update.sql`, the script that updates new tokens in the operator's database.
+
+/** The databases for which `update.sql` is written. The script for SQL Server is untested. */
 export const SQL_DIALECTS = ['postgres', 'mysql', 'sqlite', 'sqlserver'] as const;
 
 export type SqlDialect = (typeof SQL_DIALECTS)[number];
 
-/** A card's new token, and its new expiration where the service returned one. */
+/** A new token, with the new expiration if the service returned one. */
 export interface NewToken {
   readonly token: string;
   readonly new_token: string;

@@ -1,3 +1,5 @@
+// Checks a whole request file in one pass.
+
 import { createHash, type Hash } from 'node:crypto';
 import { type Capacity, takeFastRows } from './fast-rows.ts';
 import { doubtsOf, Overview } from './overview.ts';

@@ -1,3 +1,5 @@
+// The checks of a whole file that an operator can accept with `--accept`.
+
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { repeated, suggesting } from '../../cli/app/parameter.ts';

@@ -1,3 +1,5 @@
+// Reads and extends the list of tokens that later requests leave out.
+
 import fs from 'node:fs';
 import nodePath from 'node:path';
 import { Readable } from 'node:stream';

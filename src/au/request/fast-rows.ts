@@ -1,3 +1,5 @@
+// The fast path for the rows of a request file in their most common form.
+
 import { inspectCell } from '../../base/security/card-number.ts';
 import { REHEARSAL_PREFIX } from '../../schema/account-updater-files.ts';
 import type { Overview } from './overview.ts';

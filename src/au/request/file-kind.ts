@@ -1,3 +1,5 @@
+// Recognizes the kind of a file by its first bytes.
+
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { DELIMITERS, withoutSeparatorLine } from '../csv-rows.ts';

@@ -1,3 +1,5 @@
+// Opens and checks a request file, and describes it.
+
 import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';

@@ -1,3 +1,5 @@
+// Describes all rows of a file together: tokens, merchants and expirations, and what is strange about them.
+
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { TEST_CARD_EXPIRATION } from '../../schema/account-updater-files.ts';
 import type { Check, Doubt } from './checks.ts';

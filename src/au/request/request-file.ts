@@ -1,3 +1,5 @@
+// The format and the limits of a request file.
+
 import type { Doubt } from './checks.ts';
 import { MAX_REQUEST_FILE_BYTES, MAX_REQUEST_FILE_ROWS, REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 

@@ -1,3 +1,5 @@
+// Reads the lines and rows of a request file.
+
 import { SvcError } from '../../base/errors.ts';
 import { splitCells } from '../csv-rows.ts';
 import { LF, LONGEST_LINE } from './request-file.ts';

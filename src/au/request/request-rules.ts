@@ -1,3 +1,5 @@
+// The rules for the header and each row of a request file.
+
 import { isAscii } from 'node:buffer';
 import { containsCardNumber, inspectCell } from '../../base/security/card-number.ts';
 import { countText } from '../../cli/output/time.ts';

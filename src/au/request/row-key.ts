@@ -1,3 +1,5 @@
+// The identity of tokens and rows: two spellings of the same UUID are one token.
+
 import { UUID } from '../../schema/uuid.ts';
 
 const UUID_LENGTH = 36;

@@ -1,3 +1,5 @@
+// Finds repeated rows of a request file.
+
 import type { RepeatedRows } from './request-file.ts';
 import { type Overflow, ROW_WORDS, RowBuckets } from './row-buckets.ts';
 import { TokenTable } from './token-table.ts';

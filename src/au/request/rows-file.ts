@@ -1,3 +1,5 @@
+// Writes some rows of a request to private files in which no token is repeated.
+
 import { type EventEmitter, once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { SvcError, writeFailure } from '../../base/errors.ts';

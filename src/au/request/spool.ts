@@ -1,3 +1,5 @@
+// Private files for data that can be read or written only once, such as pipes.
+
 import { randomBytes } from 'node:crypto';
 import { constants, createWriteStream, existsSync } from 'node:fs';
 import fs from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// Describes the form of a value without showing the value.
+
 const LONGEST_SHAPE = 24;
 
 /**

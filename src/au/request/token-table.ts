@@ -1,3 +1,5 @@
+// Compact maps and sets for millions of tokens.
+
 const FEWEST_SLOTS = 2 ** 13;
 const LARGE = 2 ** 19;
 const PIECE_SLOTS = 2 ** 16;

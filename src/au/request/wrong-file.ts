@@ -1,3 +1,5 @@
+// Recognizes files that were typed in the place of others, such as results for a request.
+
 import path from 'node:path';
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';

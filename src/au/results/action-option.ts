@@ -1,3 +1,5 @@
+// The option --action: what to do with rows of a result code.
+
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -8,7 +10,7 @@ import type { Actions } from '../result-codes.ts';
 
 const STEPS = RESULT_STEPS.join(', ');
 
-/** `--action` overrides the action for a result code. The last value for a code counts. */
+/** Overrides the action for a result code. The last value for a code counts. */
 export const actionParameter = rare(
   suggesting(
     { assignments: codesAndSteps },
@@ -26,7 +28,7 @@ export const actionParameter = rare(
   ),
 );
 
-/** Returns every result code, and with each of the actions, for completion. */
+/** Suggests every result code with each action. */
 async function codesAndSteps(): Promise<Suggestion[]> {
   const { wordsIn } = await import('../../cli/glossary/glossary.ts');
   const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
@@ -34,14 +36,14 @@ async function codesAndSteps(): Promise<Suggestion[]> {
   return wordsIn(words, 'result code').flatMap(([code, meaning]) => assignmentsOf(code, meaning, steps));
 }
 
-/** Returns the words of a command that choose these actions. */
+/** Returns the options that choose these actions, as words of a command line. */
 export function actionWords(chosen: readonly ChosenStep[]): string[] {
   return chosen.flatMap(([code, step]) => ['--action', `${code}=${step}`]);
 }
 
 /**
- * Returns the operator's actions by result code. Actions on the command line override actions in the profile. Warns of a
- * typed code that is almost one that svc knows; the service may send any code.
+ * Returns the operator's actions by result code. The command line overrides the profile. Warns of a code that looks like a typing
+ * error; it may still be right, because the service may send any code.
  */
 export function actionsOf(
   { settings, notices }: Pick<Context, 'settings' | 'notices'>,

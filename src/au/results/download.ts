@@ -1,3 +1,5 @@
+// Downloads the results of a job, and keeps a file only if it is proven whole.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { LockHost } from '../../base/files/lock.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -14,32 +16,31 @@ import { failedError, type JobOptions, readJob } from '../job/job.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
 import { onlyResults, type PartRows } from './rows-of-request.ts';
 
-/** What results are checked against. */
+/** The rows that results are checked against. */
 export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'requested'>;
 
 export interface ResultsOptions extends JobOptions {
   readonly overwrite?: boolean | undefined;
-  /** The process that takes the lock against two downloads to one target. Without it, no lock is taken. */
+  /** The process that locks the target against a second download. Without it, no lock is taken. */
   readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
-  /** The number of rows sent, if known. */
+  /** The number of rows in the job, if known. */
   readonly rowsSent?: number | undefined;
-  /** The rows sent, if they are readable. Each result must belong to one of their tokens. */
+  /** The rows in the job, if this machine has them. Each result must have the token of one of them. */
   readonly request?: Rereadable | undefined;
   /** The same rows by token, if the job may have rows of other files. */
   readonly requested?: PartRows | undefined;
-  /** Compares a whole file with what was read of its job before. */
+  /** Compares a whole file with earlier results of the job. */
   readonly compareRead?: ((file: string, job: AccountUpdaterJob) => Promise<Flaw | undefined>) | undefined;
-  /** Called with a file that was proven and with its job, before the file gets its name. */
+  /** Called with a proven file and its job, before the file gets its name. */
   readonly onAccepted?: ((file: string, job: AccountUpdaterJob) => Promise<void>) | undefined;
-  /** How long to wait for results that the store does not have yet, in milliseconds. Default: not at all. */
+  /** How long to wait for results that the store does not have yet, in milliseconds. Default: 0. */
   readonly lateMs?: number | undefined;
-  /** Accepts a file that was identical in every attempt but violates one rule. */
+  /** Accepts a file that violates one rule, if every attempt got the same bytes. */
   readonly acceptUnproven?: boolean | undefined;
 }
 
 /**
- * Downloads the results of a completed job into a file byte for byte. The file appears only once it is proven complete
- * (R59).
+ * Downloads the results of a completed job byte for byte. The file appears only once it is proven complete (R59).
  * @throws SvcError `job_expired`, `job_failed`, `pending` for a job that is not completed, and the errors of the
  *   transfer
  */
@@ -57,7 +58,7 @@ export async function downloadResults(
     } catch (error) {
       const leftMs = begun + (options.lateMs ?? 0) - clock.now();
       if (!(error instanceof ObjectMissing) || leftMs <= 0) throw error;
-      const nextMs = Math.min(2_000 * 2 ** look, LONGEST_LOOK_MS, leftMs);
+      const nextMs = Math.min(2_000 * 2 ** look, MAX_LOOK_PAUSE_MS, leftMs);
       const status = 'completed, and its results are not in the store yet';
       options.onEvent?.({ kind: 'polled', job, status, nextMs, at: client.now() });
       await clock.sleep(nextMs, signal);
@@ -65,11 +66,11 @@ export async function downloadResults(
   }
 }
 
-/** How long a command that needs results continues to look for those that the store does not have yet. */
+/** How long a command waits for results that the store does not have yet. */
 export const LATE_MS = 5 * MINUTE_MS;
 
-/** The longest pause before the next look for a result that is late. */
-const LONGEST_LOOK_MS = 30_000;
+/** The longest pause between two looks for late results. */
+const MAX_LOOK_PAUSE_MS = 30_000;
 
 async function downloadNow(
   client: Client,
@@ -78,7 +79,7 @@ async function downloadNow(
   options: ResultsOptions,
 ): Promise<DownloadResult> {
   const { clock, signal, maxWaitMs } = client;
-  let found: AccountUpdaterJob | undefined;
+  let downloadedJob: AccountUpdaterJob | undefined;
   const result = await downloadFile({
     transport: client.transport,
     random: options.random,
@@ -86,21 +87,22 @@ async function downloadNow(
     signal,
     maxWaitMs,
     host: options.host,
-    // The lifetime of an address is undocumented, so the job is read again right before each use.
+    // The lifetime of an address is undocumented, so each attempt reads the job again.
     address: async () => {
-      found = await completedJob(client, job);
-      return addressOf(found, client);
+      downloadedJob = await completedJob(client, job);
+      return addressOf(downloadedJob, client);
     },
     target,
     overwrite: options.overwrite ?? false,
     acceptUnproven: options.acceptUnproven,
     inspect: async (file, proof) => {
-      const flaws = await flawsOf(file, proof, options);
-      const changed = found && flaws.length === 0 ? await options.compareRead?.(file, found) : undefined;
-      return changed ? [changed] : flaws;
+      const flaws = await findFlaws(file, proof, options);
+      if (flaws.length > 0 || downloadedJob === undefined) return flaws;
+      const loss = await options.compareRead?.(file, downloadedJob);
+      return loss ? [loss] : [];
     },
     onAccepted: async (file) => {
-      if (found) await options.onAccepted?.(file, found);
+      if (downloadedJob) await options.onAccepted?.(file, downloadedJob);
     },
     onUnproven: (flaws, nextMs) => options.onEvent?.({ kind: 'unproven', job, flaws, nextMs }),
     onProgress: ({ done, total }) => options.onEvent?.({ kind: 'downloading', job, done, total }),
@@ -109,12 +111,12 @@ async function downloadNow(
   return result;
 }
 
-/** Returns the reasons to doubt a result file, apart from those in its HTTP response. */
-export async function flawsOf(file: string, proof: Proof, checks: ResultsChecks): Promise<readonly Flaw[]> {
+/** Returns the reasons in the content of a result file to doubt that it is whole and belongs to the job. */
+export async function findFlaws(file: string, proof: Proof, checks: ResultsChecks): Promise<readonly Flaw[]> {
   const flaws: Flaw[] = [];
   const source = await fileSource(file);
   try {
-    const flaw = await flawOfRows(source, checks);
+    const flaw = await findRowFlaw(source, checks);
     if (flaw) flaws.push(flaw);
   } catch (error) {
     if (!isSvcError(error, 'checksum_mismatch')) throw error;
@@ -126,14 +128,14 @@ export async function flawsOf(file: string, proof: Proof, checks: ResultsChecks)
   return flaws;
 }
 
-/** Counts the results and compares them with the rows sent, reading the file once where they are all of the job's rows. */
-async function flawOfRows(
+/** Compares the number of results, and their tokens if possible, with the rows of the job. */
+async function findRowFlaw(
   results: Rereadable,
   { rowsSent, request, requested }: ResultsChecks,
 ): Promise<Flaw | undefined> {
   if (request && requested === undefined) {
-    const found = await reconcile(request, results);
-    return rowCountFlaw(found.answered, rowsSent) ?? tokenFlaw(found);
+    const comparison = await reconcile(request, results);
+    return rowCountFlaw(comparison.answered, rowsSent) ?? tokenFlaw(comparison);
   }
   let rows = 0;
   for await (const batch of readResults(results.open())) rows += batch.length;
@@ -142,7 +144,7 @@ async function flawOfRows(
   return request && requested ? comparedOnly(request, results, requested) : undefined;
 }
 
-/** Compares the results of some rows of a job, which may also have results for other rows of a token. */
+/** Compares results with some of the job's rows. A token may have other rows in the job, so repeated results are allowed. */
 async function comparedOnly(request: Rereadable, results: Rereadable, requested: PartRows): Promise<Flaw | undefined> {
   const ofRows = onlyResults(results, (token) => requested.has(token));
   return tokenFlaw({ ...(await reconcile(request, ofRows)), duplicates: 0 });
@@ -176,7 +178,7 @@ export async function lastByteOf(file: string): Promise<number> {
 /** The error for a completed job without a download address. */
 export class NoAddress extends SvcError {}
 
-/** The error for a job that is under way, as its own read says. */
+/** The error for a job that a read shows as not completed. */
 export class NotCompleted extends SvcError {
   readonly job: AccountUpdaterJob;
 
@@ -211,7 +213,7 @@ export async function countResults(
   rowsSent: number,
 ): Promise<ResultSummary & { readonly unchanged: number }> {
   const source = await fileSource(file);
-  // Only the operator accepts results without even a header.
+  // An empty file has no header to read. Only the operator can accept such results.
   const summary = source.size === 0 ? EMPTY : await summarizeResults(source.open());
   return { ...summary, unchanged: Math.max(0, rowsSent - summary.rows) };
 }

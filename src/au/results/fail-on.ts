@@ -1,3 +1,5 @@
+// The option --fail-on: the share of rows with errors that lets a command exit with 10.
+
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { type Parameter, value } from '../../cli/app/parameter.ts';
@@ -11,7 +13,7 @@ export interface Threshold {
   readonly words: string;
 }
 
-/** Parses `err`, `wrn`, `err=5%` or `wrn=0.5%`. Without a share, no row is allowed. */
+/** Parses `err`, `wrn`, `err=5%` or `wrn=0.5%`. Without a share, a single row is too many. */
 export function parseThreshold(typed: string): Threshold {
   const [, kind, number] = /^(err|wrn)(?:=(\d{1,3}(?:\.\d{1,6})?)%)?$/.exec(typed.trim()) ?? [];
   const percent = Number(number ?? 0);
@@ -22,7 +24,6 @@ export function parseThreshold(typed: string): Threshold {
   });
 }
 
-/** The option `--fail-on`, for commands that have results. */
 export const failOnParameter: Parameter<Threshold | undefined> = {
   ...value(
     '--fail-on <class[=share]>',

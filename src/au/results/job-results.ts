@@ -1,3 +1,5 @@
+// Gets the results of one job: the kept file, or a proven download whose new tokens the ledger gets first.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -15,7 +17,7 @@ import { provableUntil } from '../ledger/proof-of-absence.ts';
 import { createSpool } from '../request/spool.ts';
 import {
   downloadResults,
-  flawsOf,
+  findFlaws,
   NoAddress,
   NotCompleted,
   type ResultsChecks,
@@ -25,14 +27,14 @@ import { EnteredResults, keptResults } from './reading.ts';
 import type { Rereadable } from './reconcile.ts';
 import { PartRows } from './rows-of-request.ts';
 
-/** Whose results a command gets. */
-export interface OfCycle {
+/** The cycle and ledger of a job. */
+export interface CycleOfJob {
   readonly name: string;
   readonly tenant: string;
   readonly ledger: CommandLedger;
 }
 
-/** Some of the rows of a job. */
+/** Some or all rows of a job. */
 export interface RowsOfJob {
   readonly source: Rereadable;
   readonly count: number;
@@ -41,11 +43,11 @@ export interface RowsOfJob {
 /** The results of a job on this machine. */
 export interface JobResults {
   readonly file: string;
-  /** Whether each result was matched with a row that was sent. */
+  /** Whether each result was matched with a row of the job. */
   readonly compared: boolean;
 }
 
-/** The error for a job that a response showed as completed and a later read does not, so that its results must wait. */
+/** The error for a job that the service showed as completed first and not later, so that its results must wait. */
 export class ContestedJob extends SvcError {
   readonly job: string;
 
@@ -56,15 +58,14 @@ export class ContestedJob extends SvcError {
 }
 
 /**
- * Gets the results of a completed job: those that this machine keeps, or else they are downloaded, proven, entered into the
- * ledger and kept. `rows` are those of the job that the caller has. `again` is the command that goes on later. `lateMs` is how
- * long to wait for results that the store does not have yet.
- * @throws ContestedJob if the service does not show the job as completed now
+ * Returns the results of a completed job: the kept file of this machine if it is sound, or else a new download. `rows` are the
+ * job's rows that the caller has. `again` is the command that continues later. `lateMs` is how long to wait for late results.
+ * @throws ContestedJob if the service no longer shows the job as completed, or another process gets its results
  */
 export async function resultsOfJob(
   context: Context,
   client: Client,
-  { name, tenant, ledger }: OfCycle,
+  { name, tenant, ledger }: CycleOfJob,
   claim: ClaimEntry,
   {
     rows,
@@ -78,15 +79,15 @@ export async function resultsOfJob(
   const compared = checks.request !== undefined;
   const kept = await keptResults(ledger, tenant, job);
   if (kept !== undefined && files.accepted === (await hashIfReadable(kept))) return { file: kept, compared: false };
-  if (kept !== undefined && (await flawsOf(kept, 'length', checks)).length === 0) return { file: kept, compared };
-  const to = { ...checks, overwrite: true, onEvent: showJobs(context), lateMs };
-  const downloading = () => readResultsOf(context, client, { ledger, tenant, job }, files.results, to);
+  if (kept !== undefined && (await findFlaws(kept, 'length', checks)).length === 0) return { file: kept, compared };
+  const options = { ...checks, overwrite: true, onEvent: showJobs(context), lateMs };
+  const downloading = () => readResultsOf(context, client, { ledger, tenant, job }, files.results, options);
   try {
     await holdJob(context, files, downloading);
     files.removeRefused();
     return { file: files.results, compared };
   } catch (error) {
-    // Another process of this machine gets them now.
+    // Another process of this machine downloads the results now.
     if (isHeld(error)) throw new ContestedJob(job, error.with({ next: again }));
     if (error instanceof NotCompleted) throw new ContestedJob(job, error.with({ next: again }));
     if (error instanceof UnprovenDownload) throw refusedResults(job, error, again);
@@ -96,43 +97,43 @@ export async function resultsOfJob(
   }
 }
 
-/** A job whose results are read, in the ledger of its tenant; that of the job itself if it is not known. */
+/** A job and its ledger. Without `tenant`, the tenant of the job counts. */
 interface JobInLedger {
   readonly ledger: CommandLedger;
   readonly tenant: string | undefined;
   readonly job: string;
 }
 
-interface Reading extends Omit<ResultsOptions, 'compareRead' | 'onAccepted'> {
-  /** Whether only the tokens that the results made are wanted, so that nobody gets the results. */
+interface ReadOptions extends Omit<ResultsOptions, 'compareRead' | 'onAccepted'> {
+  /** Whether only the new tokens are needed, and nobody gets the results. */
   readonly forTokens?: boolean;
 }
 
 /**
- * Downloads the results of a job, compares them with what was read of them before, and enters them in the ledger before the
- * file gets its name. Every command that reads results does it here. Returns the tenant too, whose ledger has them now.
- * @throws SvcError as `downloadResults`, `config` for results that a machine must not deliver which may only read the ledger
+ * Downloads the results of a job, compares them with earlier results, and enters them in the ledger before the file gets its
+ * name. Every command that reads results does it here. Also returns the tenant of the ledger.
+ * @throws SvcError as `downloadResults`, `config` if the results have unknown tokens and this machine may only read the ledger
  */
 export async function readResultsOf(
   context: Context,
   client: Client,
   { ledger, tenant, job }: JobInLedger,
   target: string,
-  { forTokens = false, ...options }: Reading,
+  { forTokens = false, ...options }: ReadOptions,
 ): Promise<DownloadResult & Pick<JobInLedger, 'tenant'>> {
   const entered = new EnteredResults(context, ledger, job);
-  let known = tenant;
-  const tenantOf = ({ tenant_id: own }: AccountUpdaterJob): string | undefined => (known ??= own ?? undefined);
+  let ledgerTenant = tenant;
+  const tenantOf = ({ tenant_id: own }: AccountUpdaterJob): string | undefined => (ledgerTenant ??= own ?? undefined);
   const downloaded = await downloadResults(client, job, target, {
     ...options,
-    compareRead: (file, found) => entered.compare(tenantOf(found), file),
-    onAccepted: (file, found) => entered.enter(tenantOf(found), file, { isDelivered: !forTokens }),
+    compareRead: (file, readJob) => entered.compare(tenantOf(readJob), file),
+    onAccepted: (file, readJob) => entered.enter(tenantOf(readJob), file, { isDelivered: !forTokens }),
   });
-  return { ...downloaded, tenant: known };
+  return { ...downloaded, tenant: ledgerTenant };
 }
 
-/** Failures that concern the results of one job, and not the way to the service. */
-const OF_ONE_JOB = [
+/** Failures that concern the results of one job, not the connection to the service. */
+const FAILURES_OF_ONE_JOB = [
   'bad_response',
   'checksum_mismatch',
   'forbidden',
@@ -144,11 +145,11 @@ const OF_ONE_JOB = [
   'truncated',
 ] as const;
 
-/** Reads the results of a completed job, so that the ledger knows the tokens that they made. */
+/** Reads the results of a completed job to enter their new tokens in the ledger. */
 export async function readNewTokens(
   context: Context,
   client: Client,
-  { ledger, tenant }: Pick<OfCycle, 'ledger' | 'tenant'>,
+  { ledger, tenant }: Pick<CycleOfJob, 'ledger' | 'tenant'>,
   claim: ClaimEntry,
 ): Promise<void> {
   const { job, rows } = claim;
@@ -156,11 +157,10 @@ export async function readNewTokens(
   notices.note(`reading the results of job ${job}: the ledger does not know yet which tokens they made`);
   const spooled = await createSpool(system);
   try {
-    const how = { rowsSent: rows, forTokens: true };
-    await readResultsOf(context, client, { ledger, tenant, job }, spooled.path, how);
+    await readResultsOf(context, client, { ledger, tenant, job }, spooled.path, { rowsSent: rows, forTokens: true });
   } catch (error) {
-    if (!isSvcError(error, ...OF_ONE_JOB)) throw error;
-    if (!areUseless(error, claim, client.now())) throw unreadError(error, job);
+    if (!isSvcError(error, ...FAILURES_OF_ONE_JOB)) throw error;
+    if (!isRetryUseless(error, claim, client.now())) throw unreadError(error, job);
     notices.warn(
       `the tokens that job ${job} made are not known, and would be billed if the file has them: ${error.message}`,
     );
@@ -170,19 +170,18 @@ export async function readNewTokens(
 }
 
 /**
- * Tells whether reading the results again cannot help: each attempt got the same unusable bytes, or the results are gone and
- * the job is older than 7 days, so that the service may have removed them. If these results stopped the command too, no
- * later submission of the cycle could send anything.
+ * Tells whether the results can never be read: each attempt got the same unusable bytes, or the results are gone and the job
+ * is older than 7 days. Such results get a warning instead of an error, which would stop every later submission of the cycle.
  */
-function areUseless(error: SvcError, claim: ClaimEntry, now: number): boolean {
+function isRetryUseless(error: SvcError, claim: ClaimEntry, now: number): boolean {
   if (error instanceof UnprovenDownload) return error.kept !== undefined;
-  // A bucket that may not be listed refuses an object that is gone.
+  // A bucket that may not be listed responds to a missing object with a refusal.
   const areGone =
     error instanceof NoAddress || error instanceof AddressRefused || isSvcError(error, 'not_found', 'job_expired');
   return areGone && now > provableUntil(claim);
 }
 
-/** Returns the error for results that could not be read, whose new tokens must not be paid for in the cycle that made them. */
+/** Returns the error for results that could not be read, although rows with their new tokens must not be billed in this cycle. */
 function unreadError(error: SvcError, job: string): SvcError {
   return error.with({
     code: 'outcome_unknown',
@@ -194,7 +193,7 @@ function unreadError(error: SvcError, job: string): SvcError {
   });
 }
 
-/** Returns what the results of a job are checked against: the rows that this machine sent, or else those of the caller. */
+/** Returns the rows to check a job's results against: those that this machine sent, or else the caller's. */
 export async function checksOf(
   ledger: CommandLedger,
   claim: Pick<ClaimEntry, 'job' | 'rows' | 'sha256'>,
@@ -225,13 +224,12 @@ function refusedResults(job: string, error: UnprovenDownload, again: readonly st
   });
 }
 
-/** How long to wait before a job is read again that the service contradicts itself about. */
+/** The pause after which a contested job is read again. */
 const CONTESTED_MS = 5_000;
 
 /**
- * Does work that needs results. With `wait`, it is done again after a moment where the service contradicts itself about a job;
- * then `contested` has the job, which is to be read by itself.
- * @throws ContestedJob without `wait`, SvcError the contradiction if the time is up
+ * Runs work that needs results. With `wait`, a contested job makes it run again after a pause, with the job in `contested`.
+ * @throws ContestedJob without `wait`, SvcError after the time limit
  */
 export async function withContested<T>(
   { clock, signal }: Client,

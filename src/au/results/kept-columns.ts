@@ -1,3 +1,5 @@
+// Reads a file of kept columns: the columns of an export that `svc au prepare --keep` wrote beside the request.
+
 import { SvcError } from '../../base/errors.ts';
 import { LinesAt } from '../../base/files/lines-at.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -11,10 +13,10 @@ import { contentOf } from '../request/cell-content.ts';
 import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 
-/** The first columns of a file of kept columns: the row's number in the request, and its token. */
+/** The first columns of the file: the number of the row in the request, and its token. */
 export const KEPT_COLUMNS = ['row', 'token'] as const;
 
-/** Returns the name of the file of kept columns for a request. */
+/** Returns the name of the kept columns file for a request. */
 export function keepFileOf(request: string): string {
   return `${request.replace(/\.csv$/i, '')}.keep.csv`;
 }
@@ -34,13 +36,10 @@ export async function openKept(context: Context, typed: string | undefined): Pro
 }
 
 const LF = 10;
-/** The longest row. Bounds memory for a file without line ends. */
-const LONGEST_ROW = 256 * 1024;
+/** The size of the longest row. It limits memory for a file without line ends. */
+const MAX_ROW_BYTES = 256 * 1024;
 
-/**
- * The columns of an export that were kept in a separate file, found by token in any order. Memory contains only a hash
- * of each token and the offset of its row.
- */
+/** Finds the kept columns of rows by token. Memory contains only a hash of each token and the offset of its row. */
 export class KeptColumns {
   /** The names of the kept columns. */
   readonly names: readonly string[];
@@ -50,18 +49,18 @@ export class KeptColumns {
   readonly #delimiter: Delimiter;
   /** The number of lookups that found no row. */
   #missing = 0;
-  /** The number of lookups that found several rows and not the right one. */
-  #unknown = 0;
+  /** The number of lookups that found several rows, and could not tell which one is right. */
+  #ambiguous = 0;
 
   private constructor(path: string, names: readonly string[], rows: RowStarts, delimiter: Delimiter) {
     this.names = names;
     this.#path = path;
-    this.#lines = new LinesAt(path, LONGEST_ROW + 1);
+    this.#lines = new LinesAt(path, MAX_ROW_BYTES + 1);
     this.#rows = rows;
     this.#delimiter = delimiter;
   }
 
-  /** Opens a file of kept columns, which a spreadsheet may have saved. @throws SvcError `refused_input` for any other file */
+  /** Opens a kept columns file, even if a spreadsheet saved it. @throws SvcError `refused_input` for any other file */
   static async open(path: string): Promise<KeptColumns> {
     const rows: RowStarts = { numbers: new TokenTable({ words: 3 }), offsets: [], following: [] };
     let names: readonly string[] | undefined;
@@ -72,19 +71,16 @@ export class KeptColumns {
       const cells = cellsIn(line, delimiter, path);
       if (names !== undefined) addRow(rows, cells[1] ?? '', offset);
       else if (cells[0] === KEPT_COLUMNS[0] && cells[1] === KEPT_COLUMNS[1] && cells.length > 2) names = cells.slice(2);
-      else throw notKept(path, 'does not begin with the columns row and token');
+      else throw notKeptColumnsError(path, 'does not begin with the columns row and token');
     }
-    if (names === undefined) throw notKept(path, 'is empty');
+    if (names === undefined) throw notKeptColumnsError(path, 'is empty');
     // With carriage returns alone, the whole file would be read as its header.
     if (rows.offsets.length === 0 && names.some((name) => name.includes('\r')))
-      throw notKept(path, 'has lines that end with carriage returns alone');
+      throw notKeptColumnsError(path, 'has lines that end with carriage returns alone');
     return new KeptColumns(path, names, rows, delimiter ?? ',');
   }
 
-  /**
-   * Returns the kept cells of a token if they are the same in all its rows; a token with several merchants has several
-   * rows. Otherwise the cells are empty, as for a token that the file does not contain.
-   */
+  /** Returns the kept cells of a token. They are empty for an unknown token, and if rows of several merchants differ. */
   cellsOf(token: string): readonly string[] {
     const [first, ...others] = this.#offsetsOf(token);
     const cells = this.#cellsAt(token, first);
@@ -93,9 +89,8 @@ export class KeptColumns {
   }
 
   /**
-   * Returns the kept cells of a token's row at a place in the request, counted from 0. The rows of the file may be in another
-   * order, because each has the number of its row in the request. The cells are empty if the place is not known, or if
-   * the request has another number of rows of the token (`rows`).
+   * Returns the kept cells of one row of a token. `place` counts the token's rows in the order of the request, from 0. The cells
+   * are empty without a place, or if the request has another number (`rows`) of rows of the token than the file.
    */
   cellsAt(token: string, place: number | undefined, rows?: number): readonly string[] {
     const offsets = this.#offsetsOf(token);
@@ -104,7 +99,7 @@ export class KeptColumns {
   }
 
   #unknownCells(): readonly string[] {
-    this.#unknown += 1;
+    this.#ambiguous += 1;
     return this.names.map(() => '');
   }
 
@@ -127,7 +122,7 @@ export class KeptColumns {
     const cells = offset === undefined ? [] : this.#cellsIn(offset);
     const isOfToken = isSameToken(cells[1] ?? '', token);
     if (!isOfToken) this.#missing += 1;
-    else if (cells.some((cell) => contentOf(cell) === 'card_number')) throw cardKept(this.#path);
+    else if (cells.some((cell) => contentOf(cell) === 'card_number')) throw cardNumberError(this.#path);
     return this.names.map((_, at) => (isOfToken ? (cells[at + KEPT_COLUMNS.length] ?? '') : ''));
   }
 
@@ -142,9 +137,9 @@ export class KeptColumns {
   /** Warns of rows without kept columns. `hint` says how to find the columns of tokens with several rows. */
   warnOfMissing({ notices }: Context, hint = ''): void {
     if (this.#missing > 0) notices.warn(`${this.#path} has no columns for ${countText(this.#missing, 'row')}`);
-    if (this.#unknown > 0)
+    if (this.#ambiguous > 0)
       notices.warn(
-        `kept columns are left empty in ${countText(this.#unknown, 'row')}: it is not known which rows of ${this.#path} belong to them${hint}`,
+        `kept columns are left empty in ${countText(this.#ambiguous, 'row')}: it is not known which rows of ${this.#path} belong to them${hint}`,
       );
   }
 
@@ -156,8 +151,8 @@ export class KeptColumns {
 const LINE_END = /[\r\n]/;
 
 /**
- * Puts a cell on one line, so that every row of kept columns is one line and can be read by its offset. Blanks at the ends of
- * a cell stay, because they may be part of a key of the operator's table.
+ * Puts a cell on one line, so that each row is one line and can be read by its offset. Blanks at both ends of the cell stay: they
+ * may be part of a key in the operator's table.
  */
 export function onOneLine(cell: string): string {
   if (!LINE_END.test(cell)) return cell;
@@ -175,7 +170,7 @@ export function headerName(cell: string): string {
 interface RowStarts {
   readonly numbers: TokenTable;
   readonly offsets: number[];
-  /** The rows of a token form a ring that is entered at the last row, whose successor is the first. */
+  /** The next row of the same token, by row number. The rows of a token form a ring: after the last comes the first. */
   readonly following: number[];
 }
 
@@ -207,26 +202,26 @@ async function* linesOf(path: string): AsyncGenerator<Line, void> {
     }
     rest = rest.subarray(start);
     offset += start;
-    if (rest.length > LONGEST_ROW) throw notKept(path, 'has a line that is too long');
+    if (rest.length > MAX_ROW_BYTES) throw notKeptColumnsError(path, 'has a line that is too long');
   }
   if (rest.length > 0) yield { text: rest.toString(), offset };
 }
 
 function cellsIn(line: string, delimiter: Delimiter, path: string): readonly string[] {
   const split = splitCells(line.replace(/^\uFEFF/, '').replace(/\r$/, ''), { delimiter });
-  if (split.fault !== undefined) throw notKept(path, 'is malformed');
+  if (split.fault !== undefined) throw notKeptColumnsError(path, 'is malformed');
   return split.cells;
 }
 
-/** The error for a file of kept columns with a card number, which `svc au prepare` never writes. It does not show the number. */
-function cardKept(path: string): SvcError {
+/** Returns the error for a card number in the file, which `svc au prepare` never writes. It does not show the number. */
+function cardNumberError(path: string): SvcError {
   return new SvcError('refused_input', `${path} contains what looks like a card number`, {
     hint: 'Remove the number from the file of kept columns, or prepare the export again: svc au prepare --keep.',
     facts: { file: path },
   });
 }
 
-function notKept(path: string, problem: string): SvcError {
+function notKeptColumnsError(path: string, problem: string): SvcError {
   return new SvcError('refused_input', `${path} is no file of kept columns: it ${problem}`, {
     hint: 'svc au prepare --keep writes such a file beside the request, with .keep.csv at its end.',
     facts: { file: path },

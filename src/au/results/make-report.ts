@@ -1,3 +1,5 @@
+// `svc au report`: counts a results file, compares it with its request, and writes the page and the split files.
+
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
@@ -30,27 +32,27 @@ import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcileFile, type Rereadable } from './reconcile.ts';
 import { requireNewToken } from './new-token.ts';
 import type { PageSubject } from './report-page.ts';
-import { type Report, type ReportRequest, wholeOf } from './report-view.ts';
+import { type Report, type ReportRequest, totalRows } from './report-view.ts';
 import { ShownReading } from './show-reading.ts';
-import { onlyCounted, unmatchedRows } from './results-errors.ts';
+import { onlyCountedError, unmatchedRowsError } from './results-errors.ts';
 import { repeatedResults, TokenRows } from './rows-of-request.ts';
 
-/** The files to read and to write, as typed, and how. */
+/** The arguments and options of a report, with file names as typed. */
 export interface ReportInput {
   readonly results: string;
   /** The request file of the results, to compare them with. */
   readonly request: string | undefined;
   /** The page to write. */
   readonly html: string | undefined;
-  /** The directory for a file for each thing to do. */
+  /** The directory that gets a file for each action. */
   readonly splitInto: string | undefined;
   /** The file with kept columns of the export. */
   readonly keep: string | undefined;
   readonly action: readonly ChosenStep[];
   readonly force: boolean;
-  /** What the results are of, if the caller knows it. */
+  /** The tenant, cycle and file of the results, if the caller knows them. */
   readonly subject?: Omit<PageSubject, 'madeAt'> | undefined;
-  /** Whether the caller counted the results itself, and warned of what is wrong with them. */
+  /** Whether the caller counted the results and printed the warnings itself. */
   readonly isCounted?: boolean | undefined;
 }
 
@@ -80,36 +82,37 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const reading = new ShownReading(context, 'report');
   context.onClose(() => reading.end());
   const file = await fileSource(resolvePath(context, results));
-  const requested =
+  const requestFile =
     request === undefined ? undefined : await openRequest(context, request, input.subject?.submitted ?? request);
-  const compared = requested === undefined ? null : await compare(requested, file, reading);
-  const ofRows = kept && requested ? await keptByRow(kept, requested.source, file) : kept;
+  const compared = requestFile === undefined ? null : await compare(requestFile, file, reading);
+  const keptOfRows = kept && requestFile ? await keptByRow(kept, requestFile.source, file) : kept;
   const source = reading.of(file, results);
   const { codes, extraColumns, updates, ...counts } = await summarizeResults(source.open(), actions);
-  const whole = wholeOf({ rows: counts.rows, request: compared });
-  const made: Report = {
+  const total = totalRows({ rows: counts.rows, request: compared });
+  const splitting = { force, actions, kept: keptOfRows };
+  const report: Report = {
     file: results,
     ...counts,
-    codes: codes.map((code) => reportCode(code, whole, actions)),
+    codes: codes.map((code) => reportCode(code, total, actions)),
     extra_columns: extraColumns,
     request: compared,
-    split: directory === undefined ? null : await split(context, source, directory, { force, actions, kept: ofRows }),
+    split: directory === undefined ? null : await split(context, source, directory, splitting),
   };
   reading.end();
   kept?.warnOfMissing(context, '; results name no merchant, and svc au refresh finds their rows by job');
   for (const warning of input.isCounted ? [] : updateWarnings(updates, results, context.clock.now()))
     context.notices.warn(warning);
-  if (page !== undefined) await writePage(context, page, made, input);
-  return made;
+  if (page !== undefined) await writePage(context, page, report, input);
+  return report;
 }
 
-function reportCode({ code, class: kind, count, known, meaning }: CodeCount, whole: number, actions: Actions) {
-  const share = count / whole;
+function reportCode({ code, class: kind, count, known, meaning }: CodeCount, total: number, actions: Actions) {
+  const share = count / total;
   const action = actionFor(code, actions);
   return { code, class: kind, count, share, known, meaning, action, group: groupOf(code, true, actions) };
 }
 
-/** Refuses to write over a file that is read. */
+/** Refuses to replace an input file. */
 function refuseInputs({ system }: Context, { results, request, keep, html }: ReportInput, directory?: string): void {
   const inputs = namedFiles({ '[results]': results, '--request': request, '--keep': keep });
   const written = GROUPS.map((group) => directory && path.join(directory, `${group}.csv`));
@@ -121,7 +124,7 @@ interface Requested extends Pick<RequestFile, 'source' | 'whole'> {
   readonly name: string;
 }
 
-/** Opens a request file, which messages and the report call by `name`. */
+/** Opens a request file under the name that messages and the report show. */
 async function openRequest(context: Context, typed: string, name: string): Promise<Requested> {
   const path = typed === '-' ? typed : resolvePath(context, typed);
   const opening = name === typed ? openRequestFile(context, path) : openRequestFile(context, name, path);
@@ -131,8 +134,8 @@ async function openRequest(context: Context, typed: string, name: string): Promi
 
 async function compare(file: Requested, results: Rereadable, reading: ShownReading): Promise<ReportRequest> {
   const { name } = file;
-  const { found } = await reconcileFile(reading.ofRequest(file, name), results);
-  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = found;
+  const { comparison } = await reconcileFile(reading.ofRequest(file, name), results);
+  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = comparison;
   return {
     file: name,
     rows: requested,
@@ -145,26 +148,26 @@ async function compare(file: Requested, results: Rereadable, reading: ShownReadi
 }
 
 /**
- * Checks the comparison with the request. `mayHaveMore` allows more results of a token than it has rows.
+ * Checks the comparison with the request. `mayHaveMore` allows a token more results than request rows.
  * @throws SvcError `checksum_mismatch` for a result row without a request row, `truncated` for a request too large to
  *   compare
  */
 export function requireReconciled({ file, request }: Report, { mayHaveMore = false } = {}): void {
   if (request === null) return;
-  if (request.matched_by === 'count') throw onlyCounted(file, request);
+  if (request.matched_by === 'count') throw onlyCountedError(file, request);
   const repeated = mayHaveMore ? 0 : request.duplicates;
-  if (request.not_requested + repeated > 0) throw unmatchedRows(file, request);
+  if (request.not_requested + repeated > 0) throw unmatchedRowsError(file, request);
 }
 
 async function writePage(
   context: Context,
   target: string,
-  made: Report,
+  report: Report,
   { subject, force }: ReportInput,
 ): Promise<void> {
   const { reportPage } = await import('./report-page.ts');
   const { clock, isRehearsal, system } = context;
-  const page = reportPage(made, { madeAt: clock.now(), isRehearsal, ...subject });
+  const page = reportPage(report, { madeAt: clock.now(), isRehearsal, ...subject });
   await writeWhole(target, force, (draft) => draft.write(page), { writer: system });
 }
 
@@ -192,15 +195,15 @@ interface SplitOptions {
   readonly kept: Kept | undefined;
 }
 
-/** Returns the kept columns of each result's row; they are empty if its token has several rows or results. */
+/** Returns the kept columns of each result, empty if its token has several rows or results. */
 async function keptByRow(kept: KeptColumns, request: Rereadable, results: Rereadable): Promise<Kept> {
   const rows = await TokenRows.of(request);
   const repeated = await repeatedResults(results);
-  const isOnly = (token: string): boolean => rows.rowsOf(token) === 1 && !repeated.has(tokenKey(token));
+  const isOnly = (token: string): boolean => rows.countRows(token) === 1 && !repeated.has(tokenKey(token));
   return { names: kept.names, cellsOf: (token) => kept.cellsAt(token, isOnly(token) ? 0 : undefined, 1) };
 }
 
-/** Writes a file for each group that has rows. No file appears before all rows are read. */
+/** Writes a file for each group with rows. No file appears before all rows are read. */
 async function split(
   { globals: { excelSafe }, isRehearsal, system }: Context,
   results: Rereadable,

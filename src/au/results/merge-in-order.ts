@@ -1,3 +1,5 @@
+// Merges result files in the order of the rows of the request.
+
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
@@ -8,19 +10,20 @@ import type { PartRows } from './rows-of-request.ts';
 /** How many lines are written at once. */
 const LINES_AT_ONCE = 1000;
 
-/** A result file from which the next row of the request is taken. */
+/** The next unwritten row of a result file. */
 interface Head {
   readonly row: ResultRow;
+  /** The number of the row in the request. */
   readonly number: number;
-  /** The place of the file among all. */
+  /** The index of the file. */
   readonly file: number;
   readonly next: () => Promise<Head | undefined>;
 }
 
 /**
- * Merges the results of jobs into one file, in the order of the rows of the request, without the rows of other requests.
- * `rows` are those of each part. Where two files have a result of the same row, that of the later one counts. A file that has
- * its rows in that order is read row by row; the rows of any other are sorted in memory first.
+ * Merges the results of jobs in the order of the request, without rows of other requests. `rows` has the rows of each part. If
+ * two files have a result for the same row, the later file counts. A file in the order of the request is read row by row; any
+ * other file is sorted in memory first.
  */
 export async function* mergedInOrder(parts: readonly string[], rows: readonly PartRows[]): AsyncGenerator<string> {
   const extra = await extraColumns(parts);
@@ -28,7 +31,7 @@ export async function* mergedInOrder(parts: readonly string[], rows: readonly Pa
   const heads: Head[] = [];
   for (const [index, part] of parts.entries()) {
     const own = rows[index];
-    const head = own && (await headOf(part, own, index));
+    const head = own && (await openHead(part, own, index));
     if (head) heads.push(head);
   }
   let lines: string[] = [];
@@ -52,12 +55,12 @@ export async function* mergedInOrder(parts: readonly string[], rows: readonly Pa
   yield lines.join('');
 }
 
-/** Returns the line of a result, with the columns that only some files have. */
+/** Returns the CSV line of a result, with the extra columns of all files. */
 export function resultLine(row: ResultRow, extra: readonly string[]): string {
   return csvRow([...RESULT_COLUMNS.map((name) => row[name]), ...extra.map((name) => row.extra[name] ?? '')]);
 }
 
-/** Returns the names of the columns that some of the files have besides the usual ones. */
+/** Returns the names of the columns that some files have besides the documented ones. */
 export async function extraColumns(parts: readonly string[]): Promise<readonly string[]> {
   const extra = new Set<string>();
   for (const part of parts)
@@ -68,7 +71,7 @@ export async function extraColumns(parts: readonly string[]): Promise<readonly s
   return [...extra];
 }
 
-async function headOf(part: string, rows: PartRows, file: number): Promise<Head | undefined> {
+async function openHead(part: string, rows: PartRows, file: number): Promise<Head | undefined> {
   const source = await fileSource(part);
   if (!(await isInOrder(source.open(), rows))) return sortedHead(source.open(), rows, file);
   const cursor = await ResultCursor.open(source.open());
@@ -103,13 +106,13 @@ async function isInOrder(source: AsyncIterable<Uint8Array>, part: PartRows): Pro
 }
 
 async function sortedHead(source: AsyncIterable<Uint8Array>, part: PartRows, file: number): Promise<Head | undefined> {
-  const found: { readonly row: ResultRow; readonly number: number }[] = [];
+  const requested: { readonly row: ResultRow; readonly number: number }[] = [];
   for await (const rows of readResults(source))
     for (const row of rows) {
       const number = part.numberOf(row.token);
-      if (number !== 0) found.push({ row, number });
+      if (number !== 0) requested.push({ row, number });
     }
-  const sorted = found.toSorted((one, other) => one.number - other.number);
+  const sorted = requested.toSorted((one, other) => one.number - other.number);
   const at = (index: number): Head | undefined => {
     const one = sorted[index];
     return one && { ...one, file, next: async () => at(index + 1) };

@@ -1,3 +1,5 @@
+// Merges the results of jobs into one file, and delivers it to the output that was typed.
+
 import fs from 'node:fs';
 import nodePath from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
@@ -20,13 +22,13 @@ export interface MergeOptions {
   readonly overwrite: boolean;
   /** See `Draft.begin`. */
   readonly writer?: DraftWriter | undefined;
-  /** The rows of each part, which have their order, if they are not slices of the request. */
+  /** The rows of each part in the order of the request, if the parts are not consecutive slices of it. */
   readonly rows?: readonly PartRows[] | undefined;
 }
 
 /**
- * Merges the results of all parts into one file, in the order of the input. Writes the complete file or nothing. Parts
- * with identical headers are joined byte for byte. Otherwise the file has the columns of all parts, by name.
+ * Merges the results of all parts in the order of the request. Writes the complete file or nothing. Consecutive slices with the
+ * same header are joined byte for byte. Otherwise the file gets the columns of all parts, by name.
  */
 export async function mergeResults(
   parts: readonly string[],
@@ -35,7 +37,7 @@ export async function mergeResults(
 ): Promise<Sealed> {
   const draft = await Draft.begin(target, writer);
   try {
-    const pieces = rows ? mergedInOrder(parts, rows) : inPlace(parts);
+    const pieces = rows ? mergedInOrder(parts, rows) : mergedSlices(parts);
     for await (const piece of pieces) await draft.write(piece);
     return await draft.finish(overwrite);
   } finally {
@@ -43,10 +45,10 @@ export async function mergeResults(
   }
 }
 
-async function* inPlace(parts: readonly string[]): AsyncGenerator<Uint8Array | string> {
+async function* mergedSlices(parts: readonly string[]): AsyncGenerator<Uint8Array | string> {
   const headers = await Promise.all(parts.map((part) => headerOf(part)));
   const isSame = headers.every((header) => header.equals(headers[0] ?? header));
-  yield* isSame ? joined(parts) : united(parts);
+  yield* isSame ? joinedBytes(parts) : withAllColumns(parts);
 }
 
 async function headerOf(file: string): Promise<Buffer> {
@@ -57,29 +59,29 @@ async function headerOf(file: string): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-async function* joined(parts: readonly string[]): AsyncGenerator<Uint8Array> {
+async function* joinedBytes(parts: readonly string[]): AsyncGenerator<Uint8Array> {
   let endsLine = true;
   for (const [index, part] of parts.entries()) {
     let inHeader = index > 0;
     for await (const chunk of (await fileSource(part)).open()) {
-      const rest = inHeader ? behindHeader(chunk) : chunk;
+      const rest = inHeader ? withoutHeader(chunk) : chunk;
       inHeader = false;
       if (rest.byteLength === 0) continue;
       if (!endsLine) yield Uint8Array.of(LF);
       yield rest;
-      // A line end can be missing only between two parts.
+      // Only the last line of a part may lack its line end.
       endsLine = true;
     }
     endsLine = (await lastByteOf(part)) === LF;
   }
 }
 
-function behindHeader(chunk: Uint8Array): Uint8Array {
+function withoutHeader(chunk: Uint8Array): Uint8Array {
   const end = chunk.indexOf(LF);
   return end === -1 ? new Uint8Array() : chunk.subarray(end + 1);
 }
 
-async function* united(parts: readonly string[]): AsyncGenerator<string> {
+async function* withAllColumns(parts: readonly string[]): AsyncGenerator<string> {
   const extra = await extraColumns(parts);
   yield csvRow([...RESULT_COLUMNS, ...extra]);
   for (const part of parts) {
@@ -89,7 +91,7 @@ async function* united(parts: readonly string[]): AsyncGenerator<string> {
   }
 }
 
-/** A file of results: its path, its size in bytes, and its hexadecimal hash. */
+/** A results file with its size in bytes and its hexadecimal hash. */
 export interface ResultsFile extends Sealed {
   readonly file: string;
 }
@@ -110,7 +112,7 @@ export async function deliverResults(
   { out, force }: Destination,
   rows?: readonly PartRows[],
 ): Promise<ResultsFile> {
-  const present = force ? undefined : await presentResults(context, files, out, rows);
+  const present = force ? undefined : await existingResults(context, files, out, rows);
   if (present !== undefined) return present;
   const target = await inspectTarget(out, force);
   if (target.kind !== 'file') {
@@ -125,14 +127,14 @@ export async function deliverResults(
     return { file: path, ...(await mergeResults(files, path, { overwrite: force, rows, writer })) };
   } catch (error) {
     // Another process may have written the same results meanwhile.
-    const written = isSvcError(error, 'usage') ? await presentResults(context, files, out, rows) : undefined;
+    const written = isSvcError(error, 'usage') ? await existingResults(context, files, out, rows) : undefined;
     if (written === undefined) throw error;
     return written;
   }
 }
 
-/** Returns the merged results if a file has exactly their bytes. */
-async function presentResults(
+/** Returns the existing output file if it has exactly the bytes of the merged results. */
+async function existingResults(
   context: Context,
   files: readonly string[],
   out: string,
@@ -141,22 +143,22 @@ async function presentResults(
   if (!(await isResultFile(out))) return undefined;
   const { bytes, sha256 } = await mergeResults(files, await openSpool(context), { overwrite: true, rows });
   if ((await hashIfReadable(out)) !== sha256) return undefined;
-  // A process that was killed after the file got its name has left its draft.
+  // A command that was killed after it linked the file left its draft behind.
   removeAbandonedDrafts(fs.realpathSync(out), context.system);
   return { file: nodePath.resolve(out), bytes, sha256 };
 }
 
 /**
- * Checks, before any request, the file that results are to be written to. One with results may be what an earlier command
- * wrote, and is compared with the new ones.
- * @throws SvcError `usage` for any other file that exists, and for a request file even with --force
+ * Checks the output file before any request. An existing results file is accepted, because an earlier command may have written
+ * the same results.
+ * @throws SvcError `usage` for any other existing file, and for a request file even with --force
  */
 export async function requireDestination({ out, force }: Destination): Promise<void> {
   await requireNoRequest(out);
   if (force || !(await isResultFile(out))) await inspectTarget(out, force);
 }
 
-/** Checks that results replace no request file, whatever was sent of it. @throws SvcError `usage` */
+/** Checks that the output is no request file, which results never replace. @throws SvcError `usage` */
 export async function requireNoRequest(out: string): Promise<void> {
   if ((await kindOf(out)) !== 'request') return;
   throw new SvcError('usage', `${shownPath(out)} is a request file, and results never replace one`, {
@@ -165,7 +167,6 @@ export async function requireNoRequest(out: string): Promise<void> {
   });
 }
 
-/** Tells whether a file has results, which may be those that are about to be written there. */
 async function isResultFile(name: string): Promise<boolean> {
   return (await kindOf(name)) === 'results';
 }

@@ -4,13 +4,13 @@ import { checkRow } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
 import { type ResultRow, wrongResults } from '../result-codes.ts';
 
-/** A row with a new token, which may become a row of a request or of the operator's own table. */
+/** A result row with a new token. */
 type WithNewToken = Pick<ResultRow, 'new_token' | 'row'>;
 
 /**
- * Checks that a new token may be used: a request file takes it, and no rehearsal invented it.
- * @throws SvcError `checksum_mismatch` for a token that a request file may not contain, such as a card number,
- *   `refused_input` for an invented one, unless the command is a rehearsal
+ * Checks that a new token is allowed in a request file and was not invented by a rehearsal.
+ * @throws SvcError `checksum_mismatch` for a token that is not allowed, such as a card number; `refused_input` for an invented
+ *   token, unless the command is a rehearsal
  */
 export function requireNewToken({ new_token: token, row }: WithNewToken, isRehearsal: boolean): void {
   // A UUID is valid in any request file.
@@ -21,11 +21,11 @@ export function requireNewToken({ new_token: token, row }: WithNewToken, isRehea
     throw wrongResults(
       `row ${row} of the results gives a new token that is not allowed in a request file: ${finding.problem}`,
     );
-  if (!isRehearsal) throw inventedResults(row);
+  if (!isRehearsal) throw inventedTokenError(row);
 }
 
-/** The error for results of a rehearsal, of which no request may be made and no card changed or left out. */
-function inventedResults(row: number): SvcError {
+/** Returns the error for results of a rehearsal, which must change no real card. */
+function inventedTokenError(row: number): SvcError {
   return new SvcError('refused_input', `row ${row} of the results has a token that a rehearsal invented`, {
     hint: 'Nothing was written: no card has this token. Use the results of a job that the service completed.',
   });

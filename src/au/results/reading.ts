@@ -1,3 +1,5 @@
+// Enters in the ledger which results of a job were read, their new tokens, and their delivery.
+
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
@@ -5,7 +7,7 @@ import { countText, parseTime, utcTime } from '../../cli/output/time.ts';
 import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
 import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/source.ts';
-import { areTokensKnown, byText, deliveryOf, isDone, lastReading } from '../ledger/claims.ts';
+import { areTokensKnown, senderName, deliveryOf, wereResultsRead, lastReading } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { undeliveredError } from '../ledger/doubt.ts';
@@ -17,12 +19,12 @@ import { tokenKey } from '../request/row-key.ts';
 import { explainResultCode, readResults } from '../result-codes.ts';
 import { keyOfClosedAccount, keyOfNewToken, type RowSet, RowSetBuilder } from '../ledger/row-set.ts';
 
-/** The results of a job, as the ledger has them. Without a tenant or a claim, the ledger does not know the job. */
+/** Compares the results of one job with the ledger, and enters them there. A job without a claim is skipped. */
 export class EnteredResults {
   readonly #context: Context;
   readonly #ledger: CommandLedger;
   readonly #job: string;
-  /** What was read last, by the hash of the file. */
+  /** The file that was read last, so that a file is read only once. */
   #read: { readonly sha256: string; readonly reading: Promise<Reading | undefined> } | undefined;
 
   constructor(context: Context, ledger: CommandLedger, job: string) {
@@ -31,21 +33,20 @@ export class EnteredResults {
     this.#job = job;
   }
 
-  /** Compares results with those that were read before. They may grow; what was read once does not disappear. */
+  /** Compares results with those that were read before. Returns a flaw if rows are missing now; new rows are allowed. */
   async compare(tenant: string | undefined, file: string): Promise<Flaw | undefined> {
     const claimed = await this.#claimed(tenant);
     const before = lastReading(claimed?.entries ?? [], this.#job);
     if (claimed === undefined || before === undefined || before.results?.sha256 === (await hashFile(file)))
       return undefined;
     const reading = await this.#readingOf(claimed.ledger, file);
-    const loss = reading && (await lossSince(claimed.cycle, before, reading));
-    return loss === undefined ? undefined : { rule: 'earlier_results', problem: `${loss} when ${readText(before)}` };
+    const loss = reading && (await describeLoss(claimed.cycle, before, reading));
+    return loss === undefined ? undefined : { rule: 'earlier_results', problem: `${loss} when ${readerText(before)}` };
   }
 
   /**
-   * Records in the ledger what was read, and which tokens the results made. This happens before the results get their name,
-   * because whoever has the new tokens could submit them. The job is open until its results are delivered. Warns of results
-   * that are others than those that were read before.
+   * Enters the results and their new tokens in the ledger, before the results get their name: whoever has the new tokens could
+   * submit them. The job stays open until its results are delivered. Warns if the results changed since they were last read.
    * @throws SvcError `config` if this machine may only read the ledger
    */
   async enter(
@@ -62,17 +63,18 @@ export class EnteredResults {
     const reading = await this.#readingOf(ledger, file);
     if (reading === undefined && areTokensKnown(entries, job)) return;
     try {
-      await cycle.endClaim({ ...(await doneOf(cycle, job, reading)), delivered: false });
+      await cycle.endClaim({ ...(await doneEntry(cycle, job, reading)), delivered: false });
     } catch (error) {
       if (!(error instanceof ReadOnlyPlace)) throw error;
-      // A machine that may only read gets results whose tokens are all known.
-      const isKnown = areTokensKnown(entries, job) && reading !== undefined && (await areBorn(cycle, entries, file));
+      // Results whose tokens the ledger knows need no entry, so a machine that may only read the ledger gets them.
+      const isKnown =
+        areTokensKnown(entries, job) && reading !== undefined && (await areTokensEntered(cycle, entries, file));
       if (!isKnown) throw isDelivered ? undeliveredError(error, job) : error;
     }
     if (before?.results === undefined || reading === undefined) return;
     const { rows } = before.results;
     this.#context.notices.warn(
-      `the results of job ${job} are others than when ${readText(before)}: they have ${countText(reading.rows, 'row')}, and had ${rows}. The ledger has what is new; use them in place of the earlier ones`,
+      `the results of job ${job} are others than when ${readerText(before)}: they have ${countText(reading.rows, 'row')}, and had ${rows}. The ledger has what is new; use them in place of the earlier ones`,
     );
   }
 
@@ -80,37 +82,36 @@ export class EnteredResults {
     return tenant ? this.#ledger.claimed(tenant, this.#job) : undefined;
   }
 
-  /** Reads a file of results, once for each content. */
+  /** Reads a results file, unless the last file had the same bytes. */
   async #readingOf(ledger: Ledger, file: string): Promise<Reading | undefined> {
     const sha256 = await hashFile(file);
-    if (this.#read?.sha256 !== sha256) this.#read = { sha256, reading: readingOf(ledger.salt, file) };
+    if (this.#read?.sha256 !== sha256) this.#read = { sha256, reading: readResultsFile(ledger.salt, file) };
     return this.#read.reading;
   }
 }
 
-/** Tells whether a cycle knows all tokens that the results in a file made. */
-async function areBorn(cycle: LedgerCycle, entries: readonly Entry[], file: string): Promise<boolean> {
-  const made = await cycle.newTokens(entries);
-  for (const salt of new Set(made.map((set) => set.salt)))
-    if ((await readingOf(salt, file))?.born.left(made) === 0) return true;
+/** Tells whether the entries of a cycle name all new tokens in a results file. */
+async function areTokensEntered(cycle: LedgerCycle, entries: readonly Entry[], file: string): Promise<boolean> {
+  const newTokens = await cycle.newTokens(entries);
+  for (const salt of new Set(newTokens.map((set) => set.salt)))
+    if ((await readResultsFile(salt, file))?.born.countMissingFrom(newTokens) === 0) return true;
   return false;
 }
 
-/** Returns the path of the results of a job that this machine keeps, if they are those that were read last. */
+/** Returns the path of the kept results of a job, if they are the newest results in the ledger. */
 export async function keptResults(ledger: CommandLedger, tenant: string, job: string): Promise<string | undefined> {
   const { results } = ledger.jobFiles(job);
   const sha256 = await hashIfReadable(results);
   if (sha256 === undefined) return undefined;
   const { entries = [] } = (await ledger.claimed(tenant, job)) ?? {};
   const last = lastReading(entries, job)?.results;
-  // Results that the operator accepted may be no table, of which the ledger notes nothing.
-  return isDone(entries, job) && (last === undefined || last.sha256 === sha256) ? results : undefined;
+  // The operator may have accepted results that are no table. The ledger has no hash of them.
+  return wereResultsRead(entries, job) && (last === undefined || last.sha256 === sha256) ? results : undefined;
 }
 
 /**
- * Records in the ledger that the results of some jobs were delivered, so that no machine shows these jobs as open: their file
- * has its name, or a pipe took all of it. The ledger knows their tokens already. Because they were delivered, a ledger that does
- * not take it changes no exit code.
+ * Records in the ledger that the results of jobs were delivered: their file has its name, or a pipe took all of it. From then
+ * on, no machine shows these jobs as open. A failure is only a warning, because the operator has the results.
  */
 export async function enterDelivery(
   context: Context,
@@ -121,20 +122,21 @@ export async function enterDelivery(
   try {
     for (const job of jobs) {
       const { cycle, entries = [] } = (await ledger.claimed(tenant, job)) ?? {};
-      if (isDone(entries, job) && !deliveryOf(entries, job)) await cycle?.endClaim({ kind: 'done', job, born: null });
+      if (wereResultsRead(entries, job) && !deliveryOf(entries, job))
+        await cycle?.endClaim({ kind: 'done', job, born: null });
     }
   } catch (error) {
-    // A machine that may only read has delivered them too.
+    // A machine that may only read the ledger cannot record its delivery.
     if (error instanceof ReadOnlyPlace) return;
     if (!isSvcError(error) || isSvcError(error, 'hangup', 'interrupted', 'terminated')) throw error;
     warnOf(context, 'the results were delivered, but the ledger still has their jobs as open', error);
   }
 }
 
-/** The most codes whose rows an entry counts: those that most rows have. */
-const MOST_CODES = 100;
+/** The largest number of result codes that an entry counts. */
+const MAX_CODES = 100;
 
-/** The results of a job as they were read once. */
+/** A summary of a results file. */
 export interface Reading {
   readonly bytes: number;
   readonly sha256: string;
@@ -147,8 +149,8 @@ export interface Reading {
   readonly closed: RowSet;
 }
 
-/** Reads results; undefined if they are no CSV table, which the operator may accept. */
-export async function readingOf(salt: string, file: string): Promise<Reading | undefined> {
+/** Reads a results file. Returns undefined if it is no CSV table, which only the operator can accept. */
+export async function readResultsFile(salt: string, file: string): Promise<Reading | undefined> {
   const born = new RowSetBuilder(salt);
   const closed = new RowSetBuilder(salt);
   const codes = new Map<string, number>();
@@ -163,10 +165,10 @@ export async function readingOf(salt: string, file: string): Promise<Reading | u
   }
   try {
     for await (const batch of readResults(pieces()))
-      for (const { token, new_token: made, result_code: code } of batch) {
+      for (const { token, new_token: newToken, result_code: code } of batch) {
         rows += 1;
         codes.set(code, (codes.get(code) ?? 0) + 1);
-        if (made !== '') born.add(keyOfNewToken(salt, tokenKey(made)));
+        if (newToken !== '') born.add(keyOfNewToken(salt, tokenKey(newToken)));
         if (explainResultCode(code).group === 'exclude') closed.add(keyOfClosedAccount(salt, tokenKey(token)));
       }
   } catch (error) {
@@ -177,8 +179,8 @@ export async function readingOf(salt: string, file: string): Promise<Reading | u
   return { bytes: source.size, sha256, rows, codes, born: born.build(), closed: closed.build() };
 }
 
-/** Returns the entry that says what was read. The sets of keys are created before it. */
-export async function doneOf(
+/** Stores the sets of keys, and returns the entry that names them. */
+export async function doneEntry(
   cycle: Pick<LedgerCycle, 'createRowSet'>,
   job: string,
   reading: Reading | undefined,
@@ -187,35 +189,39 @@ export async function doneOf(
   const { bytes, sha256, rows, codes } = reading;
   const born = await cycle.createRowSet(reading.born);
   const closed = reading.closed.size === 0 ? undefined : await cycle.createRowSet(reading.closed);
-  return { kind: 'done', job, keys: 2, born, closed, results: { bytes, sha256, rows, codes: countsOf(codes) } };
+  return {
+    kind: 'done',
+    job,
+    keys: 2,
+    born,
+    closed,
+    results: { bytes, sha256, rows, codes: mostFrequentCodes(codes) },
+  };
 }
 
-/** Returns the codes that most rows have. What is no code, such as a card number, does not leave this machine. */
-function countsOf(codes: Reading['codes']) {
+/** Returns the codes with the most rows. Text that is no code may be a card number, so it stays on this machine. */
+function mostFrequentCodes(codes: Reading['codes']) {
   const counts = [...codes].map(([code, rows]) => ({ code, rows }));
   return counts
     .filter(({ code }) => /^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(code) && !containsCardNumber(code))
     .toSorted((a, b) => b.rows - a.rows || (a.code < b.code ? -1 : 1))
-    .slice(0, MOST_CODES);
+    .slice(0, MAX_CODES);
 }
 
-/** Says who read results and when, such as `ci@runner-7 read it at 2026-12-01 05:00Z`. */
-function readText(done: DoneEntry): string {
+/** Returns who read results and when, such as `ci@runner-7 read it at 2026-12-01 05:00Z`. */
+function readerText(done: DoneEntry): string {
   const at = parseTime(done.at);
-  return `${byText(done)} read it${at === undefined ? '' : ` at ${utcTime(at)}`}`;
+  return `${senderName(done)} read it${at === undefined ? '' : ` at ${utcTime(at)}`}`;
 }
 
-/**
- * Compares results with those that were read before. Returns what is missing now, in words that follow "it"; undefined if
- * nothing is.
- */
-async function lossSince(cycle: LedgerCycle, before: DoneEntry, reading: Reading): Promise<string | undefined> {
+/** Returns what earlier results had and the new ones lack, in words that follow "it"; undefined if nothing is missing. */
+async function describeLoss(cycle: LedgerCycle, before: DoneEntry, reading: Reading): Promise<string | undefined> {
   const { results } = before;
   if (results === undefined || results.sha256 === reading.sha256) return undefined;
-  const fallen = results.codes.find(({ code, rows }) => (reading.codes.get(code) ?? 0) < rows);
-  if (fallen !== undefined)
-    return `has ${countText(reading.codes.get(fallen.code) ?? 0, 'row')} with ${fallen.code}, and had ${fallen.rows}`;
+  const reduced = results.codes.find(({ code, rows }) => (reading.codes.get(code) ?? 0) < rows);
+  if (reduced !== undefined)
+    return `has ${countText(reading.codes.get(reduced.code) ?? 0, 'row')} with ${reduced.code}, and had ${reduced.rows}`;
   const [born] = await cycle.newTokens([before]);
-  const missing = born?.left([reading.born]) ?? 0;
+  const missing = born?.countMissingFrom([reading.born]) ?? 0;
   return missing === 0 ? undefined : `lacks ${countText(missing, 'new token')} that it had`;
 }

@@ -1,3 +1,5 @@
+// Matches the rows of results with the rows of their request.
+
 import type { UploadSource } from '../../client/transfer/source.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { isSameToken, tokenKey } from '../request/row-key.ts';
@@ -24,18 +26,18 @@ export interface Mismatch {
 export interface Reconciliation {
   readonly requested: number;
   readonly answered: number;
-  /** Rows of the request without a result, because nothing about them changed. */
+  /** Rows of the request without a result: their cards did not change. */
   readonly unchanged: number;
   /** Result rows whose token is not in the request. */
   readonly notRequested: number;
-  /** Result rows for a token that already had one result for each of its rows in the request. */
+  /** Result rows beyond one for each request row of their token. */
   readonly duplicates: number;
   /** The first 20 mismatched rows. */
   readonly mismatches: readonly Mismatch[];
   readonly matchedBy: MatchedBy;
 }
 
-const KEPT = 20;
+const MAX_MISMATCHES = 20;
 
 /**
  * Matches each result row with a row of the request, which must be a valid file. If the results are in the request's
@@ -51,17 +53,17 @@ export async function reconcile(
 }
 
 /**
- * Matches results with a request file, of which a repeated row counts once. Earlier builds sent repeated rows too:
- * results with a row for each of them are matched with the whole file.
+ * Matches results with a request file. `source` is the file without repeated rows, `whole` with them: earlier builds also sent
+ * repeated rows, and the results then have a row for each. Returns the comparison, and the source that matched.
  */
 export async function reconcileFile({ source, whole }: Record<'source' | 'whole', Rereadable>, results: Rereadable) {
-  const found = await reconcile(source, results);
-  if (source === whole || found.duplicates === 0) return { found, source };
+  const comparison = await reconcile(source, results);
+  if (source === whole || comparison.duplicates === 0) return { comparison, source };
   const ofWhole = await reconcile(whole, results);
-  return ofWhole.duplicates === 0 ? { found: ofWhole, source: whole } : { found, source };
+  return ofWhole.duplicates === 0 ? { comparison: ofWhole, source: whole } : { comparison, source };
 }
 
-/** Compares files in the same order. Returns undefined if a result row matches no remaining row of the request. */
+/** Compares results in the order of the request. Returns undefined if they have another order, or rows of no request row. */
 async function compareInOrder(request: Rereadable, results: Rereadable): Promise<Reconciliation | undefined> {
   const answers = await ResultCursor.open(results.open());
   let requested = 0;
@@ -100,7 +102,7 @@ async function compareByToken(request: Rereadable, results: Rereadable, index: T
       const type = index.take(token);
       if (type === 'expected') continue;
       counts[type] += 1;
-      if (mismatches.length < KEPT) mismatches.push({ row, type });
+      if (mismatches.length < MAX_MISMATCHES) mismatches.push({ row, type });
     }
   }
   const { not_requested: notRequested, duplicate: duplicates } = counts;
@@ -109,7 +111,7 @@ async function compareByToken(request: Rereadable, results: Rereadable, index: T
   return { requested, answered, unchanged, notRequested, duplicates, mismatches, matchedBy };
 }
 
-/** Reads a result file row by row alongside another file. */
+/** Reads a results file row by row. */
 export class ResultCursor {
   /** The current row; undefined after the last one. */
   row: ResultRow | undefined;
@@ -128,9 +130,7 @@ export class ResultCursor {
     return cursor;
   }
 
-  /**
-   * Moves to the next row. Returns a promise only if the row must be awaited, because most rows are already in memory.
-   */
+  /** Moves to the next row. Returns a promise only if the row must be awaited: most rows are in memory. */
   advance(): Promise<void> | undefined {
     this.#at += 1;
     this.row = this.#batch[this.#at];
@@ -149,16 +149,16 @@ export class ResultCursor {
   }
 }
 
-const MOST_SLOTS = 2 ** 22;
+const MAX_SLOTS = 2 ** 22;
 
 /**
- * The requested tokens, in at most 50 MB. After about 3.3 million different tokens it is full (`isFull`), and what it returns
- * no longer counts. The table stores, for each token, the number of its outstanding results plus one.
+ * Counts the outstanding results of each requested token, in at most 50 MB. After about 3.3 million different tokens it is full
+ * (`isFull`), and its responses are meaningless. The table stores the number of outstanding results plus one.
  */
 export class TokenIndex {
   readonly #table: TokenTable;
 
-  constructor(mostSlots = MOST_SLOTS) {
+  constructor(mostSlots = MAX_SLOTS) {
     this.#table = new TokenTable({ words: 2, mostSlots });
   }
 
@@ -173,9 +173,7 @@ export class TokenIndex {
     this.#table.set(key, Math.max(1, this.#table.get(key)) + 1);
   }
 
-  /**
-   * Counts a result. Returns `duplicate` for a token that already has as many results as it has rows in the request.
-   */
+  /** Counts a result. Returns `duplicate` if its token already has a result for each of its request rows. */
   take(token: string): Mismatch['type'] | 'expected' {
     const key = tokenKey(token);
     const left = this.#table.get(key);

@@ -1,3 +1,5 @@
+// Draws a report as an HTML page.
+
 import path from 'node:path';
 import { escapeHtml, htmlPage, pageSection, timeTag } from '../../cli/output/page.ts';
 import { type PageColumn, pageTable } from '../../cli/output/page-table.ts';
@@ -13,8 +15,8 @@ import {
   type ReportCode,
   rowsText,
   shownCode,
-  sumOf,
-  wholeOf,
+  sumText,
+  totalRows,
 } from './report-view.ts';
 import type { Trend } from './trend.ts';
 
@@ -27,7 +29,7 @@ export interface PageSubject {
   readonly begunAt?: number | undefined;
   /** The name of the file that was submitted, if known. */
   readonly submitted?: string | undefined;
-  /** Whether the outcomes are invented. */
+  /** Whether the results are invented by a rehearsal. */
   readonly isRehearsal?: boolean | undefined;
   /** A comparison of the results with the last cycle, if known. */
   readonly trend?: Trend | undefined;
@@ -37,13 +39,13 @@ export interface PageSubject {
 export function reportPage(report: Report, subject: PageSubject): string {
   const { madeAt, begunAt, tenant, cycle, trend, submitted } = subject;
   const of = tenant === undefined ? '' : `Tenant ${tenant}`;
-  // The page is passed on, so that it names no directory of this machine.
+  // The page is passed on to others, so it shows no directory of this machine.
   const file = path.basename(report.file);
   const mark = subject.isRehearsal ? `${REHEARSAL_WARNING}. ` : '';
   const title = `${mark}Account Updater report: ${cycle === undefined ? file : `cycle ${cycle}`}`;
   const heading = cycle === undefined ? `${mark}Account Updater report` : title;
   const begun = begunAt === undefined ? '' : `Submitted ${timeTag(begunAt)}. `;
-  const warning = dominanceWarning(report.codes, wholeOf(report), tenant);
+  const warning = dominanceWarning(report.codes, totalRows(report), tenant);
   const first = [warning, trend?.jump]
     .flatMap((odd) => (odd === undefined ? [] : `<p class="odd"><strong>${escapeHtml(odd)}</strong></p>\n`))
     .join('');
@@ -57,7 +59,7 @@ function requestSection(report: Report, submitted: string | undefined): string {
   const { request } = report;
   if (request === null) return '';
   return `<section><h2>Against the request</h2>
-<p>${escapeHtml(submitted ?? path.basename(request.file))}: ${escapeHtml(sumOf(report, request))}</p>
+<p>${escapeHtml(submitted ?? path.basename(request.file))}: ${escapeHtml(sumText(report, request))}</p>
 ${verdictOf(request)}
 </section>
 `;
@@ -110,7 +112,7 @@ function classSection(report: Report, trend: Trend | undefined): string {
   return chartSection({ id: 'classes', title: 'By class', caption: 'Rows by class' }, bars, report);
 }
 
-/** Describes the actions that the codes require, including the operator's choices. */
+/** Draws the number of rows for each action, including the operator's choices. */
 function stepSection(report: Report): string {
   const counts = namedCounts(report.groups, report.request?.unchanged);
   const bars = counts.map(({ group, name, count }) => ({ name, count, kind: group }));
@@ -157,7 +159,7 @@ ${bars.map((bar, at) => chartBar(bar, at * ROW, report)).join('')}</svg>
 
 function chartBar(shown: Bar, top: number, report: Report): string {
   const { name, count, kind } = shown;
-  const width = count === 0 ? 0 : Math.max(0.5, (count / wholeOf(report)) * 100);
+  const width = count === 0 ? 0 : Math.max(0.5, (count / totalRows(report)) * 100);
   const text = top + 14;
   const bar = top + BAR_TOP;
   return `<text x="0" y="${text}">${escapeHtml(name)}</text><text class="end" x="100%" y="${text}">${escapeHtml(wordsOf(shown, report))}</text>

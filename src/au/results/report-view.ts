@@ -1,3 +1,5 @@
+// The members of a report, and its drawing on a terminal.
+
 import { drawBar } from '../../cli/output/bars.ts';
 import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import { fixedPercent, countText, formatNumber } from '../../cli/output/time.ts';
@@ -77,19 +79,19 @@ interface ChartOptions {
   readonly columns: number;
 }
 
-/** Draws the report for people: one bar per result code, by class, with the action for the code. */
+/** Draws a report: a bar and an action for each result code, by class. */
 export function drawReport(report: Report, options: ChartOptions): string {
   const { palette, columns } = options;
   const title = `${cleanText(report.file)}: ${rowsText(report)}`;
   const broken = (text: string): string[] => wrapWords(text, columns);
   const groups = CLASS_NAMES.flatMap(([kind, name]) => {
     const codes = report.codes.filter((code) => code.class === kind);
-    return codes.length === 0 ? [] : groupLines(name, codes, report, options);
+    return codes.length === 0 ? [] : classLines(name, codes, report, options);
   });
-  const warning = dominanceWarning(report.codes, wholeOf(report), options.tenant);
+  const warning = dominanceWarning(report.codes, totalRows(report), options.tenant);
   const first = warning === undefined ? [] : [...broken(cleanText(warning)).map(palette.bad), ''];
   const titles = broken(title).map(palette.strong);
-  const lines = [...first, ...titles, '', ...groups, ...stepLines(report, options)];
+  const lines = [...first, ...titles, '', ...groups, ...actionLines(report, options)];
   if (report.request) lines.push(...requestLines(report, report.request).flatMap(broken), '');
   if (report.extra_columns.length > 0)
     lines.push(...broken(`unknown columns: ${report.extra_columns.map((name) => cleanText(name)).join(', ')}`), '');
@@ -97,14 +99,14 @@ export function drawReport(report: Report, options: ChartOptions): string {
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** Returns how many rows a file of results has, and how many of its request are in no row of it. */
+/** Returns the number of result rows, and of request rows without a result, in words. */
 export function rowsText({ rows, request }: Pick<Report, 'rows' | 'request'>): string {
   const unchanged = request?.unchanged ?? 0;
   const without = unchanged === 0 ? '' : `, without ${formatNumber(unchanged)} of the request that had no update`;
   return `${countText(rows, 'row')}${without}`;
 }
 
-function groupLines(name: string, codes: readonly ReportCode[], report: Report, options: ChartOptions): string[] {
+function classLines(name: string, codes: readonly ReportCode[], report: Report, options: ChartOptions): string[] {
   const total = codes.reduce((sum, { count }) => sum + count, 0);
   const tone = options.palette[TONES[codes[0]?.class ?? 'unknown']];
   const compared = comparedClass(codes[0]?.class ?? 'unknown');
@@ -113,7 +115,7 @@ function groupLines(name: string, codes: readonly ReportCode[], report: Report, 
   return [title, ...codeLines(codes, options, { all: report.codes, margin: '  ' }), ''];
 }
 
-function stepLines(report: Report, { plain }: ChartOptions): string[] {
+function actionLines(report: Report, { plain }: ChartOptions): string[] {
   const counts = namedCounts(report.groups, report.request?.unchanged);
   const width = Math.max(...counts.map(({ name }) => name.length));
   const most = Math.max(...counts.map(({ count }) => formatNumber(count).length));
@@ -126,34 +128,32 @@ function stepLines(report: Report, { plain }: ChartOptions): string[] {
   return counts.length === 0 ? [] : ['what to do', ...lines, ''];
 }
 
-/** The number of rows below which a dominant code means nothing. */
-const FEWEST_ROWS = 20;
+/** With fewer rows, a dominant code means nothing. */
+const MIN_ROWS = 20;
 
 /**
- * Returns a warning if one error code has more than half of the rows. The cause is then usually the request rather than
- * its cards. `codes` are the codes of all `rows`. `tenant` is the tenant that they were sent to, if known.
+ * Returns a warning if one error code has more than half of the rows: then the cause is usually the request, not its cards.
+ * `tenant` is the tenant that the rows were sent to, if known.
  */
 export function dominanceWarning(
   codes: readonly Pick<CodeCount, 'code' | 'class' | 'count'>[],
   rows: number,
   tenant?: string,
 ): string | undefined {
-  const found = codes.find((code) => code.class === 'error' && code.count * 2 > rows);
-  if (found === undefined || rows < FEWEST_ROWS) return undefined;
-  const count = `${formatNumber(found.count)} of ${countText(rows, 'row')} (${fixedPercent(found.count / rows)})`;
+  const dominant = codes.find((code) => code.class === 'error' && code.count * 2 > rows);
+  if (dominant === undefined || rows < MIN_ROWS) return undefined;
+  const count = `${formatNumber(dominant.count)} of ${countText(rows, 'row')} (${fixedPercent(dominant.count / rows)})`;
   const where = tenant === undefined ? 'a tenant that is not recorded here' : `tenant ${tenant}`;
-  return `${count} ended in ${shownCode(found.code)} at ${where}: is the profile wrong, or the export?`;
+  return `${count} ended in ${shownCode(dominant.code)} at ${where}: is the profile wrong, or the export?`;
 }
 
-/**
- * Returns the number of rows that shares refer to: all result rows, plus rows without a result if the request is known.
- */
-export function wholeOf({ rows, request }: Pick<Report, 'rows' | 'request'>): number {
+/** Returns the number of rows that shares refer to: all result rows, and the request rows without a result. */
+export function totalRows({ rows, request }: Pick<Report, 'rows' | 'request'>): number {
   return rows + (request?.unchanged ?? 0);
 }
 
 export function percentOf(count: number, report: Pick<Report, 'rows' | 'request'>): string {
-  return fixedPercent(count === 0 ? 0 : count / wholeOf(report));
+  return fixedPercent(count === 0 ? 0 : count / totalRows(report));
 }
 
 type ChartCode = Pick<CodeCount, 'code' | 'class' | 'count' | 'action'> & { readonly share?: number };
@@ -188,8 +188,8 @@ export function shownCode(code: string): string {
   return clean.length > CODE_COLUMNS ? `${clean.slice(0, CODE_COLUMNS - 1)}…` : clean;
 }
 
-/** Returns the sum to check: in = updated + warned + errors + unchanged. */
-export function sumOf(report: Report, request: ReportRequest): string {
+/** Returns the sum that an auditor checks: requested = updated + warnings + errors + unchanged. */
+export function sumText(report: Report, request: ReportRequest): string {
   const { updated, warned, errors, unknown } = report;
   const parts = [
     `${formatNumber(updated)} updated`,
@@ -203,7 +203,7 @@ export function sumOf(report: Report, request: ReportRequest): string {
 }
 
 function requestLines(report: Report, request: ReportRequest): string[] {
-  const lines = [sumOf(report, request)];
+  const lines = [sumText(report, request)];
   if (request.not_requested > 0)
     lines.push(`${countText(request.not_requested, 'row')} with a token that was not requested`);
   if (request.duplicates > 0)

@@ -1,22 +1,24 @@
+// The errors of comparisons between results and their request.
+
 import { SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Threshold } from './fail-on.ts';
 import type { ReportRequest } from './report-view.ts';
 
-/** The error for a comparison in which rows were only counted. */
-export function onlyCounted(file: string, { file: request, rows }: ReportRequest): SvcError {
+/** Returns the error for a request with too many tokens to compare, so that rows were only counted. */
+export function onlyCountedError(file: string, { file: request, rows }: ReportRequest): SvcError {
   return new SvcError('truncated', `the rows of ${file} were counted only: ${request} contains too many tokens`, {
     hint: 'Results in the order of the request can be compared at any size: use them as they were downloaded.',
     facts: { rows_requested: rows },
   });
 }
 
-/** Why a token can have more results than the request has rows of it. */
+/** Explains a token with more results than request rows. */
 export const MORE_RESULTS =
   'A token has more results than rows: another machine may have sent it for several merchants in one job.';
 
-/** The error for result rows without a row of the request. */
-export function unmatchedRows(file: string, request: ReportRequest): SvcError {
+/** Returns the error for result rows that match no request row. */
+export function unmatchedRowsError(file: string, request: ReportRequest): SvcError {
   const { not_requested, duplicates, mismatches } = request;
   const first = mismatches.slice(0, 3).map(({ row }) => row);
   const rows = `${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`;
@@ -31,8 +33,8 @@ export function unmatchedRows(file: string, request: ReportRequest): SvcError {
   );
 }
 
-/** The error for more rows in the class of `--fail-on` than it allows. */
-export function failOnMet(
+/** Returns the error for more rows than `--fail-on` allows. */
+export function failOnError(
   met: number,
   { words }: Threshold,
   {

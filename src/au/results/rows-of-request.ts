@@ -1,3 +1,5 @@
+// Finds the rows of a request by token, in a table of hashes.
+
 import { merchantOf, readRequest, type RequestRow, rowKeyOf } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
@@ -8,40 +10,40 @@ import { readResults } from '../result-codes.ts';
 
 type NumberOf = (row: RequestRow) => number;
 
-/** The rows of a part or job by token, each with its number in the request, starting at 1. */
+/** The rows of one part or job by token. Each has its number in the request, starting at 1. */
 export class PartRows {
-  /** The number of a token's first row, plus one. A job has no token twice, but for jobs of earlier builds. */
+  /** The number of a token's first row, plus one. Only jobs of earlier builds have a token twice. */
   readonly #numbers: TokenTable;
 
   private constructor(expected: number) {
     this.#numbers = new TokenTable({ words: 3, expected });
   }
 
-  /** Reads the rows of one part, or of several for the same job. By default those of each are counted. */
+  /** Reads the rows of one or more parts of a job. By default, rows are numbered in the order of each part. */
   static async of(parts: readonly Rereadable[], expected: number, numberOf?: NumberOf): Promise<PartRows> {
-    const found = new PartRows(expected);
+    const partRows = new PartRows(expected);
     for (const part of parts) {
       let count = 0;
       for await (const rows of readRequest(part.open()))
         for (const row of rows) {
           count += 1;
-          found.#numbers.setIfAbsent(tokenKey(row.token), (numberOf ? numberOf(row) : count) + 1);
+          partRows.#numbers.setIfAbsent(tokenKey(row.token), (numberOf ? numberOf(row) : count) + 1);
         }
     }
-    return found;
+    return partRows;
   }
 
   has(token: string): boolean {
     return this.#numbers.get(tokenKey(token)) !== 0;
   }
 
-  /** Returns the number of the row to which a result of a token belongs; 0 for a token of another file. */
+  /** Returns the number of a token's row; 0 for a token of another file. */
   numberOf(token: string): number {
     return Math.max(0, this.#numbers.get(tokenKey(token)) - 1);
   }
 }
 
-/** Returns a function that finds the number of a row in a request by token and merchant, starting at 1; 0 for any other. */
+/** Returns a function from a row to its number in the request, starting at 1; 0 for a row that the request lacks. */
 export async function rowNumbersOf(request: Rereadable, expected: number): Promise<NumberOf> {
   const table = new TokenTable({ words: 3, expected });
   let number = 0;
@@ -50,7 +52,7 @@ export async function rowNumbersOf(request: Rereadable, expected: number): Promi
   return (row) => table.get(rowKeyOf(row));
 }
 
-/** The rows of a request by token, which has one for each of its merchants. Only tokens with several rows take memory. */
+/** Counts the rows of each token of a request: one for each merchant. Only tokens with several rows take memory. */
 export class TokenRows {
   readonly #several: ReadonlyMap<string, number>;
 
@@ -63,13 +65,12 @@ export class TokenRows {
     return new TokenRows(await repeatedTokens(readRequest(request.open())));
   }
 
-  /** Returns the number of rows that the request has of a token. */
-  rowsOf(token: string): number {
+  countRows(token: string): number {
     return this.#several.get(tokenKey(token)) ?? 1;
   }
 
-  /** Returns a function that counts the rows of the request one after the other, by token, from 0. */
-  counting(): (token: string) => number {
+  /** Returns a function that is called for each row in order, and returns how often the token occurred before. */
+  occurrenceCounter(): (token: string) => number {
     const taken = new Map<string, number>();
     return (token) => {
       const key = tokenKey(token);
@@ -81,7 +82,7 @@ export class TokenRows {
   }
 }
 
-/** Tells whether rows differ in their merchant. A token has one row for each merchant, so that it has only one otherwise. */
+/** Tells whether rows differ in their merchant. If not, each token has one row. */
 async function hasSeveralMerchants(request: Rereadable): Promise<boolean> {
   let first: string | undefined;
   for await (const rows of readRequest(request.open()))
@@ -93,7 +94,7 @@ async function hasSeveralMerchants(request: Rereadable): Promise<boolean> {
   return false;
 }
 
-/** Returns the keys of the tokens that occur several times, with the number of times. */
+/** Returns the keys of repeated tokens with their number of rows. */
 async function repeatedTokens(
   batches: AsyncIterable<readonly { readonly token: string }[]>,
 ): Promise<ReadonlyMap<string, number>> {
@@ -105,12 +106,12 @@ async function repeatedTokens(
   return repeated;
 }
 
-/** Returns the keys of the tokens that have several results. */
+/** Returns the keys of tokens with several results. */
 export async function repeatedResults(results: Rereadable): Promise<ReadonlySet<string>> {
   return new Set((await repeatedTokens(readResults(results.open()))).keys());
 }
 
-/** Leaves out the results of tokens that are not wanted. */
+/** Returns the results of the tokens for which `isWanted` is true, as a file. */
 export function onlyResults(results: Rereadable, isWanted: (token: string) => boolean): Rereadable {
   return {
     async *open() {

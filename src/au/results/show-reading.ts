@@ -1,3 +1,5 @@
+// Shows the progress of reading a large file on a terminal.
+
 import path from 'node:path';
 import type { Context } from '../../cli/app/command.ts';
 import type { WaitProgress } from '../../cli/output/progress.ts';
@@ -7,7 +9,7 @@ import type { RequestFile } from '../request/open-request-file.ts';
 
 type Sized = Pick<UploadSource, 'open' | 'size'>;
 
-/** Shows on a terminal which file a command reads and how far, in a line that is gone when the work is over. */
+/** A progress line with the file that is read and its percentage. The line disappears at the end. */
 export class ShownReading {
   readonly #live: WaitProgress | undefined;
 
@@ -15,7 +17,7 @@ export class ShownReading {
     this.#live = progress.watching(label);
   }
 
-  /** Returns a source whose reading is shown. `name` is what the operator typed. */
+  /** Returns the source with progress. `name` is the file as typed. */
   of(source: Sized, name: string): Sized {
     const live = this.#live;
     if (live === undefined) return source;
@@ -34,7 +36,7 @@ export class ShownReading {
     };
   }
 
-  /** Returns a request file whose reading is shown, with and without its repeated rows. */
+  /** Returns both sources of a request file with progress. */
   ofRequest({ source, whole }: Pick<RequestFile, 'source' | 'whole'>, name: string): Record<'source' | 'whole', Sized> {
     const shown = this.of(source, name);
     return { source: shown, whole: source === whole ? shown : this.of(whole, name) };

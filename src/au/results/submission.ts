@@ -1,3 +1,5 @@
+// Counts the results of a file or cycle, and prints them after `au submit` and `au resume`.
+
 import { isSvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import { compareShare } from '../../base/share.ts';
@@ -23,8 +25,8 @@ import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
 import type { ResultsFile } from './merge.ts';
 import { codeLines, dominanceWarning } from './report-view.ts';
-import { failOnMet } from './results-errors.ts';
-import { type Trend, trendOf } from './trend.ts';
+import { failOnError } from './results-errors.ts';
+import { type Trend, compareWithLastCycle } from './trend.ts';
 
 /** A submitted request file, with its results if the command waited for them. */
 export interface Submission {
@@ -36,7 +38,7 @@ export interface Submission {
   /** The rows that were sent from this file. Jobs of other files of the cycle have the others. */
   readonly sent: number;
   readonly left_out: number;
-  /** Left-out rows with an error as their result, at most; null while the results are not known. */
+  /** The largest possible number of left-out rows with an error; null while the results are not known. */
   readonly left_out_errors: number | null;
   /** When the first job with rows of the file was created; null without such a job. */
   readonly in_cycle_since: string | null;
@@ -49,14 +51,14 @@ export interface Submission {
 /** The counts of results. */
 export interface Results
   extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns' | 'updates'> {
-  /** Rows without a result, because nothing about them changed. */
+  /** Rows without a result: their cards did not change. */
   readonly unchanged: number;
-  /** Whether each result was matched with a requested row of its token. */
+  /** Whether each result was matched with a requested row. */
   readonly compared: boolean;
   readonly codes: readonly Pick<CodeCount, 'code' | 'class' | 'count' | 'group' | 'action'>[];
 }
 
-/** The fields of written results, for the views of what has results. */
+/** The fields of results, for the views of submissions and cycles. */
 export const RESULT_FIELDS = `
   results.file results.bytes results.sha256 results.compared results.updated results.warned results.errors
   results.unknown results.unchanged results.codes
@@ -83,7 +85,7 @@ export const submissionView: View<Submission> = {
   ],
 };
 
-/** Prints a row with its results, as data for programs or as a chart for people. */
+/** Prints a submission or cycle with its results: as data for programs, or as a chart for people. */
 export async function printResults<T extends Pick<Submission, 'rows' | 'results'>>(
   context: Context,
   print: (row: T) => Promise<void>,
@@ -95,7 +97,7 @@ export async function printResults<T extends Pick<Submission, 'rows' | 'results'
   await drawResults(context, row.rows, results, trend);
 }
 
-/** Counted results, beside those of the cycle before. */
+/** Counted results, with their comparison with the last cycle. */
 export interface Counted {
   readonly results: Results;
   /** The number of requested rows. */
@@ -104,22 +106,19 @@ export interface Counted {
   readonly trend: Trend | undefined;
 }
 
-interface Counting {
+interface CountOptions {
   readonly rows: number;
   readonly actions?: Actions | undefined;
   /** The file, as output and warnings name it. */
   readonly name?: string | undefined;
 }
 
-/**
- * Counts the results of a file or cycle, and compares them with those of the cycle before. Warns of what is odd about them, such
- * as updates without a new token or with one that has expired.
- */
+/** Counts the results of a file or cycle, compares them with the last cycle, and warns of oddities, such as expired new cards. */
 export async function countCycle(
   context: Context,
   cycle: { readonly name: string; readonly tenant: string },
   { file, bytes, sha256, compared }: ResultsFile & Pick<Results, 'compared'>,
-  { rows, actions = actionsOf(context, []), name = shownPath(file) }: Counting,
+  { rows, actions = actionsOf(context, []), name = shownPath(file) }: CountOptions,
 ): Promise<Counted> {
   const { notices, clock } = context;
   const { updated, warned, errors, unknown, unchanged, codes, updates } = await countResults(file, rows);
@@ -144,7 +143,7 @@ export async function countCycle(
   };
   const read = await readIfPossible(context, (limited) => {
     const ledger = new CommandLedger(limited, { onlyReads: true });
-    return trendOf({ ledger, tenant: cycle.tenant, cycle: cycle.name }, { ...results, rows });
+    return compareWithLastCycle({ ledger, tenant: cycle.tenant, cycle: cycle.name }, { ...results, rows });
   });
   const trend = isSvcError(read) ? undefined : read;
   const warning = dominanceWarning(results.codes, rows, tenantText(context, cycle.tenant));
@@ -158,10 +157,10 @@ export function checkThreshold(results: Results, rows: number, failOn?: Threshol
   if (failOn === undefined) return;
   const { errors, warned, unknown } = results;
   const met = failOn.class === 'wrn' ? errors + warned + unknown : errors;
-  if (compareShare(met, rows, failOn.share) > 0) throw failOnMet(met, failOn, results);
+  if (compareShare(met, rows, failOn.share) > 0) throw failOnError(met, failOn, results);
 }
 
-/** Draws the results as a chart with one bar per result code and what to do, below the shares of the last cycle. */
+/** Draws a chart with a bar and an action for each result code. */
 export async function drawResults(
   { palette, unicode, plain, out }: Context,
   rows: number,

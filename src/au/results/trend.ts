@@ -1,3 +1,5 @@
+// Compares results with those of the tenant's last cycle.
+
 import { countText, fixedPercent } from '../../cli/output/time.ts';
 import { lastReading, standingClaims } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
@@ -9,7 +11,7 @@ import { explainResultCode } from '../result-codes.ts';
 export interface Trend {
   /** The share of each class now and, in brackets, in the last cycle: `updated 45.2% (2026-12: <0.1%), …`. */
   readonly text: string;
-  /** The share of each class in the last cycle, as a table shows it beside that of now: `2026-12: <0.1%`. */
+  /** The share of each class in the last cycle, for a table: `2026-12: <0.1%`. */
   readonly last: Readonly<Record<ComparedClass, string>>;
   /** A warning that errors or warnings rose much, or updates fell much, because the export or the profile may be wrong. */
   readonly jump: string | undefined;
@@ -17,7 +19,7 @@ export interface Trend {
 
 export type ComparedClass = (typeof CLASSES)[number];
 
-/** The numbers of rows that were updated, or ended in a warning or an error. */
+/** Counts rows by class. */
 interface ResultCounts {
   readonly updated: number;
   readonly warned: number;
@@ -36,13 +38,13 @@ export interface CycleOfTenant {
   readonly cycle: string;
 }
 
-/** Compares results with those of the cycle before, as the ledger counted them; undefined if no earlier cycle was counted. */
-export async function trendOf(of: CycleOfTenant, counts: CycleCounts): Promise<Trend | undefined> {
+/** Compares results with the last cycle in the ledger; undefined if no earlier cycle has results. */
+export async function compareWithLastCycle(of: CycleOfTenant, counts: CycleCounts): Promise<Trend | undefined> {
   const last = await lastCycle(of);
   return last && compareCycles(counts, last);
 }
 
-/** Returns the tenant's newest named cycle that began before this one and of which results were read. */
+/** Returns the tenant's newest named cycle with results that began before this one. */
 async function lastCycle({
   ledger,
   tenant,
@@ -58,14 +60,14 @@ async function lastCycle({
     if (first !== undefined && (own === undefined || first.at < own.at)) earlier.push({ name, at: first.at });
   }
   for (const { name } of earlier.toSorted((a, b) => (a.at < b.at ? 1 : -1))) {
-    const counts = countsOf(await opened.cycle(name).read());
+    const counts = sumResults(await opened.cycle(name).read());
     if (counts !== undefined) return { cycle: name, ...counts };
   }
   return undefined;
 }
 
-/** Sums the results of the jobs of a cycle; undefined if those of no job were read. */
-function countsOf(entries: readonly Entry[]): CycleCounts | undefined {
+/** Sums the results of the jobs of a cycle; undefined if nobody read any. */
+function sumResults(entries: readonly Entry[]): CycleCounts | undefined {
   const read = standingClaims(entries).flatMap(({ job, rows }) => {
     const { results } = lastReading(entries, job) ?? {};
     return results === undefined ? [] : [{ rows, codes: results.codes }];
@@ -84,14 +86,14 @@ function countsOf(entries: readonly Entry[]): CycleCounts | undefined {
 
 const CLASSES = ['updated', 'warned', 'errors'] as const;
 
-/** The criteria for a jump of a class: one of the two cycles has at least this many rows, and a share this many times larger. */
-const FEWEST_ROWS = 50;
-const FACTOR = 3;
+/** A class jumps if one of the cycles has at least this many rows of it, and a share this many times larger. */
+const MIN_ROWS = 50;
+const JUMP_FACTOR = 3;
 
 function compareCycles(now: CycleCounts, last: CycleCounts & { readonly cycle: string }): Trend {
   const before = (name: ComparedClass): string => `${last.cycle}: ${fixedPercent(last[name] / last.rows)}`;
   const jumped = CLASSES.find((name) =>
-    // More updates than usual need no look at the export.
+    // Only a fall in updates is odd.
     name === 'updated' ? hasRisen(name, last, now) : hasRisen(name, now, last),
   );
   return {
@@ -101,9 +103,9 @@ function compareCycles(now: CycleCounts, last: CycleCounts & { readonly cycle: s
   };
 }
 
-/** Tells whether one cycle has many more rows of a class than another one. */
+/** Tells whether `more` has many more rows of a class than `fewer`. */
 function hasRisen(name: ComparedClass, more: CycleCounts, fewer: CycleCounts): boolean {
-  return more[name] >= FEWEST_ROWS && more[name] / more.rows > (FACTOR * fewer[name]) / fewer.rows;
+  return more[name] >= MIN_ROWS && more[name] / more.rows > (JUMP_FACTOR * fewer[name]) / fewer.rows;
 }
 
 function jumpText(name: ComparedClass, now: CycleCounts, last: CycleCounts & { readonly cycle: string }): string {

@@ -10,7 +10,7 @@ import {
   sharedLedgersUsed,
   type UsedLedger,
 } from '../../au/ledger/place.ts';
-import { PlannedObjects, requireSeen, tryPlace } from '../../au/ledger/objects.ts';
+import { PlannedObjects, requireNotEmpty, tryPlace } from '../../au/ledger/objects.ts';
 import { folderOf } from '../../base/files/names.ts';
 import { tenantOfKey } from '../../au/job/tenant-of-key.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -72,7 +72,7 @@ async function tryLedger(
   if (objects === undefined) return undefined;
   const name = `${objects.name} (${origin.name})`;
   for (const [folder, { ledger = '' }] of [...used].filter(([, each]) => isSame(each)))
-    await requireSeen(objects, folder, await openCopies(context, folderIn(context, folder), { name: ledger }));
+    await requireNotEmpty(objects, folder, await openCopies(context, folderIn(context, folder), { name: ledger }));
   const own = (ofKey.length > 0 && tenant) || undefined;
   await tryPlace(objects, own);
   const hasLedger = await hasCycles(objects, own);

@@ -1,3 +1,5 @@
+// Texts about an archive that several commands print: coverage, missing ranges, and who signed a review.
+
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatPercent, utcTime } from '../../cli/output/time.ts';
@@ -41,7 +43,7 @@ export function reportCoverage(
   for (const words of firstOf(missing, missingText, 'further range')) notices.warn(words);
 }
 
-/** Returns the words of the first ranges, and how many more there are. */
+/** Returns the texts of the first ranges, and the number of the others. */
 function firstOf<T>(ranges: readonly T[], wordsOf: (range: T) => string, noun: string): string[] {
   const words = ranges.slice(0, MOST_RANGES).map(wordsOf);
   const rest = ranges.length - words.length;
@@ -50,11 +52,11 @@ function firstOf<T>(ranges: readonly T[], wordsOf: (range: T) => string, noun: s
 
 const MOST_BEHIND_MS = 2 * DAY_MS;
 
-/** What is read besides the archive, and what the person can do. */
+/** How the command reads entries after the end of the archive. */
 interface Beyond {
   /** How to get newer entries. */
   readonly newer: string;
-  /** Whether nothing after the end of the archive is missing: it is read from the service, or nobody asked for it. */
+  /** Whether the command needs no newer entries, or reads them from the service. */
   readonly isEndEnough: boolean;
 }
 
@@ -67,7 +69,7 @@ export interface UncoveredTime {
 
 /**
  * Reports the parts of a range that the archive does not cover, and returns the warnings. A typed time outside of the archive
- * is one: that nothing was found then proves nothing.
+ * also gets a warning, because finding nothing there proves nothing.
  */
 export function reportGaps(
   { notices, clock }: Context,
@@ -92,7 +94,7 @@ export function reportGaps(
     // An archive that is updated every hour or day also ends before the present.
     const isOutside = isTypedAfter || behindMs > MOST_BEHIND_MS;
     const words = `the archive ends at ${utcTime(end)}; ${newer}`;
-    // Nothing covers a time that is still to come.
+    // No run of the archive can add entries of the future.
     if (isOutside) uncovered.push({ warning: words, canBeAdded: (until ?? -Infinity) <= clock.now() });
     else notes.push(words);
   }
@@ -126,7 +128,7 @@ export function uncoveredAdvice(archive: string, canBeAdded: boolean): { hint: s
   };
 }
 
-/** Returns who signed a review: the given name, and the account that ran the command if that is another. */
+/** Returns the signer of a review: the given name, and the account that ran the command if it differs. */
 export function signerText({ by, account }: Readonly<Record<'by' | 'account', string>>): string {
   return by === account ? by : `${by} (${account})`;
 }

@@ -1,3 +1,5 @@
+// Runs `svc logs archive`: finds or begins the archive, keeps it up to date, and explains why a run ended.
+
 import fs from 'node:fs';
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
@@ -20,15 +22,15 @@ interface RunOptions extends Omit<SyncOptions, 'beginsWithAll' | 'reopen' | 'onC
   readonly service: string;
   /** Returns the beginning of a new archive, given the service's time. Default: everything that the service still has. */
   readonly since?: ((now: number) => number) | undefined;
-  /** Called before a new archive is begun. What it throws ends the run. */
+  /** Called before a new archive begins. An error that it throws ends the run. */
   readonly onNew?: (() => Promise<void>) | undefined;
   readonly onBegin?: ((begin: RunBegin) => void) | undefined;
   readonly onCommit?: ((written: Written) => void) | undefined;
-  /** Called in follow mode with the error of a file of the archive that cannot be used. */
+  /** Called in follow mode with the error of an unusable file of the archive. */
   readonly onDamage?: ((damage: SvcError) => void) | undefined;
   /** Called in follow mode when the set of missing files has changed. */
   readonly onLost?: ((lost: LostFiles) => void) | undefined;
-  /** Called with the paths of missing files that were read from the service again. */
+  /** Called with the paths of missing files that were written again from the service. */
   readonly onRestored?: ((paths: readonly string[]) => void) | undefined;
   /** Drops the oldest months after commits. Without it, nothing is dropped. */
   readonly retention?: Retention | undefined;
@@ -42,9 +44,9 @@ export interface RunBegin {
   /** Where the archive itself begins. */
   readonly since: number;
   readonly now: number;
-  /** The number of entries that only segments without a record had. */
+  /** The number of entries that were recovered from segments of killed runs. */
   readonly recovered: number;
-  /** Why a file of the archive could not be used. Without `follow`, the run ends with this error. */
+  /** The error of an unusable file of the archive. Without `follow`, the run ends with it. */
   readonly damage: SvcError | undefined;
 }
 
@@ -57,7 +59,7 @@ export interface ArchiveRun extends RunBegin {
   readonly sha256: string;
   /** Recorded files that are missing or changed; undefined when a signal ended the run before the search. */
   readonly lost: LostFiles | undefined;
-  /** The signal that ended the run, if any. What was read until then is committed. */
+  /** The signal that ended the run, if any. All entries read before it are committed. */
   readonly endedBy: SvcError | undefined;
 }
 
@@ -86,7 +88,7 @@ export async function runArchive(
   }
 }
 
-/** The service's time, as far as it is known. */
+/** The service's time, if known. */
 interface KnownTime {
   now: () => number;
 }
@@ -122,7 +124,7 @@ async function runLocked(
   time.now = timeOf(sync, client);
   const endedBy = await endOf(sync.run());
   const { last: newest, position, damage } = sync.writer;
-  // Where a signal or a failure ended the run, what is new was not archived.
+  // After a signal or a failure, new entries may not be archived, and that error comes first.
   if (damage && !options.follow && endedBy === undefined) throw damage;
   if (endedBy === undefined) await watch.look();
   const endedAt = time.now();
@@ -150,7 +152,7 @@ function watchOf(store: Store, client: Client, tenantId: string, options: RunOpt
   });
 }
 
-/** Opens an archive again after its store failed. What the failed commit left locally is removed. */
+/** Opens an archive again after its store failed, and removes the local files of the failed commit. */
 async function reopened(
   store: Store,
   client: Client,
@@ -186,8 +188,8 @@ function openWriter(store: Store, { first, last }: FoundArchive, client: Client)
 }
 
 /**
- * Returns a function that returns the service's time during a run. Until it is confirmed, it is not before the one that the
- * run began with: the later time promises less time until entries are lost.
+ * Returns a clock with the service's time during a run. Until that time is confirmed, the clock never shows an earlier time than
+ * at the beginning: a later time leaves less time until entries are lost, which is the safe error.
  */
 function timeOf(sync: Pick<ArchiveSync, 'time'>, client: Client): KnownTime['now'] {
   const aheadMs = client.now() - client.clock.now();
@@ -217,7 +219,7 @@ async function begun(
   try {
     await beginArchive(store, { service, tenantId }, { position, since: start, now, machineAheadMs });
   } catch (error) {
-    // Another machine has just begun the archive, so this one continues it.
+    // Another machine has just begun the archive, so this machine continues it.
     if (!isSvcError(error, 'conflict')) throw error;
     conflict = error;
   }
@@ -227,7 +229,7 @@ async function begun(
   return found;
 }
 
-/** Resolves to the signal that ended the work, which is not a failure. */
+/** Resolves to the signal that ended the work. A signal is no failure. */
 async function endOf(work: Promise<void>): Promise<SvcError | undefined> {
   try {
     await work;
@@ -247,7 +249,7 @@ async function explained(failure: unknown, store: Store, time: KnownTime, { rete
     const found = await findArchive(store);
     if (!found) return error;
     const readTo = Date.parse(found.last.record.position.read_to);
-    // A position after the service's time says nothing of the time that is left.
+    // From a position after the service's time, the remaining time cannot be computed.
     const now = time.now();
     if (readTo > now) return error;
     return withMargin(error, marginMs(readTo, retentionMs, now));

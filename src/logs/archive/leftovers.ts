@@ -1,3 +1,5 @@
+// Finds the files of killed runs: segments that no record names, whose entries the next run adds to the archive.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { readText, type Store, type StoredFile } from '../../client/store/store.ts';
@@ -27,14 +29,11 @@ import {
 import { LATE_FLAG, LEVEL_AT, USUAL_FLAG } from './segment.ts';
 import { readPosition } from './side-files.ts';
 
-/** Segments that no record names, because the run that wrote them was killed before its commit. */
+/** The segments of killed runs, which no record names, and the records that may have their entries. */
 export interface Leftovers {
   /** The newest record. */
   readonly last: Link;
-  /**
-   * The newest record that is more than a review or what killed runs left, and all after it, newest first. A run that was
-   * killed before it committed one of them may have left files, too.
-   */
+  /** The records from the newest one of a run on, newest first. Reviews and recovered entries may follow that record. */
   readonly recent: readonly ArchiveRecord[];
   readonly segments: readonly StoredFile[];
 }
@@ -66,7 +65,7 @@ export async function findLeftovers(store: Store, last: Link): Promise<Leftovers
   return { last, recent, segments };
 }
 
-/** Returns the recent records, and the time from which a run before or after the oldest of them read the log. */
+/** Returns the recent records, and the earliest time from which a killed run may have read the log. */
 async function recentOf(store: Store, { record }: Link): Promise<{ recent: ArchiveRecord[]; from: number }> {
   const recent = [record];
   let oldest = record;
@@ -83,22 +82,22 @@ async function recordBefore(store: Store, { sequence }: ArchiveRecord): Promise<
   return sequence === 0 ? undefined : unlessDamaged(readRecord(store, sequence - 1).then(({ record }) => record));
 }
 
-/** The number of times that each whole entry occurs. */
+/** How often each entry occurs. */
 type Counts = Map<string, number>;
 
-/** A segment that no record names, with the facts that a record would have had. */
+/** A segment of a killed run, with its size and hash. */
 interface Leftover extends Pick<Segment, 'path' | 'bytes' | 'sha256'> {
-  /** The entries that are archived although they are in this file. */
+  /** The entries of this file that are archived already. */
   readonly archived: Counts;
 }
 
-/** The leftovers that can be used, and why another one cannot. */
+/** The usable segments of killed runs, and the error of an unusable one. */
 interface UsableLeftovers {
   readonly usable: readonly Leftover[];
   readonly damage: SvcError | undefined;
 }
 
-/** Selects the segments whose bytes are those that their names say. The others stay where they are. */
+/** Selects the segments whose bytes have the hash in their names. The others stay where they are. */
 export async function usableLeftovers(store: Store, { recent, segments }: Leftovers): Promise<UsableLeftovers> {
   const usable: Leftover[] = [];
   let damage: SvcError | undefined;
@@ -130,8 +129,8 @@ async function countsOf(store: Store, records: readonly ArchiveRecord[]): Promis
 }
 
 /**
- * Yields the entries that the archive lacks, each as often as it is in the files of one run. Runs that continued from the
- * same record read the same entries, so the files of two runs do not add up.
+ * Yields the entries that the archive lacks. An entry is yielded as often as one run has it: two runs that continued from the
+ * same record read the same entries, so their files are not added up.
  */
 export async function* lackingEntries(store: Store, usable: readonly Leftover[]): AsyncGenerator<readonly Log[]> {
   const groups = new Map<string, Leftover[]>();
@@ -158,7 +157,7 @@ export async function* lackingEntries(store: Store, usable: readonly Leftover[])
   }
 }
 
-/** Whether two files of a day are those that a run writes: its entries in order, and its late ones. */
+/** Whether two files of a day come from one run, which writes its entries in order to one file and late ones to another. */
 async function areOfOneRun(store: Store, files: readonly Leftover[]): Promise<boolean> {
   const [one, other] = files;
   if (one === undefined || other === undefined || files.length > 2 || partNumber(one.path) !== partNumber(other.path))
@@ -203,8 +202,8 @@ export interface FoundPosition {
 }
 
 /**
- * Reads the position after the newest record. Where its file is missing or damaged, makes it again from the segments,
- * because new entries must be archived regardless, and no backup can have the file of the newest record.
+ * Reads the position after the newest record. If its file is missing or damaged, computes the position from the segments:
+ * new entries must be archived regardless, and no backup has the newest file.
  * @throws SvcError `checksum_mismatch` if segments with entries of it are missing or damaged, too
  */
 export async function findPosition(store: Store, last: Link): Promise<FoundPosition> {
@@ -229,7 +228,7 @@ async function positionFromSegments(store: Store, { record }: Link): Promise<Tai
   return { ...position, passed: passed.lines()() };
 }
 
-/** The error for an archive with a file that was written for a later record than the next one. */
+/** Returns the error for a file of a later record than the next one: records are missing. */
 function recordsMissing(archive: string, record: string, file: string): SvcError {
   return new SvcError(
     'checksum_mismatch',
@@ -242,7 +241,7 @@ function recordsMissing(archive: string, record: string, file: string): SvcError
   );
 }
 
-/** The error for a file of the position after the newest record that is missing or damaged. */
+/** Returns the error for a missing or damaged position file of the newest record. */
 function positionLost(archive: string, error: SvcError): SvcError {
   return error.with({
     hint: 'What is new was archived, and nothing is lost: the position was found again by the segments. verify names the file until another run has ended.',
@@ -250,7 +249,7 @@ function positionLost(archive: string, error: SvcError): SvcError {
   });
 }
 
-/** The error for a segment that no record names, and that is not what its name says. */
+/** Returns the error for a segment of a killed run whose bytes do not have the hash in its name. */
 function notAsNamed(archive: string, path: string): SvcError {
   return new SvcError('checksum_mismatch', `${path} in ${archive} is not the file that its name says`, {
     hint: 'No record names it, and it was left where it is. Move it away.',

@@ -1,10 +1,10 @@
+// Reads chosen members of archived lines without JSON.parse, in a tenth of its time, and counts entries by them.
+
 import { parseTime } from '../../cli/output/time.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { type Bucket, bucketOf, emptyBucket, type Interval } from '../count.ts';
 import { readLine } from './read-segment.ts';
-
-// This reader finds a few members of archived lines in a tenth of the time of JSON.parse, which reads all other lines.
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -19,10 +19,10 @@ const NINE = 0x39;
 const ZULU = 0x5a;
 const NULL = Buffer.from('null');
 const LINE_END = 0x0a;
-/** The most names that are remembered, and their maximum length in bytes. */
+/** The largest number of remembered names, and of the bytes of a name. */
 const MOST_NAMES = 64;
 
-/** Where the last scanned line has the value of a member. */
+/** The place of a member's value in the last scanned line. */
 export interface ScannedMember {
   /** The offset of the value in the block, without quotes; -1 if it is absent or null. */
   readonly start: number;
@@ -35,10 +35,10 @@ interface KnownMember extends ScannedMember {
   end: number;
 }
 
-/** Finds the values of some members in lines of JSON without decoding them. */
+/** Finds the values of chosen members in lines of JSON without decoding the lines. */
 export class LineScanner {
   readonly #members: KnownMember[] = [];
-  /** The names in the first line, with quotes and colon. Most lines have the same names, which are then only compared. */
+  /** The names in the first line, with quotes and colon. Most lines have the same names, so comparing is enough. */
   readonly #first: { readonly text: Buffer; readonly member: KnownMember | undefined }[] = [];
 
   /** Returns the place of a member, which every scan changes. Call it before the first scan. */
@@ -169,7 +169,7 @@ function digit(block: Buffer, at: number): number {
   return byte >= ZERO && byte <= NINE ? byte - ZERO : 10;
 }
 
-/** The members that entries are counted by, in addition to the hour. */
+/** The members by which entries are counted, besides the hour. */
 const COUNTED = ['entity_type', 'operation', 'actor_type', 'actor_id'] as const;
 
 /** Entries of one hour whose counted members have the same bytes. */

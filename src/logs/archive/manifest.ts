@@ -1,3 +1,5 @@
+// The manifest of an archive: which segments its records name, and which time they cover.
+
 import { SvcError } from '../../base/errors.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
@@ -29,17 +31,14 @@ export interface Bounds {
   readonly until?: number | undefined;
 }
 
-/**
- * What the records of an archive say, read in order: the one answer to which segments should be there, and which retention
- * has dropped.
- */
+/** The contents of an archive, from its records in order: the segments that must exist, and the months that were dropped. */
 export class Contents {
   first: BeginRecord | undefined;
   readonly coverage = new Coverage();
   readonly clocks = new ClockDifferences();
   /** All signed reviews, in the order of their records. */
   readonly reviews: SignedReview[] = [];
-  /** The segments that should be there, in the order of their records. */
+  /** The segments that must exist, in the order of their records. */
   segments: readonly Segment[] = [];
   readonly dropped: Segment[] = [];
   readonly timeless: TimelessSegment[] = [];
@@ -74,7 +73,7 @@ export function droppedBy(record: Pick<DropRecord, 'before'>, segments: readonly
   return segments.filter(({ path }) => isDroppedBy(record, path));
 }
 
-/** Returns the number of entries of some days (UTC) in segments. */
+/** Counts the entries of chosen days (UTC) in segments. */
 export function entriesOf(
   { segments }: Pick<Contents, 'segments'>,
   { from, to }: Readonly<Record<'from' | 'to', string>>,
@@ -93,7 +92,7 @@ export interface Manifest extends Pick<Contents, 'coverage' | 'reviews' | 'segme
   readonly allSegments: number;
 }
 
-/** A segment of entries without a readable time. They can be of any time in the range, in which they were read. */
+/** A segment of entries without a readable time. They were read, and may have happened, at any time in the range. */
 export interface TimelessSegment extends TimeRange {
   readonly segment: Segment;
 }
@@ -136,7 +135,7 @@ export async function readManifestAndPosition(
   }
 }
 
-/** Whether retention has dropped a file that an earlier manifest named, so that it is not missing. */
+/** Whether retention has dropped a file since the manifest was read, so that the file is not missing. */
 export async function isDropped(store: Store, path: unknown): Promise<boolean> {
   const manifest = typeof path === 'string' ? await unlessDamaged(readManifest(store)) : undefined;
   if (typeof path !== 'string' || manifest === undefined) return false;
@@ -150,7 +149,7 @@ export function isWithin({ first, last }: Segment, { since, until }: Bounds): bo
   return Date.parse(last) >= (since ?? -Infinity) && Date.parse(first) < (until ?? Infinity);
 }
 
-/** Returns the error for a location without a manifest: there is no archive, or its manifest is gone. */
+/** Returns the error for a location without a manifest: no archive, or one whose manifest was deleted. */
 export async function noArchive(store: Store): Promise<SvcError> {
   for await (const { path } of store.list('tenant=')) {
     // Another machine may have begun the archive meanwhile, so this error would be wrong.
@@ -187,7 +186,7 @@ export interface FoundArchive {
 }
 
 /**
- * Finds an archive without changing anything; undefined where there is none.
+ * Finds an archive without changing anything. Returns undefined if the location has none.
  * @throws SvcError `checksum_mismatch` if its manifest is damaged, `config` if a newer svc wrote it
  */
 export async function findArchive(store: Store): Promise<FoundArchive | undefined> {

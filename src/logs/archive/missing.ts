@@ -1,3 +1,5 @@
+// Finds recorded files that are missing or changed, and writes missing segments again from the service.
+
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { isSvcError } from '../../base/errors.ts';
@@ -25,7 +27,7 @@ import {
 } from './records/record.ts';
 import { SegmentFile } from './segment.ts';
 
-/** Recorded files that are missing from the archive, or not as they were written. */
+/** Recorded files that are missing from the archive or changed. */
 export interface LostFiles {
   readonly missing: readonly string[];
   /** Paths with a file of another size, or with something that is not a regular file. */
@@ -76,7 +78,7 @@ async function lostOf(store: Store, { segments, last }: Manifest): Promise<LostF
     sizes.delete(path);
   }
   const missing: string[] = [];
-  // A list may lack what another machine has just written.
+  // A list may not yet show a file that another machine has just written.
   for await (const { path, due, file } of sideBySide(sizes, LOOKED_UP, async ([name, size]) => ({
     path: name,
     due: size,
@@ -131,7 +133,7 @@ export class LostFilesWatch {
   async look(): Promise<void> {
     const before = this.#lost ?? { missing: [], changed: [] };
     let lost = await findLost(this.#store);
-    // A directory loses files only by other hands, which must be noticed (R76).
+    // In a directory, somebody removed the file, which must be reported and not hidden (R76).
     if (this.#store.isRemote && lost.missing.length > 0) {
       const restored = new Set(await this.#options.restore(lost.missing));
       lost = { ...lost, missing: lost.missing.filter((path) => !restored.has(path)) };
@@ -141,7 +143,7 @@ export class LostFilesWatch {
   }
 }
 
-/** The failures after which a segment stays missing, as it was. The run reports it. */
+/** The failures after which a segment stays missing, and the run reports it. */
 const LEFT_MISSING = ['checksum_mismatch', 'not_found', 'network', 'server', 'rate_limited', 'truncated'] as const;
 
 /**

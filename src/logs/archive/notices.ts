@@ -1,3 +1,5 @@
+// The notices of `svc logs archive` on stderr.
+
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatDuration, formatNumber, utcTime } from '../../cli/output/time.ts';
 import { FollowNotices } from '../tail/notices.ts';
@@ -40,7 +42,7 @@ export class ArchiveNotices extends FollowNotices {
     if (news > 0) this.context.notices.debug(`committed ${countText(news, 'entry')}`);
   }
 
-  /** Reports files that the store had confirmed and did not have. */
+  /** Reports files that the store had confirmed, but lost, and that were written again. */
   restored([file = '', ...more]: readonly string[]): void {
     const files = countText(more.length + 1, 'file');
     this.context.notices.note(

@@ -1,3 +1,5 @@
+// Opens an archive for a command, and reads its segments with a progress line.
+
 import fs from 'node:fs';
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
@@ -27,10 +29,10 @@ export function wholeMonths(typed: string): number {
   return Number(count) * (unit === 'y' ? 12 : 1);
 }
 
-/** The kinds of writers. Each has its own lock, since a follower keeps that of the archive, and reviews are signed meanwhile. */
+/** The kinds of writers. Each has its own lock: reviews are signed while a follower has the lock of the archive. */
 type WriterKind = 'archive' | 'review';
 
-/** Opens an archive without reading it. After this, the credentials of a bucket are removed from all output. */
+/** Opens an archive without reading it. From then on, the credentials of a bucket are redacted in all output. */
 export async function openArchive(
   context: Context,
   location: string,
@@ -93,7 +95,7 @@ interface SizedReading {
   readonly segments: readonly Pick<Segment, 'bytes'>[];
 }
 
-/** The segments that a command reads, and what its progress is called. */
+/** The segments that a command reads, and the label of its progress line. */
 interface Reading extends SizedReading {
   readonly segments: readonly Segment[];
 }
@@ -148,7 +150,7 @@ export async function withProgress<T>(
   }
 }
 
-/** The error for a file that retention dropped after the command had read the manifest. */
+/** Returns the error for a file that retention dropped after the command had read the manifest. */
 function droppedMeanwhile(archive: string): SvcError {
   return new SvcError('entries_missing', `${archive}: retention dropped months while they were read`, {
     hint: 'Run the command again: it reads what is left.',
@@ -157,8 +159,7 @@ function droppedMeanwhile(archive: string): SvcError {
 }
 
 /**
- * Checks that a file to be written is not within the directory of an archive, where `svc logs verify` would report it as
- * added by somebody.
+ * Checks that an output file is not inside an archive, where `svc logs verify` would report it as added by somebody.
  * @throws SvcError `usage`, even with --force
  */
 export function requireOutside(
@@ -177,7 +178,7 @@ export function requireOutside(
   });
 }
 
-/** Returns the path behind all links; undefined for a bucket, or if nothing is there. */
+/** Returns the path behind all links; undefined for a bucket or a missing path. */
 export function realPath(file: string): string | undefined {
   try {
     return fs.realpathSync(file);

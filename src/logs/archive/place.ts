@@ -1,3 +1,5 @@
+// Checks where a new archive begins: not inside another one, and not in place of one that this machine wrote before.
+
 import fs from 'node:fs';
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
@@ -11,8 +13,7 @@ import { openArchive, realPath } from './open-archive.ts';
 import { recordPath } from './records/record.ts';
 
 /**
- * Checks that a new archive is not within another one, where `svc logs verify` of that one would report its files as added
- * by somebody, from then on.
+ * Checks that a new archive is not inside another one, whose `svc logs verify` would report the new files as added by somebody.
  * @throws SvcError `usage`
  */
 export async function requireOutsideOthers(context: Context, { name, isRemote }: Store): Promise<void> {
@@ -30,7 +31,7 @@ async function isArchive(store: Store): Promise<boolean> {
   try {
     return (await readText(store, recordPath(0))) !== undefined;
   } catch (error) {
-    // What this key or user may not read belongs to somebody else.
+    // A location that this key or user may not read belongs to somebody else.
     if (isSvcError(error, 'forbidden', 'local')) return false;
     throw error;
   }
@@ -49,8 +50,8 @@ function directoriesAbove(directory: string): string[] {
 }
 
 /**
- * Checks that an archive which is not there is not one that this machine wrote to. A volume may not be mounted, and what a
- * new archive in its place has would be missing from the other one. `again` begins a new one on the operator's word.
+ * Checks that a location without an archive is not one where this machine wrote an archive before: its volume may not be
+ * mounted, and the entries of a new archive would be missing from the old one. `again` is the command that begins a new archive.
  * @throws SvcError `config`
  */
 export function requireUnknownArchive(context: Context, store: Store, again: readonly string[]): void {
@@ -67,7 +68,7 @@ export function requireUnknownArchive(context: Context, store: Store, again: rea
   );
 }
 
-/** Remembers that there is an archive. What cannot be remembered is archived all the same. */
+/** Remembers the location of an archive. A failure to remember it does not stop the run. */
 export function rememberArchive(context: Context, store: Store): void {
   const file = fileOf(context, store);
   if (file === undefined || fs.existsSync(file)) return;

@@ -1,3 +1,5 @@
+// Reads the entries of a segment, and checks its size, hash and number of entries.
+
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
@@ -46,7 +48,7 @@ export async function* readSegment(
   }
 }
 
-/** How lines become text. Those of a raw segment need not be UTF-8, so that each character stands for a byte. */
+/** The encoding of lines. Lines of a raw segment may not be UTF-8, so each of their characters stands for a byte. */
 type LineEncoding = 'utf8' | 'latin1';
 
 function encodingOf(segment: Pick<Segment, 'path'>): LineEncoding {
@@ -78,7 +80,7 @@ async function readColumns(
   return blocks;
 }
 
-/** Decompresses a column; empty if it cannot be. */
+/** Decompresses a column. Returns an empty buffer if the bytes are damaged. */
 export function inflateColumn(bytes: Uint8Array): Promise<Buffer> {
   const options = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: CHUNK_BYTES, maxOutputLength: MOST_OF_COLUMN };
   return promisify(inflateRaw)(bytes, options).catch(() => Buffer.alloc(0));
@@ -144,7 +146,7 @@ function* allLines(block: Buffer, encoding: LineEncoding): Generator<string[]> {
 const PRINTABLE = /^[ -~]*$/;
 const ESCAPES = [String.raw`\u00`, String.raw`\/`];
 
-/** Returns texts of which every line with one of the values contains one; undefined if its bytes cannot show that. */
+/** Returns byte sequences: every line with one of the values contains one of them. Undefined if no such sequences exist. */
 function needlesFor(values: readonly string[]): Buffer[] | undefined {
   if (values.length === 0 || values.some((value) => !PRINTABLE.test(value) || /["\\]/.test(value))) return undefined;
   return [...values.map((value) => `"${value}"`), ...ESCAPES].map((text) => Buffer.from(text));
@@ -183,7 +185,7 @@ async function* watched(
   }
 }
 
-/** Smaller chunks change threads more often, and larger ones do not fit into the processor's cache. */
+/** The size of chunks: smaller ones would switch threads more often, and larger ones exceed the processor's cache. */
 const CHUNK_BYTES = 512 * 1024;
 
 async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
@@ -201,7 +203,7 @@ async function* unzipped(path: string, source: AsyncIterable<Uint8Array>): Async
   }
 }
 
-/** Parses the entry in a line. @throws SvcError `checksum_mismatch` if there is none */
+/** Parses the entry in a line. @throws SvcError `checksum_mismatch` for a line that is no entry */
 export function readLine(path: string, line: string, encoding: LineEncoding = 'utf8'): Log {
   let log: Log;
   try {

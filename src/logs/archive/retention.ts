@@ -1,3 +1,5 @@
+// Drops old months of an archive (`--keep`).
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Store } from '../../client/store/store.ts';
@@ -90,7 +92,7 @@ export class Retention {
     return this.#apartMs;
   }
 
-  /** Why old months or their files are still there after the last attempt. */
+  /** The reason why the last attempt left old months or their files. */
   get failure(): SvcError | undefined {
     return this.#failure?.error;
   }
@@ -181,7 +183,7 @@ interface DroppedSegments {
 
 const FIRST_OF_MONTH = /^\d{4}-\d\d-01T00:00:00\.000Z$/;
 
-/** Returns what shows that svc did not write a record of dropped months. */
+/** Returns the problems that prove that svc did not write a record of dropped months. */
 export function dropProblems(
   record: DropRecord & Pick<ArchiveRecord, 'position'>,
   { taken, before }: DroppedSegments,
@@ -222,7 +224,7 @@ function monthsOf(segments: DroppedSegments['taken']): DroppedMonth[] {
 
 const MAX_NAMED = 10;
 
-/** The error for files of dropped months that cannot be removed, with the reason of the first. */
+/** Returns the error for files of dropped months that cannot be removed, with the reason of the first. */
 function filesKept(kept: ReadonlyMap<string, SvcError>): SvcError {
   const [reason] = kept.values();
   if (reason === undefined) throw new SvcError('bug', 'all files were removed');

@@ -1,13 +1,12 @@
+// The index of a segment: a cache that makes searches faster, and that anybody may delete. No record names it. It contains a
+// line of JSON, the sorted keys of the ids in each column, and the hash of all of that.
+
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { isSvcError } from '../../base/errors.ts';
 import type { Store } from '../../client/store/store.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { type Segment, unlessDamaged } from './records/record.ts';
-
-// The index of a segment is a cache: it can make a search faster and is never an answer. No record names it, and it can be
-// removed at any time. Its text is a line of JSON; the sorted keys of the ids in each column follow, and the hash of all
-// before it.
 
 /** The folder of indexes in an archive. */
 export const INDEX = '_index/';
@@ -46,7 +45,7 @@ export const AROUND_COLUMNS = { before: 10, after: 10 } as const;
 /** The largest accepted index. A segment has at most some dozens of columns, each with at most 20,000 ids. */
 export const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 
-/** With three bytes, one of a thousand other ids seems to be in a column of 20,000. */
+/** The size of a key. With three bytes, one of a thousand other ids wrongly seems to be in a column of 20,000 ids. */
 const KEY_BYTES = 3;
 const HASH_BYTES = 32;
 const LINE_END = 0x0a;
@@ -195,7 +194,7 @@ function hashOf(content: Uint8Array): Buffer {
   return createHash('sha256').update(content).digest();
 }
 
-/** Writes the index of a segment beside the segments. Where that fails, a search makes it. The caller must have the lock. */
+/** Writes the index of a segment. If that fails, a search builds the index again. The caller must have the lock. */
 export async function writeIndex(store: Store, { path: segment }: Pick<Segment, 'path'>, index: Uint8Array) {
   try {
     await store.create(indexPath(segment), index);
@@ -204,7 +203,7 @@ export async function writeIndex(store: Store, { path: segment }: Pick<Segment, 
   }
 }
 
-/** Reads the bytes of the index that is beside the segments; undefined without one, and where it cannot be read. */
+/** Reads the index of a segment; undefined if it is missing or unreadable. */
 export function readIndex(store: Store, { path: segment }: Pick<Segment, 'path'>): Promise<Uint8Array | undefined> {
   return unlessDamaged(store.read(indexPath(segment), MAX_INDEX_BYTES), 'local');
 }

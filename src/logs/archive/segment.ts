@@ -1,3 +1,5 @@
+// Writes segments: gzip files with the entries of one day each.
+
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -21,7 +23,7 @@ interface SegmentKind {
   readonly isLeftover?: boolean | undefined;
 }
 
-/** An entry with its text, and its time if it is readable. */
+/** An entry with its text. */
 interface EntryText {
   readonly log: Log;
   readonly line: string;
@@ -43,10 +45,10 @@ export interface ClosedSegment extends SegmentKind {
 
 const COLUMN_ENTRIES = 10_000;
 const COLUMN_CHARACTERS = 4 * 1024 * 1024;
-/** Each chunk costs time for another thread or the disk, so that small ones are collected. */
+/** Text and bytes are collected up to these sizes, because each chunk costs a change of thread or a write to the disk. */
 const CHUNK_CHARACTERS = 128 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** Where the header has the flag of the compression level, which tells late and leftover entries from others. */
+/** The offset of the header's compression flag, which marks late entries and entries of killed runs. */
 export const LEVEL_AT = 8;
 export const USUAL_FLAG = 0;
 export const LATE_FLAG = 2;
@@ -183,7 +185,7 @@ interface KeptEntry extends EntryText {
 }
 
 const MAX_KEPT = 10_000;
-/** The end of what is committed, for entries of segments that no record names. */
+/** The value of `committedTo` for entries that were recovered from killed runs. */
 export const LEFTOVER = Infinity;
 
 /**
@@ -213,8 +215,8 @@ export class Pending {
   #kept: KeptEntry[] = [];
 
   /**
-   * Writes its files into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. With `LEFTOVER` all
-   * do, and each kind is one file, because what is left of several runs must not be taken for what one run left.
+   * Writes its files into `directory`. Entries before `committedTo` (epoch milliseconds) count as late. With `LEFTOVER`, all
+   * entries count as late, and each kind gets one file: the files of several killed runs must not look like those of one run.
    */
   constructor(directory: string, tenantId: string, committedTo: number, limits: PendingLimits) {
     this.#directory = directory;

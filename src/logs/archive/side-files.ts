@@ -1,3 +1,6 @@
+// Files beside the records: positions and checkpoints. Each is written before the record that names it with its hash, and its
+// name contains the record's number, so that no other record can name it.
+
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isSvcError } from '../../base/errors.ts';
@@ -22,10 +25,7 @@ import {
   unlessDamaged,
 } from './records/record.ts';
 
-// Files beside the records. They are written before the record that names them with their hash, and their names contain
-// its number, so that no other record can name them once the number is taken.
-
-/** The most entries listed in a record itself. Longer lists would slow down searches, which read all records. */
+/** The largest number of entries in a record itself. Longer lists would slow down searches, which read all records. */
 const MAX_INLINE = 20;
 
 /** The number of records after which their content is copied into one file, which a search reads instead of them. */

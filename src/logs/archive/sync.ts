@@ -1,3 +1,5 @@
+// Reads the log and commits its entries to an archive, through outages of the store.
+
 import { isSvcError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import type { Log } from '../../schema/log.ts';
@@ -12,7 +14,7 @@ export interface SyncOptions {
   /** The longest time between two commits in milliseconds, while there are entries to commit. */
   readonly everyMs: number;
   readonly follow: boolean;
-  /** Whether the archive begins with all that the service still has: entries deleted before are then not a gap. */
+  /** Whether the archive begins with everything that the service still has, so that earlier deleted entries are no gap. */
   readonly beginsWithAll: boolean;
   /** Opens the archive again, as another run would. Without it, an outage of the store ends the run. */
   readonly reopen?: (() => Promise<ArchiveWriter>) | undefined;
@@ -20,7 +22,7 @@ export interface SyncOptions {
   readonly onCommit?: ((writer: ArchiveWriter, written: Written) => Promise<void>) | undefined;
 }
 
-/** The failures of a store that pass without anybody's action. */
+/** The failures of a store that end without anybody's action. */
 const OUTAGE = ['network', 'server', 'rate_limited'] as const;
 
 const LONGEST_PAUSE_MS = 300_000;
@@ -46,8 +48,8 @@ interface Reading {
 }
 
 /**
- * Keeps an archive up to date. With `follow`, an outage of the store does not end it. After a failed commit nobody knows
- * what the store has, so the archive is opened again as another run would do, and the log is read from its end.
+ * Keeps an archive up to date. With `follow`, it survives an outage of the store: after a failed commit, the store may or may not
+ * have the record, so the archive is opened again, and the log is read from the archive's end.
  */
 export class ArchiveSync {
   readonly #source: LogSource;
@@ -199,7 +201,7 @@ export class ArchiveSync {
     this.#reading = this.#begin(writer, this.#pauseMs);
   }
 
-  // The record that the next attempt finds in its place can be the one whose response was lost.
+  // After a lost response, the next attempt may find its own record in the place of the new one.
   #isOutage(error: unknown): error is Error {
     const { follow, reopen } = this.#options;
     if (!follow || !reopen || this.#source.signal.aborted || !isSvcError(error)) return false;

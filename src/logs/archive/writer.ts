@@ -1,3 +1,5 @@
+// Adds entries, gaps and dropped months to an archive, one record for each commit.
+
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
@@ -63,7 +65,7 @@ const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 }
 const COUNTS = ['entries', 'late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const;
 const NOTHING_WRITTEN = { entries: 0, late: 0, shared: 0, timeless: 0, raw: 0, cardNumbers: 0, segments: 0 };
 
-/** Adds up what two writers of one archive have written. */
+/** Adds the counts of two writers of one archive. */
 export function addWritten(one: Written, other: Written): Written {
   const sum = { ...one, segments: one.segments + other.segments, gaps: [...one.gaps, ...other.gaps] };
   for (const count of COUNTS) sum[count] += other[count];
@@ -88,7 +90,7 @@ export class ArchiveWriter {
   #damage: SvcError | undefined;
 
   /**
-   * Continues after the newest record, and commits what killed runs left, because the service may have forgotten it.
+   * Continues after the newest record. First commits the entries that killed runs left: the service may have deleted them.
    * @throws SvcError `checksum_mismatch` if its position cannot be found, or if records after it are missing
    */
   static async open(store: Store, last: Link, options: WriterOptions): Promise<ArchiveWriter> {
@@ -125,12 +127,12 @@ export class ArchiveWriter {
     return this.#position;
   }
 
-  /** Whether none of the log is proven to have been read. */
+  /** Whether the archive has no committed entries or covered time yet. */
   get isNew(): boolean {
     return this.#isNew;
   }
 
-  /** Why a file of the archive could not be used. New entries are archived regardless. */
+  /** The error of an unusable file of the archive. New entries are archived regardless. */
   get damage(): SvcError | undefined {
     return this.#damage;
   }
@@ -158,7 +160,7 @@ export class ArchiveWriter {
     await this.#wholly(() => this.#commit(position));
   }
 
-  /** Commits the entries that only segments have that no record names, and removes these segments. */
+  /** Commits the entries of killed runs that the archive lacks, and removes their segments. */
   async #addLeftovers(leftovers: Leftovers): Promise<void> {
     const { usable, damage } = await usableLeftovers(this.#store, leftovers);
     this.#damage ??= damage;

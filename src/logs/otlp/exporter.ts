@@ -1,3 +1,5 @@
+// Posts log entries to an OTLP collector.
+
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type ErrorCode, SvcError } from '../../base/errors.ts';

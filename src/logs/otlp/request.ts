@@ -1,3 +1,5 @@
+// Writes log entries as OTLP requests.
+
 import { exactValue, JsonToken } from '../../base/json/exact.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseTime } from '../../cli/output/time.ts';

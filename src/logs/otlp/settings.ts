@@ -1,3 +1,5 @@
+// Reads the settings of an OTLP export.
+
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 import { addressProblem } from '../../cli/config/values.ts';

@@ -1,3 +1,5 @@
+// Checks a segment for `svc logs verify`: its bytes, its entries, and its index.
+
 import { isSvcError } from '../../base/errors.ts';
 import { formatNumber, parseTime } from '../../cli/output/time.ts';
 import type { Store, StoredFile } from '../../client/store/store.ts';

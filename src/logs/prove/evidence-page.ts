@@ -1,3 +1,5 @@
+// The page of an evidence bundle.
+
 import type { Context } from '../../cli/app/command.ts';
 import { excelSafeRows } from '../../cli/output/csv.ts';
 import { countText, formatDuration, formatNumber, utcTime } from '../../cli/output/time.ts';

@@ -1,3 +1,5 @@
+// Selects and writes an evidence bundle for an auditor.
+
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -1,3 +1,5 @@
+// Finds files of an archive that no record lists.
+
 import type { Store, StoredFile } from '../../client/store/store.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import {

@@ -1,3 +1,5 @@
+// Verifies a whole archive: its chain, its files and its entries.
+
 import path from 'node:path';
 import { isLocked } from '../../base/files/lock.ts';
 import { sideBySide } from '../../base/side-by-side.ts';

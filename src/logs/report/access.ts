@@ -1,3 +1,5 @@
+// Counts who used the service, for access reviews.
+
 import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatDuration, formatNumber, parseTime, startOfDay } from '../../cli/output/time.ts';

@@ -1,3 +1,5 @@
+// Collects deleted entities, and entries without a readable time.
+
 import { countText, isoTime } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';
 import { entityText } from '../actor.ts';

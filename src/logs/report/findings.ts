@@ -1,3 +1,5 @@
+// Counts what a review found.
+
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { type DayFindings, LEAST_PAST_DAYS, MOST_GROUPS, PAST_DAYS, type ReviewRow } from './review.ts';
 

@@ -1,3 +1,5 @@
+// The options of reviews that are written as a page.
+
 import fs from 'node:fs';
 import { SvcError } from '../../base/errors.ts';
 import { Draft, writeWhole } from '../../base/files/draft.ts';

@@ -1,3 +1,5 @@
+// A report about entries, drawn on a terminal or as a page.
+
 import type { Context } from '../../cli/app/command.ts';
 import { renderOptions } from '../../cli/app/print.ts';
 import { drawBar, drawSparkline } from '../../cli/output/bars.ts';

@@ -1,3 +1,5 @@
+// The review of a day, as a report.
+
 import { countText, utcTime } from '../../cli/output/time.ts';
 import { type MissingText, missingWarning, signerText } from '../archive/archive-text.ts';
 import type { Sentence } from '../sentences.ts';

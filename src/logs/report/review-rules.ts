@@ -1,3 +1,5 @@
+// Checks that a signed review matches its archive.
+
 import { isDeepStrictEqual } from 'node:util';
 import { countText, isoTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';

@@ -1,3 +1,5 @@
+// Finds what somebody should look at on a day: deletions, changes and new actors.
+
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';

@@ -1,3 +1,5 @@
+// The sections of reviews and shifts.
+
 import { timeCell } from '../../cli/output/page-table.ts';
 import { countText, formatNumber, utcTime } from '../../cli/output/time.ts';
 import type { Column } from '../../cli/output/view.ts';

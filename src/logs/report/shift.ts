@@ -1,3 +1,5 @@
+// Reads the entries of a shift from the service.
+
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, typedCommand } from '../../cli/app/hint.ts';

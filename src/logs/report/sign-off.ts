@@ -1,3 +1,5 @@
+// The options of a signature (`--sign-off`), and the recording of a signed review.
+
 import { isNamed, operatorOf, operatorText } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';

@@ -1,3 +1,5 @@
+// Records a signed review in the chain of an archive.
+
 import { isDeepStrictEqual } from 'node:util';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';

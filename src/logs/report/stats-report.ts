@@ -1,3 +1,5 @@
+// The counts of an archive or a shift, as a report.
+
 import { countText, fixedPercent, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Column } from '../../cli/output/view.ts';
 import { HOUR_MS } from '../../schema/durations.ts';

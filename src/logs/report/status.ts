@@ -1,3 +1,5 @@
+// Lists which days were reviewed.
+
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Moment } from '../../cli/app/moment.ts';

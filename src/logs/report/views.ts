@@ -1,3 +1,5 @@
+// The rows and views of reviews.
+
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { actorText } from '../actor.ts';

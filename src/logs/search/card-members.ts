@@ -1,3 +1,5 @@
+// Finds entries with card numbers, without showing the numbers.
+
 import { JsonToken, readExact } from '../../base/json/exact.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { holdsCardNumber } from '../../cli/output/formats.ts';

@@ -1,3 +1,5 @@
+// Finds the parts of segments that may contain an id, by their indexes.
+
 import path from 'node:path';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { sha256Of, writeFileAtomicSync } from '../../base/files/draft.ts';

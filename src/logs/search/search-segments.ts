@@ -1,3 +1,5 @@
+// Searches the segments of an archive in order of time.
+
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import type { Bounds } from '../archive/manifest.ts';

@@ -1,3 +1,5 @@
+// Reads a tail from its position to the present.
+
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { type Entry, NO_TIME, type TailState, type TimeRange } from '../entry.ts';

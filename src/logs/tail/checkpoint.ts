@@ -1,3 +1,5 @@
+// The checkpoint of a tail.
+
 import * as z from 'zod/mini';
 import { refuseNewer, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { writeFileAtomicSync } from '../../base/files/draft.ts';

@@ -1,3 +1,5 @@
+// Follows the logs of the service (the library's entry to tails).
+
 import { isSvcError } from '../../base/errors.ts';
 import { wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';

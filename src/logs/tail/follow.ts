@@ -1,3 +1,5 @@
+// Follows a log without losing or repeating an entry.
+
 import { isSvcError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';

@@ -1,3 +1,5 @@
+// Finds the last entries of the log (`--last`).
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Log } from '../../schema/log.ts';

@@ -1,3 +1,5 @@
+// Reports outages, gaps and the end of a tail.
+
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { WaitProgress } from '../../cli/output/progress.ts';

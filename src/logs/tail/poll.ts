@@ -1,3 +1,5 @@
+// Polls the newest entries of a log, and decides how often.
+
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';

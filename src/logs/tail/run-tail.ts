@@ -1,3 +1,5 @@
+// Runs `svc logs tail` and `svc logs -f`.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { withLock } from '../../base/files/lock.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';

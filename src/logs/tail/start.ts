@@ -1,3 +1,5 @@
+// The beginning of a tail, and the commands that resume it.
+
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';

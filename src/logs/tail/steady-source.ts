@@ -1,3 +1,5 @@
+// Protects a tail from false times of the service.
+
 import { SvcError } from '../../base/errors.ts';
 import { SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Page } from '../../client/api/pages.ts';

@@ -54,7 +54,7 @@ export function comparing(
     hasResultsSince: async (time: number) => resultsAt !== undefined && resultsAt >= time,
   };
   const beginning: Partial<UploadComparison> = {
-    ledger: { isShared, known: async () => ({ ledger }) } as unknown as UploadComparison['ledger'],
+    ledger: { isShared, ledgerToCompare: async () => ({ ledger }) } as unknown as UploadComparison['ledger'],
     job,
     again: ['au', 'resume'],
     words: ['au', 'submit', 'tokens.csv'],

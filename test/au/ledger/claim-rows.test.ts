@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Claiming, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
+import { type RowsToClaim, claimRows, RowsTaken } from '../../../src/au/ledger/claim-rows.ts';
 import { standingClaims } from '../../../src/au/ledger/claims.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { type CreateFault, MemoryObjects } from '../../support/memory-objects.ts';
@@ -10,7 +10,7 @@ import { claim, claimOf, Machines, oneClaim } from './machines.ts';
 import { cases } from '../../support/cases.ts';
 
 /** Returns the error of a claim of another machine. */
-async function refusalOf(machines: Machines, tokens: readonly string[], more: Partial<Claiming> = {}) {
+async function refusalOf(machines: Machines, tokens: readonly string[], more: Partial<RowsToClaim> = {}) {
   const laptop = await machines.open('laptop');
   return claim(laptop, tokens, more).then(
     () => undefined,

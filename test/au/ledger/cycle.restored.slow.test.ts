@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasClaim, stands } from '../../../src/au/ledger/claims.ts';
+import { hasClaim, hasStandingClaim } from '../../../src/au/ledger/claims.ts';
 import type { Entry } from '../../../src/au/ledger/entry.ts';
 import type { LedgerCycle } from '../../../src/au/ledger/cycle.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
@@ -56,7 +56,7 @@ async function live(seed: number): Promise<{ readonly story: readonly string[]; 
     let again = '';
     const isMade = await cycle.append(async (entries) => {
       look(host, entries);
-      const free = entries.filter(({ kind, job }) => kind === 'claim' && !stands(entries, job));
+      const free = entries.filter(({ kind, job }) => kind === 'claim' && !hasStandingClaim(entries, job));
       if (free.length === 0 || !knowsAll(entries)) return undefined;
       ({ job: again } = chance.oneOf(free));
       claimed.set(again, Math.max(claimed.get(again) ?? 0, claimsOf(entries, again)));
@@ -128,7 +128,7 @@ async function live(seed: number): Promise<{ readonly story: readonly string[]; 
     const lost = paid.filter((job) => !hasClaim(entries, job));
     // Rows that only an older release names would be paid for again.
     const freed = [...claimed].flatMap(([job, times]) =>
-      times > (released.get(job) ?? 0) && !stands(entries, job) ? job : [],
+      times > (released.get(job) ?? 0) && !hasStandingClaim(entries, job) ? job : [],
     );
     if (freed.length > 0) return { story, problem: `freed: ${freed.join(', ')}` };
     return lost.length === 0 ? { story } : { story, problem: `lost: ${lost.join(', ')}` };

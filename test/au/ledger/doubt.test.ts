@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Doubt, doubtError, knownText } from '../../../src/au/ledger/doubt.ts';
+import { type Doubt, doubtError, whenKnownText } from '../../../src/au/ledger/doubt.ts';
 import { rowsTakenError } from '../../../src/au/jobs/claim-file.ts';
 import { failedElsewhereError } from '../../../src/au/jobs/row-claims.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
@@ -42,7 +42,7 @@ it('the errors about claims name the time from which a doubt can be settled, unt
     expect(after.facts).not.toHaveProperty('settled_after');
     expect(after.hint).toContain('Run the same command again later.');
   }
-  expect(knownText({ ...CLAIM, expires_at: null }, PROVABLE)).toContain('is not known yet');
+  expect(whenKnownText({ ...CLAIM, expires_at: null }, PROVABLE)).toContain('is not known yet');
 });
 
 it('the errors about claims name the command that frees the rows, once a week has passed and nothing can be proven', () => {

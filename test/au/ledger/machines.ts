@@ -1,4 +1,4 @@
-import { type Claiming, claimRows } from '../../../src/au/ledger/claim-rows.ts';
+import { type RowsToClaim, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
 import { FileRows, readRows } from '../../../src/au/ledger/request-rows.ts';
 import { type SettledClaims, settleClaims, type SettleOptions } from '../../../src/au/jobs/settle-claims.ts';
@@ -70,8 +70,8 @@ export async function claimOf(
   { ledger }: Pick<Machine, 'ledger'>,
   job: AccountUpdaterJob,
   tokens: readonly string[],
-  more: Partial<Claiming> = {},
-): Promise<Claiming> {
+  more: Partial<RowsToClaim> = {},
+): Promise<RowsToClaim> {
   const source = fileOf(tokens);
   const sha256 = sha256Of(source.text);
   return {
@@ -91,7 +91,7 @@ export async function claimOf(
 export async function claim(
   machine: Machine,
   tokens: readonly string[],
-  more: Partial<Claiming> = {},
+  more: Partial<RowsToClaim> = {},
 ): Promise<AccountUpdaterJob> {
   const job = await machine.client.accountUpdater.create();
   await claimRows(machine.ledger, await claimOf(machine, job, tokens, more));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRows, tokensOf } from '../../../src/au/ledger/request-rows.ts';
+import { readRows, newTokenKeys } from '../../../src/au/ledger/request-rows.ts';
 import { keyOfNewToken, keyOfRow, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { HEADER, inChunks, stream, UUID } from '../rows.ts';
 
@@ -25,15 +25,15 @@ it('the rows of a request file are the same in any order, with any quotes, line 
 it('the rows of a request file are known by token and merchant', async () => {
   const one = await rowsOf('salt', fileOf(`${HEADER}\na,26,12,M\n${UUID},,,\n"q,""1""",,,"M,1"\n`));
   const other = `${HEADER}\na,26,12,N\n${UUID.toUpperCase()},27,01,\n"q,""1""",28,02,"M,1"\n`;
-  expect(one.shared(await rowsOf('salt', fileOf(other)))).toBe(2);
+  expect(one.countShared(await rowsOf('salt', fileOf(other)))).toBe(2);
   const salted = await rowsOf('another salt', fileOf(other));
   expect(one.keys).not.toContain(salted.keys[0]);
-  expect(() => one.shared(salted)).toThrow('sets of keys with two salts were compared');
+  expect(() => one.countShared(salted)).toThrow('sets of keys with two salts were compared');
 });
 
 it('the tokens of a request file are known without their merchants, apart from its rows', async () => {
   const text = `${HEADER}\na,26,12,M\na,26,12,N\n${UUID.toUpperCase()},,,\n`;
-  const tokens = await tokensOf('salt', fileOf(text));
+  const tokens = await newTokenKeys('salt', fileOf(text));
   expect(tokens).toEqual(RowSet.of([keyOfNewToken('salt', 'a'), keyOfNewToken('salt', UUID)], 'salt'));
-  expect(tokens.shared(await rowsOf('salt', fileOf(text)))).toBe(0);
+  expect(tokens.countShared(await rowsOf('salt', fileOf(text)))).toBe(0);
 });

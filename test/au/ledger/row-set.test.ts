@@ -65,7 +65,7 @@ describe('a set of rows', () => {
         for (const key of [...one, ...other]) expect(rows.has(key)).toBe(known.has(key));
         expect(rows.size).toBe(known.size);
         const shared = [...known].filter((key) => wanted.has(key)).length;
-        expect([rows.shared(others), others.shared(rows)]).toEqual([shared, shared]);
+        expect([rows.countShared(others), others.countShared(rows)]).toEqual([shared, shared]);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { flawsOf } from '../../../src/au/results/download.ts';
+import { findFlaws } from '../../../src/au/results/download.ts';
 import type { Flaw, Proof } from '../../../src/client/transfer/receive.ts';
 import { setup } from '../../client/transfer/download-setup.ts';
 import { etagOf, signedAddress, type StoreCall } from '../../support/fault-store.ts';
@@ -32,7 +32,7 @@ const FRAMINGS: Readonly<Record<string, (call: StoreCall, body: Buffer, headers:
   },
 };
 
-const inspect = (file: string, proof: Proof): Promise<readonly Flaw[]> => flawsOf(file, proof, {});
+const inspect = (file: string, proof: Proof): Promise<readonly Flaw[]> => findFlaws(file, proof, {});
 
 /** Returns the lengths at which the client accepts the beginning of a file as the whole file. */
 async function taken(file: Buffer, framing: string, headers: string): Promise<number[]> {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { doneOf, readingOf } from '../../../src/au/results/reading.ts';
+import { doneEntry, readResultsFile } from '../../../src/au/results/reading.ts';
 import { keyOfClosedAccount } from '../../../src/au/ledger/row-set.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
@@ -146,11 +146,11 @@ describe('what the ledger has of results', () => {
     const codes = ['WRN_CLOSED_ACCOUNT', 'ERR_INVALID_PAN', 'UPD_PAN', `UPD_${card}`, card];
     const rows = codes.map((code, at) => `${token}${at},27,01,${code === 'UPD_PAN' ? `${token}9` : ''},,,${code}\n`);
     writeFileSync(file, `${RESULT_COLUMNS.join(',')}\n${rows.join('')}`);
-    const reading = await readingOf('salt', file);
+    const reading = await readResultsFile('salt', file);
     const closed = [0, 1].map((at) => keyOfClosedAccount('salt', `${token}${at}`));
     expect([reading?.rows, reading?.born.size]).toEqual([5, 1]);
     expect([...(reading?.closed.keys ?? [])]).toEqual(closed.toSorted((a, b) => (a < b ? -1 : 1)));
-    const done = await doneOf({ createRowSet: async (set) => set.name() }, 'job-1', reading);
+    const done = await doneEntry({ createRowSet: async (set) => set.name() }, 'job-1', reading);
     expect(done.results?.codes.map(({ code }) => code).toSorted()).toEqual(codes.slice(0, 3).toSorted());
     expect(JSON.stringify(done)).not.toContain(token);
   });

@@ -13,7 +13,7 @@ function source(...lines: readonly string[]) {
 
 it('the rows of a token are counted, one for each of its merchants', async () => {
   const rows = await TokenRows.of(source(HEADER, 'a,,,M1', 'b,,,M1', 'a,,,"M,2"', 'a,,,M3'));
-  expect(['a', 'b', 'c'].map((token) => rows.rowsOf(token))).toEqual([3, 1, 1]);
-  const placeOf = rows.counting();
+  expect(['a', 'b', 'c'].map((token) => rows.countRows(token))).toEqual([3, 1, 1]);
+  const placeOf = rows.occurrenceCounter();
   expect(['a', 'b', 'a', 'b', 'a'].map((token) => placeOf(token))).toEqual([0, 0, 1, 0, 2]);
 });

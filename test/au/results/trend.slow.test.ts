@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { trendOf } from '../../../src/au/results/trend.ts';
+import { compareWithLastCycle } from '../../../src/au/results/trend.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 import { succeeded } from '../../support/run-here.ts';
 
@@ -95,6 +95,6 @@ it.each([
   const cycle = (of: string) => ({ read: async () => entries.get(of), readFirst: async () => entries.get(of)?.[0] });
   const ledger = { open: async () => ({ cycle, cycleNames: async () => [...entries.keys()] }) };
   const of = { ledger, tenant: 'ours', cycle: '2026-02' };
-  const trend = await trendOf(of as never, { updated: 60, warned: 0, errors: 60, rows: 1_000 });
+  const trend = await compareWithLastCycle(of as never, { updated: 60, warned: 0, errors: 60, rows: 1_000 });
   expect(trend?.jump?.split(':')[0]).toBe(name);
 });

@@ -1,3 +1,5 @@
+// Reads, checks and extends the chain of an archive's records: each has the hash of the one before.
+
 import * as z from 'zod/mini';
 import { isSvcError, refuseNewer, SvcError } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';

@@ -1,3 +1,5 @@
+// Computes which time an archive covers, and which parts are missing.
+
 import { SvcError } from '../../../base/errors.ts';
 import { formatDuration, isoTime } from '../../../cli/output/time.ts';
 import { TOLERATED_CLOCK_MS } from '../../../client/http/request.ts';

@@ -1,3 +1,5 @@
+// The format of an archive's records, and the names of its files.
+
 import * as z from 'zod/mini';
 import { type ErrorCode, isSvcError, refuseNewer, type SvcError } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
