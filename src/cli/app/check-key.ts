@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { READ_PERMISSIONS, type Tried, tryPermissions } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, type TriedPermission, tryPermissions } from '../../client/api/any-endpoint.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
 import { objectOrUndefined } from '../../schema/json-value.ts';
@@ -20,7 +20,7 @@ export type Verdict = 'accepted' | 'powerless' | 'other kind' | 'refused' | 'unc
 export interface KeyCheck {
   readonly kind: KeyType;
   readonly verdict: Verdict;
-  readonly tried: readonly Tried[];
+  readonly tried: readonly TriedPermission[];
   readonly tenant: TenantFacts | undefined;
   /** The tenant id that the service returned for the key, even if the key may not read the tenant. */
   readonly tenantId: string | undefined;
@@ -74,8 +74,8 @@ async function tryKey(client: Client, kind: KeyType): Promise<KeyCheck> {
     READ_PERMISSIONS.filter((permission) => (permission.kind === kind) === isOwn),
   );
   const own = await tryPermissions(client, ofKind ?? []);
-  const has = (status: Tried['status']): boolean => own.some((one) => one.status === status);
-  const tenant = tenantFacts(own.find(({ permission }) => permission.name === 'tenant:read')?.answer);
+  const has = (status: TriedPermission['status']): boolean => own.some((one) => one.status === status);
+  const tenant = tenantFacts(own.find(({ permission }) => permission.name === 'tenant:read')?.body);
   const check = { kind, tried: own, tenant, tenantId: tenant?.id ?? tenantOfJobs(own) };
   if (has('allowed')) return { ...check, verdict: 'accepted' };
   if (has('unclear')) return { ...check, verdict: 'unclear' };
@@ -86,9 +86,9 @@ async function tryKey(client: Client, kind: KeyType): Promise<KeyCheck> {
 }
 
 /** Returns the tenant id of the newest job: a private key cannot read its tenant, but its jobs name it. */
-function tenantOfJobs(tried: readonly Tried[]): string | undefined {
-  const answer = tried.find(({ permission }) => permission.name === 'account-updater:job:read')?.answer;
-  const jobs = objectOrUndefined(answer)?.['data'];
+function tenantOfJobs(tried: readonly TriedPermission[]): string | undefined {
+  const body = tried.find(({ permission }) => permission.name === 'account-updater:job:read')?.body;
+  const jobs = objectOrUndefined(body)?.['data'];
   const tenant = Array.isArray(jobs) ? objectOrUndefined(jobs[0])?.['tenant_id'] : undefined;
   return typeof tenant === 'string' ? tenant : undefined;
 }
@@ -127,7 +127,7 @@ function timeUp(limitS: number): SvcError {
 }
 
 /** Returns the names of the permissions whose reads had one of these results. */
-export function permissionNames({ tried }: KeyCheck, ...statuses: Tried['status'][]): string[] {
+export function permissionNames({ tried }: KeyCheck, ...statuses: TriedPermission['status'][]): string[] {
   return tried.filter(({ status }) => statuses.includes(status)).map(({ permission }) => permission.name);
 }
 
@@ -137,7 +137,7 @@ export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): Sv
   const sorted = [false, true].flatMap((isOfNoObject) =>
     tried.filter(({ permission }) => (permission.isOfNoObject ?? false) === isOfNoObject),
   );
-  const firstError = (of: Tried['status']) => sorted.find(({ status }) => status === of)?.error;
+  const firstError = (of: TriedPermission['status']) => sorted.find(({ status }) => status === of)?.error;
   const error = firstError('unclear') ?? firstError('refused') ?? firstError('forbidden');
   const other = kind === 'management' ? 'private' : 'management';
   switch (verdict) {

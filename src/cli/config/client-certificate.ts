@@ -15,10 +15,10 @@ type File = Setting<string>;
 export function certificateFiles({ clientCert, clientKey }: CertificateSettings): readonly [File, File] | undefined {
   if (isSet(clientCert) && isSet(clientKey)) return [clientCert, clientKey];
   if (!isSet(clientCert) && !isSet(clientKey)) return undefined;
-  const [has, lacks, setting] = isSet(clientCert)
-    ? ['client certificate', 'key', 'client_key']
-    : ['key of a client certificate', 'certificate', 'client_cert'];
-  throw new SvcError('config', `a ${has} is set, and no ${lacks} for it`, {
+  const [problem, setting] = isSet(clientCert)
+    ? ['a client certificate is set without its key', 'client_key']
+    : ['the key of a client certificate is set without the certificate', 'client_cert'];
+  throw new SvcError('config', problem, {
     hint: `Set SVC_${setting.toUpperCase()}, or store its path; a file that contains both can be named twice.`,
     next: ['profile', 'set', setting, '<file>'],
   });
@@ -45,9 +45,11 @@ export function readClientCertificate(settings: CertificateSettings, baseUrl: UR
   try {
     tls.createSecureContext({ cert, key });
   } catch {
-    throw new SvcError('config', `the key ${keyFile.value} is not that of the client certificate ${certFile.value}`, {
-      hint: `Check ${certFile.origin.name} and ${keyFile.origin.name}: each pair of files belongs together.`,
-    });
+    throw new SvcError(
+      'config',
+      `the key ${keyFile.value} does not belong to the client certificate ${certFile.value}`,
+      { hint: `Check ${certFile.origin.name} and ${keyFile.origin.name}: each pair of files belongs together.` },
+    );
   }
   return { cert, key };
 }

@@ -54,7 +54,7 @@ export function requireSpelledPlaces(system: Variables): void {
   const found = misspelledVariables(system).find(({ meant }) => LEDGER_VARIABLES.has(meant) && !system.env[meant]);
   if (found === undefined) return;
   const { name, meant } = found;
-  throw new SvcError('config', `${name} may be meant as ${meant}, without which rows could be paid for twice`, {
-    hint: `Nothing was sent. Rename it to ${meant}, or unset it.`,
+  throw new SvcError('config', `the variable ${name} may be a misspelled ${meant}`, {
+    hint: `Nothing was sent: without ${meant}, rows could be paid for twice. Rename ${name} to ${meant}, or unset it.`,
   });
 }

@@ -90,7 +90,7 @@ function resultOf({ output, notes }: { readonly output: string; readonly notes: 
 
 function gaveUp(failure: string): SvcError {
   return new SvcError('expression', 'jq gave up on the expression', {
-    hint: 'It may recurse without end, or need more memory than there is.',
+    hint: 'The expression may recurse endlessly, or need too much memory.',
     facts: failure === '' ? {} : { jq: failure },
   });
 }
@@ -181,8 +181,8 @@ class JqEngine {
 }
 
 function broken(cause?: Error): SvcError {
-  return new SvcError('expression', 'jq ended before it was done', {
-    hint: 'The expression may need more memory than there is; ask for less at once.',
+  return new SvcError('expression', 'jq ended unexpectedly', {
+    hint: 'The expression may need too much memory. Try it on fewer entries.',
     cause,
   });
 }
@@ -204,7 +204,7 @@ function explain(line: string, builtins: readonly string[]): { problem: string; 
   if (name !== undefined) return unknownFunction(name, Number(arity), builtins);
   if (/^\$[\w:*-]+ is not defined/.test(line)) return { problem: 'it uses a variable that it does not define' };
   const [, unexpected] = /^syntax error, unexpected ('.'|end of file|\w+)/.exec(line) ?? [];
-  if (unexpected === undefined) return { problem: 'jq cannot make sense of it' };
+  if (unexpected === undefined) return { problem: 'jq cannot parse it' };
   return { problem: `syntax error at ${ownMember(TOKEN_NAMES, unexpected) ?? unexpected}` };
 }
 

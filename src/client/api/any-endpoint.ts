@@ -15,15 +15,15 @@ export type AnyRequest = Pick<
   'method' | 'path' | 'query' | 'body' | 'key' | 'whenUnclear' | 'permission' | 'attempts'
 >;
 
-/** Endpoints that no resource describes, with the same key, retries, pacing and errors. */
+/** Calls endpoints that have no typed method here, with the same keys, retries, pacing and errors. */
 export class AnyEndpoint extends Endpoints {
-  /** Sends a request. A GET may be repeated freely, others only if they certainly had no effect. */
+  /** Sends a request. Repeats a GET after a failure, and any other request only if it certainly had no effect. */
   send(request: AnyRequest): Promise<AnyResponse> {
     return this.core.callAny(request);
   }
 
   /**
-   * Lists items page by page, by cursor or page number, whichever the responses use. A bare array is one page.
+   * Lists items page by page, by cursor or by page number, as the responses do. A bare array is one page.
    * @throws SvcError `bad_response` for a response that is no list
    */
   pages(
@@ -38,7 +38,7 @@ export class AnyEndpoint extends Endpoints {
       const page = response.body && pageIn(response.body, query);
       if (page === undefined) throw unreadableList(request.path, response.status, 'is not a list');
       if (!('unreadable' in page)) return page;
-      const problem = `has a pagination.${page.unreadable} of another type than documented, so the list may go on`;
+      const problem = `has a pagination.${page.unreadable} of another type than documented, so that its end is unknown`;
       throw unreadableList(request.path, response.status, problem);
     });
   }
@@ -51,22 +51,23 @@ export function itemsIn({ json, text }: JsonBody): readonly unknown[] | undefine
   return listSource(text)?.items.map((source, at) => exactItem(data[at], source));
 }
 
+/** Whether the list continues after this page, or its end is unknown. */
 export function hasMore(body: JsonBody): boolean {
   const page = pageIn(body, {});
   return page !== undefined && ('unreadable' in page || page.next !== undefined);
 }
 
-/** Reads a page; a member of another type than documented, which says how the list goes on, makes it unreadable. */
+/** Reads a page. The page is unreadable if a member of `pagination` has another type than documented. */
 function pageIn(body: JsonBody, query: Query): Page<unknown> | { readonly unreadable: string } | undefined {
   const items = itemsIn(body);
   if (items === undefined) return undefined;
   const pagination = objectOrUndefined(objectOrUndefined(body.json)?.['pagination']) ?? {};
   const { next, page_number: number, total_pages: total, total_items: all } = pagination;
   if (typeof next === 'string' && next !== '') return { items, next: `start=${next}` };
-  const odd = Object.entries({ page_number: number, total_pages: total }).find(
+  const malformed = Object.entries({ page_number: number, total_pages: total }).find(
     ([, value]) => !isNumberOrMissing(value),
   );
-  if (odd !== undefined || (next ?? '') !== '') return { unreadable: odd?.[0] ?? 'next' };
+  if (malformed !== undefined || (next ?? '') !== '') return { unreadable: malformed?.[0] ?? 'next' };
   const isPaged = [number, total].some((member) => typeof member === 'number');
   const hasAll = typeof all !== 'number' || all <= items.length;
   if (!isPaged && hasAll) return { items, next: undefined };
@@ -93,14 +94,14 @@ function queryFrom(cursor: string): Query {
 }
 
 /**
- * Reads a typed path such as `/logs?size=5`, which must begin with a slash and stay below the base URL. The result is
- * percent-encoded as typed.
- * @throws SvcError `usage`, which never repeats what was typed
+ * Reads a typed path such as `/logs?size=5`, which must begin with a slash and stay below the base URL. Keeps the
+ * percent-encoding as typed.
+ * @throws SvcError `usage`, which never repeats the typed text
  */
 export function readEndpointPath(typed: string): { path: string; query: URLSearchParams } {
   // Git Bash turns /logs into C:/Program Files/Git/logs.
   if (/^[a-z]:[/\\]/i.test(typed))
-    throw wrong('must be a path at the service, and is one of a file: in Git Bash, set MSYS_NO_PATHCONV=1');
+    throw wrong('must be a path of the service, not of a file: in Git Bash, set MSYS_NO_PATHCONV=1');
   if (/^[a-z][a-z\d+.-]*:|^\/\//i.test(typed))
     throw wrong('must be a path, not an address: a key goes to the base URL and nowhere else');
   if (!typed.startsWith('/')) throw wrong('must begin with a slash, such as /logs');
@@ -131,12 +132,12 @@ export function keyTypeOf(path: string): KeyType | undefined {
 
 /** Whether two paths name the same endpoint, regardless of encoding. */
 export function isSamePath(path: string, other: string): boolean {
-  return named(path) === named(other);
+  return normalized(path) === normalized(other);
 }
 
 /** Returns the first part of a path, which related endpoints share, regardless of encoding. */
 export function areaOf(path: string): string | undefined {
-  return named(path).split('/')[0];
+  return normalized(path).split('/')[0];
 }
 
 /** Groups query parameters by name; a repeated name gets a list. */
@@ -146,11 +147,11 @@ export function queryOf(pairs: Iterable<readonly [name: string, value: string]>)
   return Object.fromEntries([...lists].map(([name, list]) => [name, list.length === 1 ? list[0] : list]));
 }
 
-function named(path: string): string {
+function normalized(path: string): string {
   return pathSegments(path).filter(Boolean).join('/').toLowerCase();
 }
 
-/** Splits a path into decoded segments. An encoded slash or backslash separates too, as some servers treat it. */
+/** Splits a path into decoded segments. Also splits at an encoded slash or backslash, as some servers do. */
 function pathSegments(path: string): string[] {
   const decoded = decodedUri(path);
   if (decoded === undefined)
@@ -168,13 +169,13 @@ export interface ReadPermission {
   readonly kind: KeyType;
   readonly path: string;
   readonly query?: Query | undefined;
-  /** Tells whether the body of a success is the documented one. Any other success proves nothing. */
+  /** Tells whether a successful response has the documented body. Any other success proves nothing. */
   readonly isDocumented: (body: unknown) => boolean;
-  /** Whether the object of the request does not exist, so that the service's own 404 follows its check of the key. */
+  /** Set for a request about an object that does not exist: a 404 of the service means that it accepted the key. */
   readonly isOfNoObject?: true;
 }
 
-/** Every permission that can be tried without side effects, in the order in which they are shown. */
+/** The permissions that can be tried without side effects, in the order in which svc shows them. */
 export const READ_PERMISSIONS: readonly ReadPermission[] = [
   {
     name: 'log:read',
@@ -210,7 +211,7 @@ function hasText(value: unknown, name: string): boolean {
   return typeof objectOrUndefined(value)?.[name] === 'string';
 }
 
-/** Every permission that only a change could prove, in the order in which they are shown. */
+/** The permissions that only a change could prove, in the order in which svc shows them. */
 export const WRITE_PERMISSIONS: readonly Pick<ReadPermission, 'name' | 'kind'>[] = [
   { name: 'tenant:update', kind: 'management' },
   { name: 'tenant:delete', kind: 'management' },
@@ -226,37 +227,38 @@ export const WRITE_PERMISSIONS: readonly Pick<ReadPermission, 'name' | 'kind'>[]
  */
 export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 
-export interface Tried {
+/** The result of trying a permission. */
+export interface TriedPermission {
   readonly permission: ReadPermission;
   readonly status: PermissionStatus;
   /** The body of the documented response. */
-  readonly answer?: unknown;
+  readonly body?: unknown;
   /** The error instead of a response. */
   readonly error?: SvcError | undefined;
 }
 
-/** Tries permissions of one type of key, each at most twice. Throws only errors that are no `SvcError`. */
+/** Tries permissions of one type of key, each at most twice. Returns each `SvcError` instead of throwing it. */
 export async function tryPermissions(
   { any }: { readonly any: AnyEndpoint },
   permissions: readonly ReadPermission[],
-): Promise<Tried[]> {
+): Promise<TriedPermission[]> {
   const attempts = await Promise.all(permissions.map((permission) => attempt(any, permission)));
-  // A server that is not the service has no object either, so another response must be the service's.
+  // Any server responds with 404 to an unknown path, so a 404 counts only if another response is clearly from the service.
   const isService = attempts.some(({ status }) => status === 'allowed' || status === 'forbidden');
-  return attempts.map(({ permission, status, answer, error }) => {
-    if (status !== 'no object') return { permission, status, answer, error };
+  return attempts.map(({ permission, status, body, error }) => {
+    if (status !== 'no object') return { permission, status, body, error };
     return isService ? { permission, status: 'allowed' } : { permission, status: 'unclear', error };
   });
 }
 
-type Attempt = Omit<Tried, 'status'> & { readonly status: PermissionStatus | 'no object' };
+type Attempt = Omit<TriedPermission, 'status'> & { readonly status: PermissionStatus | 'no object' };
 
 async function attempt(any: AnyEndpoint, permission: ReadPermission): Promise<Attempt> {
   const { name, kind, path, query } = permission;
   try {
     const request = { method: 'GET', path, query, key: kind, permission: name, attempts: 2 } as const;
     const { status, body } = await any.send(request);
-    if (permission.isDocumented(body?.json)) return { permission, status: 'allowed', answer: body?.json };
+    if (permission.isDocumented(body?.json)) return { permission, status: 'allowed', body: body?.json };
     return { permission, status: 'unclear', error: undocumented(path, status, body) };
   } catch (error) {
     if (!isSvcError(error)) throw error;
@@ -269,13 +271,13 @@ function permissionStatus({ code, facts }: SvcError, { isOfNoObject }: ReadPermi
   if (facts?.['not_from_service'] === true) return 'unclear';
   if (code === 'unauthorized') return 'refused';
   if (code === 'forbidden') return 'forbidden';
-  // Permission is checked before the object is looked up.
+  // The service checks the permission before it looks for the object.
   return code === 'not_found' && isOfNoObject === true ? 'no object' : 'unclear';
 }
 
 function undocumented(path: string, status: number, body: JsonBody | undefined): SvcError {
-  const what = body === undefined ? 'has no body' : 'is not the documented one';
-  return new SvcError('bad_response', `the response to GET ${path} ${what} (${status})`, {
+  const problem = body === undefined ? 'has no body' : 'does not have the documented members';
+  return new SvcError('bad_response', `the response to GET ${path} ${problem} (${status})`, {
     status,
     hint: 'Something other than the service may respond there: is the base URL right? Check it step by step:',
     next: ['doctor'],

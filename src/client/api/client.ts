@@ -25,7 +25,7 @@ export interface ClientOptions {
   readonly privateKey?: string | undefined;
   /** Finds a key on first use; replaces the two options above. */
   readonly key?: ((kind: KeyType) => Promise<ApiKey>) | undefined;
-  /** Ends every request and pause when it aborts. */
+  /** Ends every request and pause when aborted. */
   readonly signal?: AbortSignal | undefined;
   /** The longest single pause that a rate limit may cause, in milliseconds; 90 s by default. */
   readonly maxWaitMs?: number | undefined;
@@ -35,24 +35,24 @@ export interface ClientOptions {
   readonly rateLedger?: RateLedger | undefined;
   /** Whether all calls but reads fail before they reach the network. */
   readonly readOnly?: boolean | undefined;
-  /** Called before each request that is no read, including uploads. */
+  /** Called before each request that may change something, and before each upload. */
   readonly beforeChange?: (() => Promise<void>) | undefined;
   /** The environment for proxy variables; none by default. */
   readonly environment?: Environment | undefined;
-  /** Shown to the host of the base URL, and to no other one. */
+  /** The client certificate for the host of the base URL. No other host receives it. */
   readonly clientCertificate?: ClientCertificate | undefined;
   readonly limits?: TimeLimits | undefined;
   readonly clock?: Clock | undefined;
   readonly trace?: Trace | undefined;
-  /** Receives a sentence for what is unusual about the service and is no error. It may come several times. */
+  /** Receives warnings about unusual responses. The same warning may come several times. */
   readonly onWarning?: ((text: string) => void) | undefined;
   /** Receives secrets from the queries of pre-signed addresses, for redaction. */
   readonly onSecret?: ((value: string) => void) | undefined;
 }
 
-/** The typed client of the service. It keeps connections open until it is closed. */
+/** The typed client of the service. Keeps connections open until `close`. */
 export class Client {
-  /** The connections, for files that go to and from pre-signed addresses. */
+  /** The connections, also used for files at pre-signed addresses. */
   readonly transport: Transport;
   readonly clock: Clock;
   /** Ends all work of this client when aborted. */
@@ -62,13 +62,13 @@ export class Client {
   readonly baseUrl: URL;
   /** Redacts a value in all further output. */
   readonly addSecret: (value: string) => void;
-  /** Reports that the service sends log entries outside the requested time. */
+  /** Warns that the service sends log entries outside the requested time. */
   readonly onIgnoredTimes: () => void;
   readonly logs: Logs;
   readonly tenant: Tenant;
   readonly accountUpdater: AccountUpdater;
   readonly threeDs: ThreeDs;
-  /** Endpoints that no resource describes. */
+  /** Endpoints without a typed method. */
   readonly any: AnyEndpoint;
   readonly #core: HttpCore;
   readonly #trace: Trace | undefined;
@@ -107,22 +107,22 @@ export class Client {
   }
 
   /**
-   * Sends a request of this API and gives the response in its shape.
-   * @throws SvcError for every failure; the signal's reason when it aborts
+   * Sends a request of this API and returns the checked response.
+   * @throws SvcError for every failure; the signal's reason when aborted
    */
   send<T>(request: ApiRequest<T>): Promise<T> {
     return this.#core.call(request);
   }
 
   /**
-   * Makes reads that only add to what a command prints, such as names. They neither fail nor delay the command: each is sent
-   * once, all together take at most 2 s, and only the trace reports a failure. Reads on which money, a deletion or the use
-   * of a key depends are not made this way.
+   * Makes optional reads, such as of names for a table. They neither fail nor delay the command: each is sent once, all
+   * together take at most 2 s, and only the trace reports a failure. Not for reads on which money, a deletion or the use of
+   * a key depends.
    * @returns what `read` returns, or its error
    */
   bestEffort<T>(read: (endpoints: BestEffortEndpoints) => Promise<T>): Promise<T | SvcError> {
-    return bestEffort({ signal: this.signal, trace: this.#trace }, (over) => {
-      const core = this.#core.bestEffort(over);
+    return bestEffort({ signal: this.signal, trace: this.#trace }, (timeLimit) => {
+      const core = this.#core.bestEffort(timeLimit);
       return read({
         logs: new Logs(core),
         accountUpdater: new AccountUpdater(core),
@@ -132,12 +132,12 @@ export class Client {
     });
   }
 
-  /** Returns the service's time in milliseconds since the epoch, learned from its responses. */
+  /** Returns the service's time in epoch milliseconds, known from its responses. */
   now(): number {
     return this.#core.serviceClock.now();
   }
 
-  /** Returns the milliseconds by which this machine's clock is ahead of the service's; 0 where no response proves it. */
+  /** Returns the milliseconds by which this machine's clock is ahead of the service's; 0 if no response proves a difference. */
   machineAhead(): number {
     return this.#core.serviceClock.machineAhead;
   }

@@ -29,7 +29,7 @@ export interface LogFilter {
 
 /** Audit logs: `GET /logs` and `GET /logs/entity-types`, permission log:read. */
 export class Logs extends Endpoints {
-  /** Lists the tenant's log entries within their retention. A malformed entry does not stop the others. */
+  /** Lists the tenant's log entries within their retention. A malformed entry does not end the list. */
   list(filter: LogFilter = {}, options: PageOptions = {}): Pages<Log> {
     return cursorPages(this.core, options, listLogsRequest(filter), logsFrom);
   }
@@ -74,19 +74,19 @@ function logsFrom(items: readonly unknown[], text: string, bytes: Buffer | undef
   return list.items.map((source, at) => logFrom(items[at], source));
 }
 
-/** What can be unusual about an entry. Its text is kept all the same. */
+/** The way in which an entry differs from the documentedMembers form. The text of such an entry is kept too. */
 export type Malformation = 'too deep' | 'not an object' | 'other types';
 
 const malformations = new WeakMap<Log, Malformation>();
 
-/** Takes the members of an item with the documented types; without a time, `created_at` is empty. */
+/** Returns an item as an entry, without members of undocumented types. Without a time, `created_at` is empty. */
 function logFrom(item: unknown, source: JsonSource): Log {
   if (isObject(item) && isLog(item) && source.depth <= MAX_DEPTH) return keepSource(item, source);
   source.isPlain = false;
-  if (!isObject(item)) return odd({ created_at: '' }, source, 'not an object');
-  if (source.depth > MAX_DEPTH) return odd(documented(item, isFlat), source, 'too deep');
-  const log = documented(item);
-  return hasTexts(item) ? keepSource(log, source) : odd(log, source, 'other types');
+  if (!isObject(item)) return malformed({ created_at: '' }, source, 'not an object');
+  if (source.depth > MAX_DEPTH) return malformed(documentedMembers(item, isFlat), source, 'too deep');
+  const log = documentedMembers(item);
+  return hasTexts(item) ? keepSource(log, source) : malformed(log, source, 'other types');
 }
 
 /** Parses an entry from the bytes of a line, which may not all be UTF-8. @throws SyntaxError */
@@ -103,7 +103,7 @@ export function logFromLine(line: string): Log {
   return logFrom(item, isShallow ? { text: line, depth: 1 } : sourceFrom(line));
 }
 
-/** Returns the bytes of an entry, if some of them are not UTF-8 and its text therefore lost them. */
+/** Returns the bytes of an entry that are not all UTF-8, so that its text is incomplete; undefined for any other entry. */
 export function damagedBytes(log: Log): Buffer | undefined {
   return sourceOf(log)?.bytes;
 }
@@ -113,7 +113,7 @@ export function logText(log: Log): string {
   return sourceOf(log)?.text ?? JSON.stringify(log);
 }
 
-/** Whether the members of an entry lose something of its text. */
+/** Whether parsing the entry lost a part of its text, such as digits of a number. */
 export function isLossy(log: Log): boolean {
   const source = sourceOf(log);
   if (source?.bytes !== undefined) return true;
@@ -127,17 +127,17 @@ export function isReadable(log: Log): boolean {
   if (damagedBytes(log) !== undefined || malformation === 'too deep' || malformation === 'not an object') return false;
   const source = sourceOf(log);
   const text = logText(log);
-  // Lone surrogates are the only part of such a text that some readers reject.
-  const hasHalves = text.includes('\\') && text.includes(String.raw`\ud`);
-  const isUsual = (source === undefined || isPlain(log, source)) && !hasHalves;
-  return isUsual || readExact(text).isReadable;
+  // In a plain text, lone surrogates are the only part that some readers reject.
+  const mayHaveSurrogates = text.includes('\\') && text.includes(String.raw`\ud`);
+  const isSimple = (source === undefined || isPlain(log, source)) && !mayHaveSurrogates;
+  return isSimple || readExact(text).isReadable;
 }
 
 export function malformationOf(log: Log): Malformation | undefined {
   return malformations.get(log);
 }
 
-function odd(log: Log, source: JsonSource, malformation: Malformation): Log {
+function malformed(log: Log, source: JsonSource, malformation: Malformation): Log {
   malformations.set(log, malformation);
   return keepSource(log, source);
 }
@@ -150,7 +150,7 @@ function hasTexts(item: Record<string, unknown>): boolean {
   return LOG_FIELDS.every((name) => typeof (item[name] ?? '') === 'string');
 }
 
-function documented(item: object, isKept: (value: unknown) => boolean = () => true): Log {
+function documentedMembers(item: object, isKept: (value: unknown) => boolean = () => true): Log {
   const names: ReadonlySet<string> = new Set(LOG_FIELDS);
   const members = Object.entries(item).filter(
     ([name, value]) => isKept(value) && (!names.has(name) || typeof value === 'string'),

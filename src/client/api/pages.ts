@@ -5,29 +5,29 @@ import type { CursorPage } from '../../schema/response.ts';
 import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Shape } from '../http/request.ts';
 
-/** One page of a list. `next` is absent on the last one. */
+/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
+  /** The cursor of the next page; undefined on the last page. */
   readonly next: string | undefined;
-  /** Whether a full page came without saying whether there is another one. */
+  /** Whether a full page has no cursor and no member that says whether another page follows. */
   readonly isEndUnknown?: boolean;
-  /** Whether this is an empty page whose next cursor equals the cursor that requested it, which ends the list. */
+  /** Whether an empty page repeats the cursor that requested it, which ends the list. */
   readonly repeatsCursor?: boolean;
   /** Whether the service ignored the requested time, so that entries outside it were left out. */
   readonly isSifted?: boolean;
 }
 
-/** Reads one page; no cursor means the first. */
+/** Reads the page at a cursor; without a cursor, the first page. */
 export type ReadPage<T> = (cursor: string | undefined) => Promise<Page<T>>;
 
-/** The most empty pages in a row: some services search one time range after the other. */
+/** How many empty pages in a row are accepted. Some services send an empty page for each time range without items. */
 const MAX_EMPTY = 1_000;
 
 /**
- * The items of a list, read one page at a time and only on demand. Iterating again starts over. Page numbers are treated
- * as cursors.
- * @throws SvcError `truncated` when the service repeats a cursor, or sends empty pages one after the other; `bad_response`
- *   after a full page that does not say whether there is another one
+ * The items of a list, read page by page on demand. Iterating again starts over. Page numbers count as cursors.
+ * @throws SvcError `truncated` if the service repeats a cursor, or sends too many empty pages; `bad_response` after a full page
+ *   that does not say whether another page follows
  */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: ReadPage<T>;
@@ -54,7 +54,7 @@ export class Pages<T> implements AsyncIterable<T> {
     return items;
   }
 
-  /** Yields the pages. An empty page ends the list only if it has no next cursor, or the cursor that requested it. */
+  /** Yields the pages. An empty page ends the list only if it has no cursor, or repeats the cursor that requested it. */
   async *pages(): AsyncGenerator<Page<T>> {
     const seen = new Set<string | undefined>();
     let cursor = this.#start;
@@ -64,7 +64,7 @@ export class Pages<T> implements AsyncIterable<T> {
       seen.add(cursor);
       const page = ended(await (ahead ?? this.#read(cursor)), cursor);
       ahead = this.#isAhead && page.next !== undefined && !seen.has(page.next) ? this.#read(page.next) : undefined;
-      // A failure is reported when this page is consumed, if ever.
+      // A failure is thrown when the page is needed, so it must not count as unhandled before.
       ahead?.catch(() => undefined);
       // undici needs a turn of the event loop to send the request before work on this page blocks the loop.
       if (ahead) await setImmediate().then(() => setImmediate());
@@ -79,7 +79,7 @@ export class Pages<T> implements AsyncIterable<T> {
   }
 }
 
-/** Some services repeat the cursor of the request on the last page, which is empty. */
+/** Ends the list at an empty page that repeats the cursor of its request, which is how some services end a list. */
 function ended<T>(page: Page<T>, cursor: string | undefined): Page<T> {
   const isRepeated = page.items.length === 0 && page.next !== undefined && page.next === cursor;
   return isRepeated ? { ...page, next: undefined, repeatsCursor: true } : page;
@@ -88,7 +88,7 @@ function ended<T>(page: Page<T>, cursor: string | undefined): Page<T> {
 /** Statuses of a refused cursor. */
 const CURSOR_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
 
-/** The service refuses a cursor that it sent with an earlier page. */
+/** The error for a cursor that the service sent with an earlier page and now refuses. */
 export class CursorRefused extends SvcError {
   constructor(refusal: SvcError) {
     const { message, status, requestId, facts } = refusal;
@@ -96,7 +96,7 @@ export class CursorRefused extends SvcError {
       status,
       requestId,
       facts,
-      hint: 'The service sent the cursor of the next page, and refuses it. Run the same command again.',
+      hint: 'The service refuses a cursor that it sent with the page before. Run the same command again.',
       retryable: true,
       cause: refusal,
     });
@@ -104,10 +104,14 @@ export class CursorRefused extends SvcError {
 }
 
 function endUnknown(): SvcError {
-  return new SvcError('bad_response', 'the service sent a full page of a list, and not whether there is another one', {
-    hint: 'The response has no member pagination, which a proxy may have removed. Run the same command again.',
-    retryable: true,
-  });
+  return new SvcError(
+    'bad_response',
+    'the service sent a full page of a list, without saying whether another page follows',
+    {
+      hint: 'The response has no member pagination, which a proxy may have removed. Run the same command again.',
+      retryable: true,
+    },
+  );
 }
 
 function endless(problem: string, emptyPages?: number): SvcError {
@@ -117,12 +121,12 @@ function endless(problem: string, emptyPages?: number): SvcError {
   });
 }
 
-/** Whether a list was given up after too many empty pages in a row. Reading it again would take as long. */
+/** Whether a list was given up after too many empty pages in a row. Reading the list again would take as long. */
 export function isEndless(error: unknown): error is SvcError {
   return isSvcError(error, 'truncated') && error.facts?.['empty_pages'] !== undefined;
 }
 
-/** Whether a list ended because its cursor expired. The first page has no cursor, so its refusal has another reason. */
+/** Whether a list failed because a cursor expired. A refusal of the first page, which has no cursor, has another reason. */
 export function isExpiredCursor(error: unknown, pages: number): error is SvcError {
   return pages > 0 && isSvcError(error) && CURSOR_STATUSES.has(error.status);
 }
@@ -137,14 +141,15 @@ export interface PageOptions {
   readonly isAhead?: boolean | undefined;
 }
 
-/** The request of a list, for any page. */
+/** The request for any page of a list. */
 export type ListRequest<T> = Omit<ApiRequest<unknown>, 'method' | 'shape'> & {
   readonly shape: () => Promise<Shape<CursorPage<T>>>;
 };
 
 /**
- * Lists pages by cursor; `read` makes the items from the parsed data and the text of a page, and its bytes if not all are UTF-8.
- * @throws CursorRefused when the service refuses a cursor that it gave
+ * Lists items by cursor. `read` converts the parsed items of a page; it also gets the text of the page, and the bytes if they
+ * are not all UTF-8.
+ * @throws CursorRefused when the service refuses a cursor of an earlier page
  */
 export function cursorPages<T, Item>(
   core: HttpCore,

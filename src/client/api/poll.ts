@@ -1,33 +1,34 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Client } from './client.ts';
 
-/** The result of a poll, or the reason for its failure. */
+/** The value that a poll returned, or the reason for its failure. */
 export type PollResult<T> = { readonly seen: T } | { readonly reason: string; readonly error: SvcError };
 
-/** How polling ended: with what the service said last. */
+/** The result of polling. */
 export interface PollEnd<T> {
+  /** The last value that a poll returned. */
   readonly seen: T;
-  /** Why the polls since then found nothing. */
+  /** Why all later polls failed; undefined if the last poll succeeded. */
   readonly outage: SvcError | undefined;
-  /** The error of the command's time limit, where that ended it. */
+  /** The error of the command's time limit; undefined if polling ended otherwise. */
   readonly commandTimeout: SvcError | undefined;
 }
 
 export interface PollOptions<T> {
   readonly poll: () => Promise<T>;
   readonly isDone: (seen: T) => boolean;
-  /** Returns the longest wait in milliseconds, given the last result: undefined until a poll is answered. */
+  /** Returns the longest wait in milliseconds, for the last value, which is undefined until a poll succeeds. */
   readonly limitMs: (seen: T | undefined) => number;
   /** A number from 0 to 1, for jitter. */
   readonly random?: (() => number) | undefined;
-  /** Called after every poll that was not the last, with the pause before the next one. */
+  /** Called after every poll but the last, with the pause before the next poll. */
   readonly onPoll?: ((result: PollResult<T>, nextMs: number) => void) | undefined;
 }
 
 /**
- * Polls at once and then with increasing intervals, until what is seen is done or the time is up, and resolves to what
- * was seen last. Outages do not end the wait.
- * @throws where no poll was answered, the error of the last one, or that of the command's time limit
+ * Polls at once and then at increasing intervals, until `isDone` or the time is up, and resolves to the last value. Failed
+ * polls do not end the wait.
+ * @throws if no poll succeeded: the error of the last poll, or of the command's time limit
  */
 export async function pollUntil<T>(
   { clock, signal }: Pick<Client, 'clock' | 'signal'>,
@@ -69,9 +70,9 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 /**
- * The pause before the next poll in milliseconds: short at first, since a test tenant is done in seconds; then 5 s
- * growing to a minute within the first hour, and to five minutes for the days that a production job takes. Up to a
- * fifth of jitter keeps jobs that were started together from being polled together.
+ * Returns the pause before the next poll in milliseconds: short at first, since a job of a test tenant takes seconds; then
+ * from 5 s up to a minute within the first hour, and up to five minutes for the days that a production job takes. Jitter of
+ * up to a fifth spreads the polls of jobs that were started together.
  */
 export function nextPollDelay(polls: number, waitedMs: number, random: () => number): number {
   const ceiling = waitedMs < 60 * MINUTE ? MINUTE : 5 * MINUTE;

@@ -1,3 +1,5 @@
+// The typed endpoints of jobs, the tenant and 3-D Secure, and the request of each.
+
 import { keepSource, listSource } from '../../base/json/source.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import type { Tenant as TenantRecord, TenantBody, UsageReport } from '../../schema/tenant.ts';
@@ -17,7 +19,8 @@ const JOB = {
   key: 'private',
   shape: async () => (await import('../../schema/account-updater.ts')).accountUpdaterJobSchema,
 } as const;
-/** A command that shows what became of a request without a clear response; the error names it as `next`. */
+
+/** The command that shows whether a request without a clear response took effect. The error suggests this command. */
 type NextCommand = readonly string[] | undefined;
 
 const TENANT = {
@@ -26,7 +29,7 @@ const TENANT = {
   shape: async () => (await import('../../schema/tenant.ts')).tenantSchema,
 } as const;
 
-/** Account Updater jobs: batch refreshes of card tokens. Upload and download addresses come with a job. */
+/** Account Updater jobs: batch refreshes of card tokens. A job contains its upload and download addresses. */
 export class AccountUpdater extends Endpoints {
   /**
    * `POST /account-updater/jobs`, permission account-updater:job:create. The new job waits one hour for its file.
@@ -47,7 +50,7 @@ export class AccountUpdater extends Endpoints {
   }
 }
 
-/** Keeps the text of each item of a page, for what is shown. */
+/** Keeps the original text of each item of a page, so that commands can print it unchanged. */
 function withSources<T extends object>(items: readonly T[], text: string): readonly T[] {
   const sources = listSource(text)?.items ?? [];
   return items.map((item, at) => {
@@ -98,7 +101,7 @@ export class Tenant extends Endpoints {
   }
 
   /**
-   * `PUT /tenants/self`, permission tenant:update. The body replaces name and settings: a setting that it leaves out
+   * `PUT /tenants/self`, permission tenant:update. The body replaces name and settings: a setting that the body leaves out
    * may be lost.
    * @throws SvcError `outcome_unknown` when no clear response came: the update may have taken effect
    */
@@ -107,7 +110,7 @@ export class Tenant extends Endpoints {
   }
 
   /**
-   * `DELETE /tenants/self`, permission tenant:delete. Sent once and never again, whatever comes back.
+   * `DELETE /tenants/self`, permission tenant:delete. Sent only once, whatever the response.
    * @throws SvcError `outcome_unknown` when no clear response came: the tenant may be gone
    */
   delete(next?: NextCommand): Promise<void> {

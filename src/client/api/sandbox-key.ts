@@ -4,14 +4,14 @@ import { objectOrUndefined } from '../../schema/json-value.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import type { Client } from './client.ts';
 
-/** What a sandbox server says of itself to one of its keys. */
+/** The facts that a sandbox server reports about one of its keys. */
 interface SandboxKey {
   readonly permissions: readonly unknown[];
-  /** Whether it takes each token for a card, and invents the results. */
+  /** Whether the sandbox accepts any token as a card and invents the results. */
   readonly inventsResults: boolean;
 }
 
-/** Asks a service on this machine for what only the sandbox serves. Returns undefined for any other service. */
+/** Reads the facts about a key from a sandbox server on this machine. Returns undefined for any other service. */
 export async function readSandboxKey(client: Client, key: KeyType): Promise<SandboxKey | undefined> {
   if (!isLoopback(client.baseUrl)) return undefined;
   const response = await client.bestEffort(({ any }) => any.send({ method: 'GET', path: '/sandbox/key', key }));

@@ -24,12 +24,12 @@ import {
 const READ_BYTES = 1024 * 1024;
 const OWNER_ONLY = 0o700;
 
-/** Error codes of the system for a directory that this machine may only read. */
+/** System error codes for a directory that this machine may only read. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EROFS']);
 
 /**
- * A store in a directory, which machines may share. A complete and flushed draft gets the name of its target by a hard link,
- * which fails on a taken name. A killed writer leaves at most a hidden draft.
+ * A store in a directory, which machines may share. A file is written to a draft and flushed, then gets its name by a hard
+ * link, which fails if the name is taken. A killed writer leaves at most a hidden draft.
  */
 export class DirectoryStore implements Store {
   readonly name: string;
@@ -39,7 +39,7 @@ export class DirectoryStore implements Store {
   readonly #content: StoreContent;
   readonly #lock: string;
 
-  /** `directory` is an absolute path. It is created by its first writer, unless machines share it. */
+  /** `directory` is an absolute path. Its first writer creates the directory, unless machines share it. */
   constructor(
     directory: string,
     host: Pick<StoreHost, 'pid' | 'isAlive' | 'clock' | 'signal' | 'onWarning'>,
@@ -61,13 +61,13 @@ export class DirectoryStore implements Store {
       makeDirectory(path.dirname(target), mode, true);
       const isCreated = isLocalFile(content)
         ? await this.#link(content.path, target)
-        : // An object is never changed, so that others need to read it only.
+        : // Nobody changes an object, so other users get at most the right to read.
           await this.#withDraft(target, content, 0o600 | (mode & 0o044), (draft) => this.#link(draft, target));
-      // Another machine must not find the name again after a loss of power.
+      // Flushed, so that the name stays taken after a power loss.
       syncDirectory(path.dirname(target));
       return isCreated ? 'created' : 'exists';
     } catch (error) {
-      // A folder that cannot be made is an error of svc, whose cause is that of the system.
+      // `makeDirectory` throws an SvcError, whose cause is the system's error.
       const code = systemCodeOf(isSvcError(error) ? error.cause : error);
       const { noun, writers } = this.#content;
       if (writers === 'machines' && READ_ONLY.has(code ?? '')) throw readOnlyPlace(this.name, noun, error);
@@ -86,12 +86,12 @@ export class DirectoryStore implements Store {
 
   async remove(file: string): Promise<void> {
     try {
-      // Where `rm` may not remove a file, it takes it for a directory, and its error hides the reason.
+      // Not `fs.rm`: if it may not remove a file, its error is about a directory and hides the reason.
       await fs.promises.unlink(this.#at(file));
     } catch (error) {
       if (!isAbsent(error)) throw removeFailure(this.#at(file), error);
     }
-    // The folder of a day is removed with its last file.
+    // The last file of a day takes the day's folder with it.
     await fs.promises.rmdir(path.dirname(this.#at(file))).catch(() => undefined);
   }
 
@@ -110,7 +110,7 @@ export class DirectoryStore implements Store {
 
   async readRange(file: string, from: number, length: number): Promise<Uint8Array> {
     return this.#withFile(file, async (handle, size) => {
-      // A forged record or index can name any size, so the size is checked before memory is allocated.
+      // A forged record can name any size, so the size is checked before memory is allocated.
       if (from < 0 || length < 0 || from + length > size) throw this.#damaged(file, 'it is too short');
       const bytes = Buffer.allocUnsafe(length);
       for (let at = 0; at < length;) {
@@ -145,7 +145,7 @@ export class DirectoryStore implements Store {
   async find(file: string): Promise<StoredFile | undefined> {
     const at = this.#at(file);
     try {
-      // As in a list, what is below a link is not of the store, and a folder is no file.
+      // As in `list`, files below a link are not part of the store.
       const folders = file.split('/').slice(0, -1);
       for (const depth of folders.keys())
         if (!(await fs.promises.lstat(this.#at(folders.slice(0, depth + 1).join('/')))).isDirectory()) return undefined;
@@ -180,15 +180,15 @@ export class DirectoryStore implements Store {
   }
 
   /**
-   * The rights of a folder. In a directory that machines share, these are those of the directory, so that each user who may
-   * use it can use all of it.
+   * The permissions of new folders. In a shared directory, folders get the permissions of the directory itself, so that every
+   * user of the directory can use all of it.
    */
   get #mode(): number {
     if (this.#content.writers !== 'machines') return OWNER_ONLY;
     return (fs.statSync(this.name).mode & 0o7077) | OWNER_ONLY;
   }
 
-  /** Writes and flushes a draft for `use`, which gives it its final name, and removes what is left of it. */
+  /** Writes and flushes a draft, calls `use` to give the draft its final name, and removes the draft if it is still there. */
   async #withDraft<T>(
     target: string,
     content: Uint8Array | string,
@@ -202,7 +202,7 @@ export class DirectoryStore implements Store {
       writeFlushed(draft, content, mode);
       return await use(draft);
     } finally {
-      // Where a parent is a file, rmSync would fail, and hide why the draft was not written.
+      // If a parent is a file, rmSync would fail and hide the reason why the draft was not written.
       if (fs.existsSync(draft)) whileBusy(() => fs.rmSync(draft, { force: true }));
     }
   }
@@ -223,11 +223,11 @@ export class DirectoryStore implements Store {
     }
   }
 
-  // Sorts a directory by its name with a slash, so that paths are in the same order as in the list of a bucket.
+  // Sorts directories with a slash at the end of their names, so that paths come in the same order as in a bucket.
   *#walk(directory: string, prefix: string): Generator<StoredFile> {
     for (const name of this.#names(directory)) {
       const at = `${directory}${name}`;
-      // One writer has its drafts at the top; a hidden file in a folder of an archive is not of svc, and has to be seen.
+      // Skips drafts. A single writer keeps drafts at the top only; a hidden file in a folder is foreign, and is listed.
       if (name.startsWith('.') && (directory === '' || this.#content.writers !== 'one')) continue;
       if (name.endsWith('/')) {
         if (at.startsWith(prefix) || prefix.startsWith(at)) yield* this.#walk(at, prefix);
@@ -262,7 +262,7 @@ export class DirectoryStore implements Store {
     }
   }
 
-  // Opens regular files only: a link could lead anywhere, and opening a FIFO would block.
+  // Opens only regular files: a link could lead anywhere, and opening a FIFO would block.
   async #open(file: string): Promise<fs.promises.FileHandle> {
     const at = this.#at(file);
     const irregular = irregularity(await fs.promises.lstat(at));
@@ -270,7 +270,7 @@ export class DirectoryStore implements Store {
     return fs.promises.open(at, READ_WITHOUT_LINKS);
   }
 
-  /** Checks that a directory that machines share is there: it may be on a volume that is not mounted. */
+  /** Checks that a shared directory exists: it may be on a volume that is not mounted. */
   #requirePlace(): void {
     const { noun, writers } = this.#content;
     if (writers === 'machines' && !this.#isThere()) throw absentPlace(this.name, noun);

@@ -1,3 +1,5 @@
+// What a directory and a bucket have in common as places for files: the interfaces, their errors and their lock.
+
 import fs from 'node:fs';
 import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
 import { type LockHost, type LockOptions, withLock } from '../../base/files/lock.ts';
@@ -5,17 +7,18 @@ import { sideBySide } from '../../base/side-by-side.ts';
 import type { System } from '../../base/system.ts';
 import type { Trace } from '../http/exchange.ts';
 
-/** A file in a store: its path below the store's top, with `/`, and its size. */
+/** A file in a store. */
 export interface StoredFile {
+  /** The path below the top of the store, with `/`. */
   readonly path: string;
   readonly bytes: number;
-  /** When it was last changed, in epoch milliseconds, where the list says so. */
+  /** The time of the last change in epoch milliseconds, if the list contains times. */
   readonly changedAt?: number | undefined;
-  /** Set if the path is not a regular file, such as 'a symbolic link'. It must not be opened. */
+  /** Describes a path that is not a regular file, such as 'a symbolic link', and must not be opened. */
   readonly irregular?: string | undefined;
 }
 
-/** A written and flushed file on this machine, to be moved into a store. `sha256` is hexadecimal. */
+/** A flushed file on this machine, to be moved into a store. `sha256` is hexadecimal. */
 export interface LocalFile {
   /** The path on this machine. */
   readonly path: string;
@@ -24,42 +27,42 @@ export interface LocalFile {
 }
 
 /**
- * A place for objects that are created once and never changed. Paths are relative, with `/`. Of several writers on any
- * machines, one creates an object, without a lock.
+ * A place for objects that are created once and never changed. Paths are relative, with `/`. If several writers, on any
+ * machines, create the same object, exactly one succeeds, without a lock.
  */
 export interface ObjectStore {
   /** The location in messages: the directory, or `s3://bucket/prefix`. */
   readonly name: string;
-  /** Whether the response to a write showed that the bucket keeps versions. Some stores then ignore the condition. */
+  /** Whether a response showed that the bucket keeps versions. Some stores then ignore the condition of a write. */
   readonly isVersioned?: boolean | undefined;
   /**
-   * Creates an object durably if its name is free, completely or not at all. `exists` may be due to an earlier attempt of
-   * this very call whose response was lost: reading the object tells.
-   * @throws ReadOnlyPlace if this machine may create nothing there
-   * @throws SvcError `config` if the place cannot create objects under this condition; `network`, `server` if it is not
-   *   known whether the object was created
+   * Creates an object durably if its name is free, completely or not at all. `exists` may mean that an earlier attempt of the
+   * same call succeeded and its response was lost: read the object to find out.
+   * @throws ReadOnlyPlace if this machine may not create objects there
+   * @throws SvcError `config` if the place does not support such conditional writes; `network`, `server` if the result is
+   *   unknown
    */
   create(path: string, content: Uint8Array): Promise<'created' | 'exists'>;
-  /** Reads an object of at most `most` bytes; undefined if there is none. @throws SvcError `checksum_mismatch` for anything else */
+  /** Reads an object of at most `most` bytes; undefined if it does not exist. @throws SvcError `checksum_mismatch` otherwise */
   read(path: string, most: number): Promise<Uint8Array | undefined>;
-  /** Lists files whose path begins with `prefix`, in order of path. One that was just created may be missing. */
+  /** Lists files whose path begins with `prefix`, in order of path. A file that was just created may be missing. */
   list(prefix: string): AsyncIterable<StoredFile>;
 }
 
-/** A directory or a bucket with a prefix, with all that one writer at a time may do in it. */
+/** A directory, or a bucket with a prefix, with further operations for one writer at a time. */
 export interface Store extends ObjectStore {
-  /** The directory in which files are prepared for `create`. It exists only while the writer has the lock. */
+  /** The directory for preparing files for `create`. The directory exists only while the writer has the lock. */
   readonly workDirectory: string;
   /** Whether the store is a bucket: listing it takes many requests, and the lock does not stop writers on other machines. */
   readonly isRemote: boolean;
-  /** Creates a file as above. `exists` means that another writer's file is there. A local file may be moved. */
+  /** Creates a file. `exists` means that another writer created it. May move a local file instead of copying it. */
   create(path: string, content: LocalFile | Uint8Array | string): Promise<'created' | 'exists'>;
-  /** Writes a small text, whether or not the file exists. */
+  /** Writes a small text file, and replaces an existing one. */
   put(path: string, text: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** As above; with `after`, only paths after it. An absent directory is empty. */
+  /** Lists files in order of path; with `after`, only later paths. A missing directory is empty. */
   list(prefix: string, after?: string): AsyncIterable<StoredFile>;
-  /** Looks a file up by its name, since a list may come from a cache; undefined if there is none. */
+  /** Finds a file by its path; undefined if it does not exist. */
   find(path: string): Promise<StoredFile | undefined>;
   /** Lists the names at the top level. Names of directories end with a slash. */
   names(): Promise<readonly string[]>;
@@ -71,10 +74,10 @@ export interface Store extends ObjectStore {
   lock<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The largest text that is read in one piece, in bytes. svc writes no larger one, and it must not fill the memory. */
+/** The maximum size of a text file, in bytes. svc writes no larger text, and a larger one must not fill the memory. */
 export const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
-/** Reads a text file; undefined if there is none. @throws SvcError `checksum_mismatch` if it is irregular or too large */
+/** Reads a text file; undefined if it does not exist. @throws SvcError `checksum_mismatch` if it is irregular or too large */
 export async function readText(store: Pick<Store, 'read'>, path: string): Promise<string | undefined> {
   const bytes = await store.read(path, MAX_TEXT_BYTES);
   return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
@@ -87,17 +90,17 @@ export function isLocalFile(content: LocalFile | Uint8Array | string): content i
 /** The number of files removed at a time. */
 const REMOVALS = 8;
 
-/** The errors of a store about a single file that cannot be removed, such as one under a legal hold. */
-const KEPT = ['forbidden', 'local', 'rejected'] as const;
+/** The codes of errors about a single file that cannot be removed, such as a file under a legal hold. */
+const REMOVAL_ERRORS = ['forbidden', 'local', 'rejected'] as const;
 
-/** Removes files, and returns the error of each that cannot be removed. @throws any other error */
+/** Removes files. Returns the errors of files that cannot be removed, by path. @throws any other error */
 export async function removeAll(store: Store, paths: readonly string[]): Promise<ReadonlyMap<string, SvcError>> {
   const kept = new Map<string, SvcError>();
   const remove = async (path: string): Promise<void> => {
     try {
       await store.remove(path);
     } catch (error) {
-      if (!isSvcError(error, ...KEPT)) throw error;
+      if (!isSvcError(error, ...REMOVAL_ERRORS)) throw error;
       kept.set(path, error);
     }
   };
@@ -105,37 +108,37 @@ export async function removeAll(store: Store, paths: readonly string[]): Promise
   return kept;
 }
 
-/** Removes a file that is harmless. It stays where the store does not allow removing it. */
+/** Removes a file, or leaves it where the store does not allow removing it. */
 export async function removeIfAllowed(store: Store, path: string): Promise<void> {
   await removeAll(store, [path]);
 }
 
 export type StoreHost = LockHost &
   Pick<System, 'env' | 'cwd'> & {
-    /** Returns the local directory for the locks and drafts of buckets. Needed for a lock only. */
+    /** Returns the local directory for the locks and drafts of buckets, which only `lock` needs. */
     readonly bucketWork?: (() => string) | undefined;
     /** Called once for each problem that does not end the command. */
     readonly onWarning?: ((text: string) => void) | undefined;
     readonly trace?: Trace | undefined;
   };
 
-/** What a store contains, in the words of messages, and who writes it. */
+/** What a store contains, and who writes to it. */
 export interface StoreContent {
-  /** Such as `archive`. */
+  /** The word for the content in messages, such as `archive`. */
   readonly noun: string;
   /**
-   * Who writes at a time. `one`: the process that has the lock, so that a place which could create a file twice is used with
-   * a warning. `machine`: any processes of this machine. `machines`: any processes of all of them, so that such a place is
-   * refused, and a directory has to be there already.
+   * Who may write at the same time. `one`: only the process with the lock; a place without conditional writes is used with a
+   * warning. `machine`: all processes of this machine. `machines`: processes of several machines; a place without conditional
+   * writes is refused, and a directory must exist already.
    */
   readonly writers: 'one' | 'machine' | 'machines';
-  /** The name of the lock, where writers do not stop those that have another one. */
+  /** The name of the lock. Writers with different locks may work at the same time. */
   readonly lock?: string | undefined;
   /** The advice about a damaged file. */
   readonly damageHint?: string | undefined;
 }
 
-/** Returns the error for a file that is not what svc wrote. */
+/** Returns the error for a file whose content svc did not write. */
 export function damagedFile(
   file: string,
   problem: string,
@@ -161,7 +164,7 @@ export function workAlone<T>(
   host: LockHost,
   work: () => Promise<T>,
 ): Promise<T> {
-  // Each file of a store is created by one writer only, so two of them damage nothing.
+  // A lock left from before a restart is ignored: even two writers could damage nothing, since each file is created only once.
   const options = { waitMs: LOCK_WAIT_MS, what: `the ${noun} ${name}`, endsAtRestart: true, onWithoutLinks };
   return withLock(lock, host, () => inDirectory(workDirectory, work), options);
 }
@@ -181,10 +184,10 @@ async function inDirectory<T>(directory: string, work: () => Promise<T>): Promis
   }
 }
 
-/** The error for a place in which this machine may create nothing. */
+/** The error for a place that this machine may only read. */
 export class ReadOnlyPlace extends SvcError {}
 
-/** Returns the error for a place that this machine may only read. `why` is what the place said. */
+/** Returns the error for a place that this machine may only read. `why` is the response of the place. */
 export function readOnlyPlace(place: string, noun: string, cause: unknown, why = ''): ReadOnlyPlace {
   const said = why === '' ? '' : ` (${why})`;
   return new ReadOnlyPlace('config', `this machine may only read the ${noun} in ${place}${said}; nothing was sent`, {
@@ -193,7 +196,7 @@ export function readOnlyPlace(place: string, noun: string, cause: unknown, why =
   });
 }
 
-/** Returns the error for a shared directory with a part that another user made and this user may not read. */
+/** Returns the error for a shared directory with a part that another user created and this user may not read. */
 export function closedPlace(place: string, noun: string, name: string, cause: unknown): SvcError {
   return new SvcError(
     'config',
@@ -206,10 +209,10 @@ export function closedPlace(place: string, noun: string, name: string, cause: un
   );
 }
 
-/** The error for a shared directory that is not there. */
+/** The error for a shared directory that does not exist. */
 export class AbsentPlace extends SvcError {}
 
-/** Returns the error for a shared directory that is not there. Another one in its place would not have what others wrote. */
+/** Returns the error for a missing shared directory. svc does not create it: the files of other machines would be missing. */
 export function absentPlace(place: string, noun: string): AbsentPlace {
   return new AbsentPlace('config', `there is no directory ${place}, which is set for the ${noun}; nothing was sent`, {
     hint: `If it is on a volume, mount it. Only if no machine has used this ${noun} yet, make the directory.`,

@@ -1,3 +1,5 @@
+// An HTTP server for webhook events.
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listenFailure, systemCodeOf } from '../../base/errors.ts';
@@ -6,13 +8,13 @@ import { isForThisMachine } from '../../schema/address.ts';
 import { headersOf, readDelivery, type ReceivedEvent } from './received.ts';
 
 export interface ReceiverOptions {
-  /** 0 takes a free one. */
+  /** The port; 0 takes a free port. */
   readonly port: number;
   readonly host?: string | undefined;
-  /** Host names beside those of loopback that a sender may use; `any` if other machines may connect. */
+  /** Host names that a sender may use besides localhost; `any` accepts every name. */
   readonly allowHosts?: readonly string[] | 'any' | undefined;
   readonly clock: Pick<Clock, 'now'>;
-  /** Stores an event before it is acknowledged. If it rejects, the sender is told to retry. */
+  /** Stores an event before the sender gets its 2xx. If storing fails, the sender gets a 503 and sends the event again. */
   readonly accept: (event: ReceivedEvent) => Promise<void>;
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
   readonly limits?: Partial<typeof RECEIVER_LIMITS> | undefined;
@@ -21,7 +23,7 @@ export interface ReceiverOptions {
 export interface Receiver {
   readonly url: string;
   readonly port: number;
-  /** Stops listening, after a moment for requests under way. */
+  /** Stops listening, and gives open requests a moment to end. */
   close(): Promise<void>;
 }
 
@@ -32,8 +34,8 @@ export const RECEIVER_LIMITS = { body: 1_000_000, headersMs: 10_000, requestMs: 
 const LOOPBACK = '127.0.0.1';
 
 /**
- * Receives webhook events over HTTP. Responds 2xx as soon as an event is accepted, before anything is done with it.
- * @throws SvcError `local` when it cannot listen
+ * Receives webhook events over HTTP. Responds with 2xx as soon as `accept` has stored an event, before its processing.
+ * @throws SvcError `local` if the port cannot be opened
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const limits = { ...RECEIVER_LIMITS, ...options.limits };
@@ -41,11 +43,11 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const server = createServer({
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
-    // Checked often enough that a late request gets a response before its connection is closed.
+    // Connections are checked often, so that a late request gets a response before its connection closes.
     connectionsCheckingInterval: Math.min(1000, Math.ceil(limits.headersMs / 4)),
   });
   server.maxConnections = limits.connections;
-  // Ends connections of senders that never read their responses. A late request gets a response earlier.
+  // Closes connections of senders that never read their responses.
   server.timeout = limits.headersMs + limits.requestMs;
   // A refused connection is reported once, not again when its body breaks off.
   const broken = new WeakSet<object>();
@@ -73,7 +75,7 @@ async function respond(
 ): Promise<void> {
   // The sender may disconnect during the response.
   outgoing.on('error', () => undefined);
-  const refusal = await take(incoming, outgoing, options, limits);
+  const refusal = await receiveEvent(incoming, outgoing, options, limits);
   if (refusal === undefined) {
     outgoing.writeHead(200, { 'content-length': 0 }).end();
     return;
@@ -82,14 +84,14 @@ async function respond(
   refuse(incoming, outgoing, refusal);
 }
 
-async function take(
+async function receiveEvent(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   { accept, clock, allowHosts }: ReceiverOptions,
   limits: typeof RECEIVER_LIMITS,
 ): Promise<Refusal | undefined> {
-  const unwanted = refusalReason(incoming, allowHosts);
-  if (unwanted !== undefined) return unwanted;
+  const refusal = refusalOf(incoming, allowHosts);
+  if (refusal !== undefined) return refusal;
   const body = await readBody(incoming, outgoing, limits.body);
   if ('status' in body) return body;
   const read = readDelivery(body.bytes);
@@ -103,11 +105,12 @@ async function take(
   }
 }
 
-function refusalReason({ method, headers }: IncomingMessage, allowHosts: ReceiverOptions['allowHosts'] = []) {
+/** Returns why a request is refused before its body is read; undefined for a request that may be an event. */
+function refusalOf({ method, headers }: IncomingMessage, allowHosts: ReceiverOptions['allowHosts'] = []) {
   if (allowHosts !== 'any' && !isForThisMachine(headers, allowHosts))
     return { status: 403, reason: 'its Host header names another machine' };
   if (method !== 'POST') return { status: 405, reason: 'an event comes by POST' };
-  // Any web page in a browser on this machine could post here, but it would send an origin, which a service does not.
+  // A web page in a browser on this machine could post here. Browsers send these headers, services do not.
   if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined)
     return { status: 403, reason: 'it comes from a page in a browser, not from the service' };
   const coding = headers['content-encoding'] ?? 'identity';
@@ -115,12 +118,12 @@ function refusalReason({ method, headers }: IncomingMessage, allowHosts: Receive
   return undefined;
 }
 
-/** The reason for a sender. The operator sees the error, which may name a file of this machine. */
+/** The reason that the sender gets. The error itself, which may name a file of this machine, is only for the operator. */
 const NOT_STORED = 'it could not be stored';
 
 const LAST_MOMENT_MS = 500;
 
-/** Resolves to the port. @throws SvcError `local`, which says why it cannot listen */
+/** Resolves to the port. @throws SvcError `local` with the reason why the port cannot be opened */
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenFailure(error, host, port)));
@@ -142,7 +145,7 @@ async function stop(server: Server): Promise<void> {
 /** The reason for refusing a request whose sender disconnected early. */
 const BROKEN_OFF = 'it broke off';
 
-/** Reads a body of at most `limit` bytes. One that is declared longer is refused unread. */
+/** Reads a body of at most `limit` bytes. Refuses a body with a larger content-length without reading it. */
 async function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -160,21 +163,21 @@ async function readBody(
       else resolve(tooLong);
     });
     incoming.on('end', () => resolve({ bytes: Buffer.concat(chunks) }));
-    // The sender has gone, but the operator sees the reason.
+    // The sender is gone, but the operator sees the reason.
     const cutOff = (): void => resolve({ status: 400, reason: BROKEN_OFF });
     incoming.on('error', cutOff).on('close', cutOff);
   });
 }
 
-/** A request that was refused. The reason contains nothing of what was sent. */
+/** A refused request. The reason never quotes the request. */
 export interface Refusal {
   readonly status: number;
   readonly reason: string;
-  /** The reason that the sender gets, if it is another one. */
+  /** The reason that the sender gets, if different. */
   readonly sent?: string;
 }
 
-/** Responds with the reason. A sender that is still sending its body must be able to read it. */
+/** Responds with the reason. Keeps reading the body for a moment, so that a sender that is still sending gets the response. */
 function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, reason, sent = reason }: Refusal): void {
   const text = `${JSON.stringify({ error: sent })}\n`;
   outgoing.writeHead(status, {
@@ -195,7 +198,7 @@ function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, r
   if (incoming.readableEnded || incoming.destroyed) end();
 }
 
-/** Refuses a connection whose request is late or not HTTP. */
+/** Refuses a connection whose request is late or is not HTTP. */
 function refuseConnection(
   error: Error,
   socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },

@@ -10,7 +10,7 @@ import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
-import { READ_PERMISSIONS, type Tried, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, type TriedPermission, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
 import { readSandboxKey } from '../../client/api/sandbox-key.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS } from '../key-age.ts';
@@ -135,7 +135,7 @@ function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly K
   return { state: origin === undefined ? 'missing' : state, from, stored_at, problem };
 }
 
-function triedOf(name: string, keys: readonly KeyReport[]): Tried | undefined {
+function triedOf(name: string, keys: readonly KeyReport[]): TriedPermission | undefined {
   return keys.flatMap(({ check }) => check?.tried ?? []).find(({ permission }) => permission.name === name);
 }
 

@@ -5,7 +5,7 @@ import type { Input } from '../../cli/app/parameter.ts';
 import { tenantInUse } from '../../cli/app/tenant-mark.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { formatDuration } from '../../cli/output/time.ts';
-import { READ_PERMISSIONS, type Tried } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, type TriedPermission } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, type KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
 import { type Check, fail, type Found, LIMIT_MS, skip, warn } from './check.ts';
@@ -71,7 +71,7 @@ function keyChecks(context: Context, { kind, check, failure }: KeyReport): Check
   return [{ name: `${kind} key`, try: tryKey }, ...check.tried.map(permissionCheck)];
 }
 
-function permissionCheck({ permission: { name, kind }, status, error }: Tried): Check {
+function permissionCheck({ permission: { name, kind }, status, error }: TriedPermission): Check {
   const feature = disabledFeatureOf(error);
   const cure = feature
     ? `If you need it, ask the service's support to enable ${feature} for the tenant.`

@@ -50,7 +50,9 @@ describe('misspelled variables', () => {
   });
 
   it('a variable that may name where paid work is recorded stops work that costs money, unless the right one is set', () => {
-    expect(refusal({ SVC_LEDGR: 'x' })).toBe('Nothing was sent. Rename it to SVC_LEDGER, or unset it.');
+    expect(refusal({ SVC_LEDGR: 'x' })).toBe(
+      'Nothing was sent: without SVC_LEDGER, rows could be paid for twice. Rename SVC_LEDGR to SVC_LEDGER, or unset it.',
+    );
     expect(refusal({ SVC_STATEDIR: '/x' })).toContain('SVC_STATE_DIR');
     expect(refusal({ SVC_LEDGR: 'x', SVC_LEDGER: 'y' })).toBeUndefined();
     expect(refusal({ SVC_PROFIEL: 'x' })).toBeUndefined();

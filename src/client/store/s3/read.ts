@@ -1,3 +1,5 @@
+// Reads and lists the objects of a bucket.
+
 import { SvcError } from '../../../base/errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
 import { TransportFailure } from '../../http/failure.ts';
@@ -7,14 +9,14 @@ import { decodedUri } from '../../../schema/address.ts';
 import { MAX_TEXT_BYTES, type StoredFile } from '../store.ts';
 import type { S3Requests } from './requests.ts';
 
-/** The size of the ranges in which objects are read. Each is read completely into memory, even if the reader is slow. */
+/** The size of the ranges in which objects are read. Each range is read into memory at once, even if its consumer is slow. */
 const RANGE = 8 * 1024 * 1024;
 
 const EMPTY_PART = new TransportFailure('reset', 'body', 'the store sent an empty part');
 
 /**
- * Yields the bytes of an object or of a part of it. A body that breaks off is resumed from the same version of the object.
- * @throws SvcError `not_found`, `checksum_mismatch` if the object changed meanwhile
+ * Yields the bytes of an object or of a part of the object. Resumes a body that breaks off, from the same version of the object.
+ * @throws SvcError `not_found`, `checksum_mismatch` if the object changed while it was read
  */
 export async function* readObject(
   requests: S3Requests,
@@ -35,7 +37,7 @@ export async function* readObject(
     at += bytes.byteLength;
     if (bytes.byteLength > 0) yield bytes;
     if (received.failure === undefined && !Number.isFinite(total)) return;
-    // Without a new byte, the next request would be the same one.
+    // Without new bytes, the next request would be the same again.
     const isEmpty = bytes.byteLength === 0 && at < Math.min(total, to);
     const failure = received.failure ?? (isEmpty ? EMPTY_PART : undefined);
     if (failure === undefined) continue;
@@ -48,7 +50,7 @@ export async function* readObject(
   }
 }
 
-/** Requests a range. The first request has no ETag to match. Undefined if the object ends before the range. */
+/** Requests a range. The first request has no ETag to match. Returns undefined if the object ends before the range. */
 async function openRange(
   requests: S3Requests,
   path: string,
@@ -62,7 +64,7 @@ async function openRange(
     action: 's3:GetObject',
     path,
     headers: isFirst ? { range } : { range, 'if-match': etag },
-    wanted: isFirst ? [416] : [412, 416],
+    handled: isFirst ? [416] : [412, 416],
   });
   const isRest = response.status === 206 ? startOf(response) === at : at === 0;
   if (refusal === undefined && isRest) return response;
@@ -94,7 +96,7 @@ export async function* listObjects(requests: S3Requests, prefix: string, after?:
       if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), ...facts };
 }
 
-/** Lists the names directly below the location. The name of a folder ends with a slash, however many objects it has. */
+/** Lists the names directly below the location. The names of folders end with a slash. */
 export async function listNames(requests: S3Requests): Promise<string[]> {
   const { prefix } = requests.location;
   const keys: string[] = [];
@@ -106,7 +108,7 @@ export async function listNames(requests: S3Requests): Promise<string[]> {
 }
 
 async function* listPages(requests: S3Requests, range: Readonly<Record<string, string>>) {
-  // The first keys and the tokens of earlier pages. A list that comes to one of them again would never end.
+  // The first key and the token of each page. A list that repeats one of them would never end.
   const seen = new Set<string>();
   let token: string | undefined;
   for (;;) {
@@ -162,17 +164,17 @@ function unexpected({ location }: S3Requests, what: string): SvcError {
   });
 }
 
-/** Returns the content of all elements with this name and any namespace prefix; nothing if the text is not XML. */
+/** Returns the content of all elements of this name, with any namespace prefix; none if the text is not XML. */
 export function elements(xml: string, name: string): string[] {
   const begin = new RegExp(`<(?:\\w{1,32}:)?${name}(?:\\s[^<>]{0,1000})?>`, 'g');
   const end = new RegExp(`</(?:\\w{1,32}:)?${name}\\s{0,10}>`, 'g');
-  const found: string[] = [];
+  const contents: string[] = [];
   for (;;) {
     const opened = begin.exec(xml);
     end.lastIndex = begin.lastIndex;
     const closed = opened && end.exec(xml);
-    if (!closed) return found;
-    found.push(xml.slice(begin.lastIndex, closed.index));
+    if (!closed) return contents;
+    contents.push(xml.slice(begin.lastIndex, closed.index));
     begin.lastIndex = end.lastIndex;
   }
 }

@@ -1,3 +1,5 @@
+// Sends signed requests to a bucket.
+
 import { createHash, getFips } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
@@ -29,12 +31,12 @@ export interface S3Connection {
   readonly trace?: Trace | undefined;
 }
 
-/** A body that can be sent repeatedly, because each attempt opens it again. */
+/** A request body that each attempt can open again. */
 export interface S3Body {
   readonly bytes: number;
   /** The hash in hexadecimal. */
   readonly sha256: string;
-  /** The hash in base64, without which a bucket with Object Lock refuses objects; undefined where FIPS mode allows no MD5. */
+  /** The MD5 in base64, which a bucket with Object Lock requires; undefined in FIPS mode, which allows no MD5. */
   readonly md5: string | undefined;
   readonly isText: boolean;
   open(): string | AsyncIterable<Uint8Array>;
@@ -49,7 +51,7 @@ export function textBody(text: string): S3Body {
   return { ...bytesBody(Buffer.from(text)), isText: true, open: () => text };
 }
 
-/** Returns a file as a body. @throws SvcError `local` if it cannot be read */
+/** Returns a file as a body. @throws SvcError `local` if the file cannot be read */
 export async function fileBody({ path, bytes, sha256 }: LocalFile): Promise<S3Body> {
   const source = await fileSource(path);
   const hash = md5Hash();
@@ -61,33 +63,34 @@ function md5Hash() {
   return getFips() === 1 ? undefined : createHash('md5');
 }
 
-/** A request. Its path is relative to the prefix of the location. An empty path is the bucket itself. */
+/** A request to a bucket. */
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   readonly action: S3Action;
+  /** The path of an object below the prefix of the location; empty for the bucket itself. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: S3Body | undefined;
-  /** Whether to send the request over a connection of its own. A conditional write always does. */
+  /** Whether to use a new connection. Conditional writes always do. */
   readonly fresh?: boolean | undefined;
-  /** Unsuccessful statuses that the caller handles. The body of such a response was already read. */
-  readonly wanted?: readonly number[] | undefined;
-  /** The most bytes to read of a successful response. Reading is part of the attempt, so a body that breaks off is requested again. */
+  /** Unsuccessful statuses that the caller handles itself. The response's body is then already read. */
+  readonly handled?: readonly number[] | undefined;
+  /** The maximum size of a successful response, whose body is then read here. A body that breaks off is requested again. */
   readonly bodyLimit?: number | undefined;
 }
 
 export interface S3Response {
   readonly response: HttpResponse;
-  /** The refusal: a status that is no success, or a web page instead of an object or the response to a write. */
+  /** Set for an unsuccessful status, and for a web page instead of the store's response. */
   readonly refusal: S3Refusal | undefined;
-  /** The body of a success, if the request has a limit for it. */
+  /** The body of a success, if the request has a `bodyLimit`. */
   readonly body: ReadBody | undefined;
   /** Whether an earlier attempt may have had an effect. */
   readonly wasUnclear: boolean;
 }
 
-const NOTHING = sha256Of('');
+const EMPTY_SHA256 = sha256Of('');
 
 type AttemptResult = Omit<S3Response, 'wasUnclear'> | { readonly failure: TransportFailure };
 
@@ -96,7 +99,7 @@ interface AttemptHistory {
   skewed: boolean;
 }
 
-/** Sends signed requests to a bucket. All of them are idempotent, so they are retried. */
+/** Sends signed requests to a bucket, with retries: all these requests are idempotent. */
 export class S3Requests {
   readonly location: BucketLocation;
   readonly #connection: S3Connection;
@@ -108,7 +111,7 @@ export class S3Requests {
     this.#storeClock = new ServiceClock(connection.clock);
   }
 
-  /** Sends a request, with retries, until there is a response. @throws SvcError, or the reason of the signal */
+  /** Sends a request until there is a response. @throws SvcError, or the signal's reason */
   async send(request: S3Request): Promise<S3Response> {
     const { settings, location, trace } = this.#connection;
     const key = request.path === '' && request.query ? '' : location.prefix + request.path;
@@ -121,7 +124,7 @@ export class S3Requests {
   }
 
   #judge(
-    { method, wanted = [] }: S3Request,
+    { method, handled = [] }: S3Request,
     url: URL,
     seen: AttemptHistory,
     outcome: AttemptResult,
@@ -133,10 +136,10 @@ export class S3Requests {
       return { error };
     }
     const { response, refusal } = outcome;
-    if (refusal === undefined || wanted.includes(refusal.status))
+    if (refusal === undefined || handled.includes(refusal.status))
       return { value: { ...outcome, wasUnclear: seen.unclear } };
     const error = s3Error(refusal);
-    // The response has shown the store's time, which the next signature uses.
+    // The next signature uses the store's time, which this response contained.
     const atOnce = refusal.error.code === 'RequestTimeTooSkewed' && !seen.skewed;
     if (!atOnce && !mayRetryRequest(refusal)) throw error;
     seen.skewed ||= atOnce;
@@ -151,14 +154,14 @@ export class S3Requests {
     attempt: number,
   ): Promise<AttemptResult> {
     const { settings, location, transport, signal, clock, trace } = this.#connection;
-    const sha256 = body?.sha256 ?? NOTHING;
+    const sha256 = body?.sha256 ?? EMPTY_SHA256;
     const now = this.#storeClock.now();
     const checked = body?.md5 === undefined ? headers : { ...headers, 'content-md5': body.md5 };
     const signed = await signedHeaders({ method, url, headers: checked, sha256, now }, settings);
     const length = method === 'PUT' ? { 'content-length': String(body?.bytes ?? 0) } : {};
     try {
       const all = { ...signed, ...length, 'user-agent': `svc/${VERSION}` };
-      // A conditional write that the transport repeated unnoticed would be refused because of its first copy.
+      // On a reused connection the transport may send a request twice, and the store would refuse the second copy.
       const isConditional = headers['if-none-match'] !== undefined;
       const sent = { method, url, headers: all, body: body?.open(), limits: FILE_LIMITS, signal };
       const response = await tracedExchange(
@@ -169,7 +172,7 @@ export class S3Requests {
       this.#storeClock.learn(response.header('date'));
       const isSuccess = response.status >= 200 && response.status < 300;
       const isRead = method === 'GET' || method === 'HEAD';
-      // No object of svc is a web page, so a proxy sent it. A list is judged by its content.
+      // svc stores no web pages, so a page instead of an object is from a proxy. A list is checked by its content.
       const isForeign = isRead && path !== '' && hasPageType((name) => response.header(name));
       if (isSuccess && isRead && !isForeign) {
         const received = bodyLimit === undefined ? undefined : await response.read(bodyLimit);
@@ -179,7 +182,7 @@ export class S3Requests {
       const { meaning, origin, error, text } = await readStoreResponse(response);
       if (meaning < 300 && !isForeign && origin === 'store') return { response, refusal: undefined, body: undefined };
       const region = response.header('x-amz-bucket-region') ?? elementText(text, 'Region');
-      // Stores also name the region where it is not the problem.
+      // Stores also name the region when it is right.
       const otherRegion = region === settings.region ? undefined : plain(region);
       const seen = { status: meaning, received: response.status, origin };
       const refusal = { location, url, action, ...seen, error, region: otherRegion };
@@ -191,7 +194,7 @@ export class S3Requests {
   }
 }
 
-// 409 means that another write of the object is under way. A body that was sent too slowly results in 400.
+// 409 means that another write of the object is under way. A body sent too slowly leads to 400 with RequestTimeout.
 function mayRetryRequest({ status, error }: S3Refusal): boolean {
   return status === 409 || isTransient({ status }) || error.code === 'RequestTimeout' || error.code === 'SlowDown';
 }

@@ -1,3 +1,5 @@
+// Explains the errors of object stores.
+
 import { type ErrorCode, SvcError } from '../../../base/errors.ts';
 import { displayHost } from '../../../schema/address.ts';
 import { ownMember } from '../../../schema/own-member.ts';
@@ -12,17 +14,17 @@ export interface S3Refusal {
   readonly location: BucketLocation;
   readonly url: URL;
   readonly action: S3Action;
-  /** The status, or that of the error in a success. */
+  /** The status of the error, which a store may send in the body of a success. */
   readonly status: number;
-  /** The status as it came. */
+  /** The status of the response. */
   readonly received: number;
   readonly origin: Origin;
   readonly error: StoreError;
-  /** The region of the bucket, as reported by the store, if it is another than the one that is set. */
+  /** The region of the bucket that the store reports, if different from the configured region. */
   readonly region: string | undefined;
 }
 
-/** Returns the error for an unsuccessful response, by the store's error code or else by its status. */
+/** Returns the error for an unsuccessful response, chosen by the store's error code, else by the status. */
 export function s3Error(refusal: S3Refusal): SvcError {
   const { location, url, action, status, received, error, region } = refusal;
   const { code, words, hint } = explanationOf(refusal);
@@ -38,7 +40,7 @@ export function s3Error(refusal: S3Refusal): SvcError {
   });
 }
 
-/** The parts of an error. `{bucket}`, `{action}` and `{region}` are replaced by those of the request. */
+/** The parts of an error, with placeholders `{bucket}`, `{action}` and `{region}`. */
 interface Explanation {
   readonly code: ErrorCode;
   readonly words: string;
@@ -51,7 +53,7 @@ const REJECTED: Explanation = {
   hint: 'Check that AWS_ENDPOINT_URL_S3 is an S3-compatible store, then fix what the message names.',
 };
 
-/** The explanations by error codes of stores, by statuses, and by a few names that svc defines. */
+/** The explanations by store error code, by status, and by a few names that `explanationNames` returns. */
 const EXPLANATIONS = new Map(rows.flatMap((row) => row.for.map((one) => [one, row as Explanation] as const)));
 
 function explanationOf({ status, action, error, region, origin }: S3Refusal): Explanation {

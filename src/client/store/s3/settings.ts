@@ -8,7 +8,7 @@ export interface S3Settings {
   readonly secretAccessKey: string;
   readonly sessionToken: string | undefined;
   readonly region: string;
-  /** The address of a store other than AWS. The bucket is then in the path. */
+  /** The address of a store other than AWS, where the bucket is in the path. */
   readonly endpoint: URL | undefined;
 }
 
@@ -16,7 +16,7 @@ export const S3_SECRETS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SE
 
 const DEFAULT_REGION = 'us-east-1';
 
-/** Reads the settings. @throws SvcError `key_missing`, `config`, which never show a value */
+/** Reads the settings. Errors never show a value. @throws SvcError `key_missing`, `config` */
 export function s3Settings(environment: Environment): S3Settings {
   const read = (...names: string[]): string | undefined =>
     names.map((name) => environment[name]?.trim()).find((value) => value !== undefined && value !== '');

@@ -24,17 +24,18 @@ import { parseBucketLocation, s3Settings } from './settings.ts';
 /** The time after which a concurrent write is visible. */
 const SETTLE_MS = 2_000;
 
-/** How often an object is looked for that the store confirmed: replicas may show it later. */
+/** How often svc looks for an object that the store confirmed, since replicas may show it later. */
 const LOOKS = 5;
 
-/** How often many writers send the same bytes while the store says that another write is under way. */
+/** How often a write is tried while the store reports another write of the same name. */
 const ATTEMPTS = 4;
-/** The pause before the next of these attempts, times the number of attempts so far. */
+/** The pause after the first attempt or look; later pauses are multiples of it. */
 const PAUSE_MS = 250;
 
 /**
- * A store in a bucket. Each file is written under the condition that its name is free. For one writer, a store that does not
- * know the condition is looked at first; for many it is refused, since two machines could both find nothing.
+ * A store in a bucket. Each file is written under the condition that its name is free. If the store does not support such
+ * conditions, a single writer checks the name first; several writers get an error, since two machines could both find the
+ * name free.
  */
 export class S3Store implements Store {
   readonly name: string;
@@ -44,9 +45,9 @@ export class S3Store implements Store {
   readonly #content: StoreContent;
   readonly #requests: S3Requests;
   readonly #id: string;
-  /** Whether the store honors the condition of a write; undefined before it was tried. */
+  /** Whether the store honors the condition of a write; undefined before the first attempt. */
   #honorsCondition: boolean | undefined;
-  /** The top folders in which the store let these credentials look at an object. A refusal there means that there is none. */
+  /** The top folders in which these credentials could read an object. There, a refusal means that the object does not exist. */
   readonly #seenFolders = new Set<string>();
   #hasWarned = false;
 
@@ -87,9 +88,9 @@ export class S3Store implements Store {
       action: 's3:GetObject',
       path: file,
       bodyLimit: most,
-      // What another connection shows is what another machine sees.
+      // A new connection sees the same as another machine would.
       fresh: this.#content.writers !== 'one',
-      wanted: [404],
+      handled: [404],
     });
     if (refusal !== undefined) {
       if (refusal.error.code === 'NoSuchBucket') throw s3Error(refusal);
@@ -115,15 +116,15 @@ export class S3Store implements Store {
   async put(file: string, text: string): Promise<void> {
     const body = textBody(text);
     await this.#requests.send({ method: 'PUT', action: 's3:PutObject', path: file, body });
-    // Another machine may have replaced it since, so that other bytes are no fault.
+    // Checks only that the file exists: another machine may have replaced it already.
     await this.#requireStored(file);
   }
 
   async remove(file: string): Promise<void> {
-    await this.#requests.send({ method: 'DELETE', action: 's3:DeleteObject', path: file, wanted: [404] });
+    await this.#requests.send({ method: 'DELETE', action: 's3:DeleteObject', path: file, handled: [404] });
   }
 
-  /** Locks out other runs on this machine. Runs on other machines fail to commit. */
+  /** Locks out other runs on this machine. Runs on other machines are not locked out; their commits fail. */
   async lock<T>(work: () => Promise<T>): Promise<T> {
     makeDirectory(path.dirname(this.workDirectory));
     return workAlone(this, { noun: this.#content.noun, lock: `${this.workDirectory}.lock` }, this.#host, work);
@@ -135,11 +136,11 @@ export class S3Store implements Store {
     return (await (isOne ? this.#createAlone(path, body) : this.#createAmongMany(path, body))) ? 'created' : 'exists';
   }
 
-  /** Creates an object beside writers that look for it first. False if it exists, unless an earlier attempt created it. */
+  /** Creates an object as the only writer. Returns false if the object exists, unless an earlier attempt created it. */
   async #createAlone(path: string, body: S3Body): Promise<boolean> {
     if (this.#honorsCondition === false) return this.#checkAndPut(path, body);
-    // A store that ignores the condition would overwrite the object, so it is checked first. If that check is refused, the write
-    // is tried, because its error explains more.
+    // A store that ignores the condition would overwrite the object, so svc checks for the object first. If the store refuses
+    // the check, svc tries the write, whose error explains more.
     const isUntried = this.#honorsCondition === undefined && body.isText;
     if (isUntried && (await this.#exists(path, [301, 307, 400, 403, 404]))) return false;
     const sent = await this.#putNew(path, body);
@@ -163,14 +164,14 @@ export class S3Store implements Store {
         path,
         body,
         headers: { 'if-none-match': '*' },
-        wanted: [403, 409, 412, 501],
+        handled: [403, 409, 412, 501],
       });
       this.isVersioned ||= response.header('x-amz-version-id') !== undefined;
       if (refusal === undefined) return this.#hasBytes(path, body);
       if (refusal.status === 412) return false;
       if (refusal.status === 403) throw this.#forbidden(refusal);
       if (refusal.status === 501) throw this.#withoutCondition();
-      // 409 means that another write of the same name is under way, which may still fail.
+      // 409 means that another write of the same name is under way, and that write may still fail.
       if (attempt === ATTEMPTS)
         throw new SvcError('server', `${this.name}: another write of ${path} does not end`, {
           status: 409,
@@ -180,19 +181,19 @@ export class S3Store implements Store {
     }
   }
 
-  /** Compares an object with what was just written: a store whose replicas agree later may confirm two writers. */
+  /** Compares an object with the written bytes: a store whose replicas agree later may confirm two writers. */
   async #hasBytes(path: string, { bytes, sha256 }: S3Body): Promise<boolean> {
     for (let look = 1; look <= LOOKS; look += 1) {
       const found = await this.read(path, Math.max(bytes, 64 * 1024));
       if (found !== undefined) return sha256Of(found) === sha256;
       await this.#host.clock.sleep(PAUSE_MS * look, this.#host.signal);
     }
-    throw new SvcError('server', `${this.name}: the store confirmed ${path}, and does not show it`, {
+    throw new SvcError('server', `${this.name}: the store confirmed ${path}, but does not return it`, {
       retryable: true,
     });
   }
 
-  /** A 403 is also the response to credentials that are wrong or have expired. */
+  /** Returns the error for a 403, which may also mean wrong or expired credentials. */
   #forbidden(refusal: S3Refusal): SvcError {
     const error = s3Error(refusal);
     if (error.code !== 'forbidden') return error;
@@ -207,7 +208,8 @@ export class S3Store implements Store {
     );
   }
 
-  // 409 means that another write of the object is under way, which may still fail. Undefined if the object is there afterwards.
+  // 409 means that another write of the object is under way, and that write may still fail. Returns undefined if the object exists
+  // after a 409.
   async #putNew(path: string, body: S3Body): Promise<S3Response | undefined> {
     try {
       return await this.#put(path, body, true);
@@ -219,7 +221,7 @@ export class S3Store implements Store {
     }
   }
 
-  // A store may silently ignore the condition. Writing the same bytes again shows this and is harmless.
+  // Writes the same bytes again, to find out whether the store silently ignores the condition.
   async #probe(path: string, body: S3Body): Promise<boolean> {
     const sent = await this.#putNew(path, body);
     this.#honorsCondition = sent === undefined || sent.refusal?.status === 412;
@@ -240,16 +242,16 @@ export class S3Store implements Store {
     const { refusal } = await this.#put(path, body, false);
     if (refusal !== undefined) throw s3Error(refusal);
     if (!body.isText) await this.#requireStored(path, body);
-    // The name of a segment includes its hash, so every writer writes the same bytes.
+    // The name of a local file includes its hash, so every writer writes the same bytes.
     return !body.isText || this.#isLast(path, body);
   }
 
-  async #exists(path: string, wanted: readonly number[]): Promise<boolean> {
-    const request = { method: 'HEAD', action: 's3:GetObject', path, wanted } as const;
+  async #exists(path: string, handled: readonly number[]): Promise<boolean> {
+    const request = { method: 'HEAD', action: 's3:GetObject', path, handled } as const;
     return (await this.#requests.send(request)).refusal === undefined;
   }
 
-  // Without conditions, several writers may succeed. After a pause, the object shows which was last.
+  // Without conditions, several writers may succeed. After a pause, the object has the bytes of the last writer.
   async #isLast(path: string, body: S3Body): Promise<boolean> {
     await this.#host.clock.sleep(SETTLE_MS, this.#host.signal);
     return this.#isThere(path, body);
@@ -262,7 +264,7 @@ export class S3Store implements Store {
       path,
       body,
       headers: isNew ? { 'if-none-match': '*' } : {},
-      wanted: isNew ? [400, 412, 501] : [],
+      handled: isNew ? [400, 412, 501] : [],
     });
     const { refusal } = sent;
     if (refusal?.status === 400 && !isAboutCondition(refusal.error.code)) throw s3Error(refusal);
@@ -270,15 +272,15 @@ export class S3Store implements Store {
   }
 
   /**
-   * Looks at an object that the store confirmed, before a record names it. Credentials that may only write cannot look,
-   * which is one warning.
+   * Checks that a confirmed object is really stored, before a record names the object. Credentials that may not read get a
+   * single warning instead.
    */
   async #requireStored(path: string, body?: S3Body): Promise<void> {
     const folder = path.split('/', 1).join('');
-    const request = { method: 'HEAD', action: 's3:GetObject', path, wanted: [403, 404], fresh: true } as const;
+    const request = { method: 'HEAD', action: 's3:GetObject', path, handled: [403, 404], fresh: true } as const;
     for (let look = 1; look <= LOOKS; look += 1) {
       const { response, refusal } = await this.#requests.send(request);
-      if (refusal?.status === 403 && !this.#seenFolders.has(folder)) return this.#warnOfBlindness();
+      if (refusal?.status === 403 && !this.#seenFolders.has(folder)) return this.#warnOfNoRead();
       if (refusal === undefined) {
         this.#seenFolders.add(folder);
         if (body === undefined) return;
@@ -288,14 +290,14 @@ export class S3Store implements Store {
       }
       await this.#host.clock.sleep(SETTLE_MS, this.#host.signal);
     }
-    throw new SvcError('server', `${this.name}: the store confirmed ${path}, and does not have it as it was sent`, {
-      hint: 'Run the command again later: no record names the file.',
-      retryable: true,
-      facts: { path },
-    });
+    throw new SvcError(
+      'server',
+      `${this.name}: the store confirmed ${path}, but does not have the bytes that were sent`,
+      { hint: 'Run the command again later: no record names the file.', retryable: true, facts: { path } },
+    );
   }
 
-  #warnOfBlindness(): void {
+  #warnOfNoRead(): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     this.#host.onWarning?.(
@@ -303,7 +305,7 @@ export class S3Store implements Store {
     );
   }
 
-  // Whether the object has these bytes, because an attempt without a response may have written it.
+  // Whether the object has these bytes, since an attempt without a response may have written them.
   async #isThere(path: string, { sha256 }: S3Body): Promise<boolean> {
     try {
       return (await sha256OfAll(readObject(this.#requests, path))) === sha256;
