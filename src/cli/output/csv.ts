@@ -110,15 +110,8 @@ export function csvRow(cells: readonly string[]): string {
 
 /** Formats lines of CSV. A row with a single empty cell becomes `""`, because readers skip a blank line. */
 export function csvRows(rows: readonly (readonly Cell[])[]): string {
-  return rows.every(isPlain) ? rows.map((row) => `${row.join(',')}\n`).join('') : stringifyRows(rows, false);
+  return stringifyRows(rows, false);
 }
-
-/** Tells whether no cell of a row needs quotes, as in most rows, for which csv-stringify takes many times as long. */
-function isPlain(row: readonly Cell[]): boolean {
-  return row.length > 1 && row.every((cell) => PLAIN.test(String(cell)));
-}
-
-const PLAIN = /^(?:[\w.-][\w.:-]*)?$/;
 
 /**
  * Formats lines of CSV for a spreadsheet: a quote precedes text that would run as a formula.
