@@ -1,3 +1,5 @@
+// Authenticates a session, and remembers which sessions this machine may have authenticated.
+
 import path from 'node:path';
 import { isSvcError } from '../base/errors.ts';
 import { makeDirectory } from '../base/files/directory.ts';

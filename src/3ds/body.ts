@@ -1,3 +1,5 @@
+// Reads, changes and checks the body of an authentication.
+
 import { SvcError } from '../base/errors.ts';
 import { didYouMean, questionOf } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';

@@ -1,3 +1,5 @@
+// Checks the body of an authenticate request against the interface.
+
 import type * as z from 'zod/mini';
 import { containsCardNumber } from '../base/security/card-number.ts';
 import { nearest } from '../base/security/typed-word.ts';

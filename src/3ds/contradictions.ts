@@ -1,3 +1,5 @@
+// Finds contradictions in the body of an authenticate request: between its fields, with public tables, and with EMV 3-D Secure.
+
 import { containsCardNumber } from '../base/security/card-number.ts';
 import { DAY_MS } from '../schema/durations.ts';
 import { ownValue } from '../schema/three-ds/fields.ts';

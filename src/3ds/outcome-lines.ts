@@ -1,3 +1,5 @@
+// Explains the outcome of an authentication in lines of text.
+
 import type { Meaning } from '../cli/glossary/glossary.ts';
 import { THREE_DS_MEANINGS } from './glossary.ts';
 

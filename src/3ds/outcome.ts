@@ -1,3 +1,5 @@
+// Reads the outcome of an authentication, waits for it, and reports it.
+
 import { type ErrorCode, type ErrorDetails, isSvcError, SvcError } from '../base/errors.ts';
 import { memberWithText } from '../base/json/exact.ts';
 import type { Context } from '../cli/app/command.ts';

@@ -1,3 +1,5 @@
+// Runs a scenario of a test suite: one authentication with its expected outcome.
+
 import path from 'node:path';
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';

@@ -1,3 +1,5 @@
+// Finds the card for a session: a token, a token intent, or a test card of the sandbox.
+
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { isLoopbackHost } from '../schema/address.ts';

@@ -1,3 +1,5 @@
+// Sets values in the body of an authentication (`--set`).
+
 import { SvcError } from '../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
 import { withAssignments } from '../cli/app/assignment.ts';

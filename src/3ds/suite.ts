@@ -1,3 +1,5 @@
+// Reads a suite of authentication scenarios from a file.
+
 import { SvcError } from '../base/errors.ts';
 import { containsCardNumber } from '../base/security/card-number.ts';
 import { didYouMean, typedWord } from '../base/security/typed-word.ts';

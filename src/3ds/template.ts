@@ -1,3 +1,5 @@
+// Makes the template of an authentication body that a person fills in.
+
 import { isObject } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
 import { DAY_MS } from '../schema/durations.ts';

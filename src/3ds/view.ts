@@ -1,3 +1,5 @@
+// The views of 3DS sessions and authentications.
+
 import { exactMembers } from '../base/json/exact.ts';
 import { fieldPaths, isObject, statusAmong, type Tone, type View } from '../cli/output/view.ts';
 import type { Authentication, ThreeDsSession } from '../schema/three-ds/session.ts';

@@ -1,3 +1,5 @@
+// Forwards events to a target, and replays a journal.
+
 import type { Clock } from '../base/system.ts';
 import { exchange } from '../client/http/exchange.ts';
 import { TransportFailure } from '../client/http/failure.ts';

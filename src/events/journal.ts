@@ -1,3 +1,5 @@
+// The journal of received events.
+
 import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';

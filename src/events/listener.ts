@@ -1,3 +1,5 @@
+// Receives events, journals them and passes them on.
+
 import { SvcError } from '../base/errors.ts';
 import type { Environment } from '../base/system.ts';
 import { createTransport, type Transport } from '../client/http/transport.ts';

@@ -1,3 +1,5 @@
+// Reports forwarded, refused and unsent events.
+
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';

@@ -1,3 +1,5 @@
+// Passes events to a target or a command, each at its own pace.
+
 import { headersToForward, type ReceivedEvent } from '../client/webhooks/received.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
 import { Unsent } from './unsent.ts';

@@ -1,3 +1,5 @@
+// The event types that `svc events trigger` offers.
+
 import { EVENT_TYPES } from '../schema/account-updater.ts';
 
 /** The event types that `svc events trigger` offers: the interface's, and others that were seen. Any other needs --type. */

@@ -1,3 +1,5 @@
+// Keeps the ids of events that did not reach a target.
+
 import { isUnsafe } from '../cli/output/text.ts';
 import type { Choice } from './forward.ts';
 

@@ -1,3 +1,5 @@
+// The options of commands that start or control a sandbox.
+
 import { statSync } from 'node:fs';
 import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
 import { readRegularFileSync } from '../base/files/read.ts';

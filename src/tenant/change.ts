@@ -1,3 +1,5 @@
+// Merges and compares changes of a tenant.
+
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../base/errors.ts';
 import { exactMembers } from '../base/json/exact.ts';

@@ -1,3 +1,5 @@
+// The view of a tenant, and of its changes.
+
 import type { Context } from '../cli/app/command.ts';
 import { factsOf, tenantTone } from '../cli/app/tenant-mark.ts';
 import { jsonLine } from '../cli/output/formats.ts';

@@ -5,18 +5,18 @@ import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Doubt } from '../request/checks.ts';
 import { dateIn, type Expiration, type ReadDate } from './prepare-date.ts';
 
-/** What the days and the times of a column of expirations say of it. */
+/** Facts about the days and times in a column of expirations. */
 export interface DateFacts {
-  /** What to say of the days; undefined where they say nothing. */
+  /** A note about the days; undefined if nothing is notable. */
   readonly days: string | undefined;
   readonly doubts: readonly Doubt[];
-  /** Why it is not known in which calendar times are meant; undefined where it is. */
+  /** Why the time zone of the dates is not clear; undefined if it is. */
   readonly zone: string | undefined;
 }
 
-/** The share of days that may be neither the first nor the last of a month. */
+/** The largest share of days that are neither the first nor the last of a month, in a column of expirations. */
 const FEW_DAYS = 0.02;
-/** Calendars are at most this far from UTC. */
+/** The largest distance of a time zone from UTC. */
 const FARTHEST_ZONE = 14 * HOUR_MS;
 const LAST_DAYS = 31;
 
@@ -58,7 +58,7 @@ export class DateCounter {
 
   found(): DateFacts {
     const zone = this.#zone();
-    // In the wrong calendar, the days say nothing.
+    // In the wrong time zone, the days prove nothing.
     return { days: this.#text(), doubts: zone === undefined ? this.#doubts() : [], zone };
   }
 
@@ -95,14 +95,14 @@ export class DateCounter {
   }
 }
 
-/** Returns the other month that an instant is in, in some calendar; undefined if there is none. */
+/** Returns the month of an instant in some other time zone; undefined if all zones agree. */
 function otherMonth(instant: number, { year, month }: Expiration): Expiration | undefined {
   return [-FARTHEST_ZONE, FARTHEST_ZONE]
     .map((shift) => dateIn('UTC', instant + shift))
     .find((date) => date !== undefined && (date.year !== year || date.month !== month));
 }
 
-/** Tells whether a date is the last of its month, or 28 February: programs that know no leap years write that. */
+/** Tells whether a date is the last of its month, or 28 February, as programs without leap years write it. */
 function isLastDay({ year, month, day }: ReadDate): boolean {
   const next = new Date(Date.UTC(2000 + Number(year), Number(month) - 1, day) + DAY_MS);
   return next.getUTCDate() === 1 || (month === '02' && day === 28);

@@ -1,6 +1,8 @@
+// Finds columns of an export that look like an expiration.
+
 import { monthOfName, readExpiration } from './prepare-date.ts';
 
-/** The number of filled cells of a column that are looked at. */
+/** The number of filled cells that are examined in a column. */
 const MOST_CELLS = 1_000;
 /** The share of cells that must be dates. */
 const LEAST_DATES = 0.9;
@@ -12,7 +14,7 @@ export class ExpirationCandidates {
   readonly #columns: readonly Column[];
   readonly #thisMonth: number;
 
-  /** `taken` are the columns that are something else, and `now` the time that makes a date past. */
+  /** `taken` are the columns with another meaning. `now` decides which dates are past. */
   constructor(width: number, taken: readonly number[], now: number) {
     const date = new Date(now);
     this.#thisMonth = date.getUTCFullYear() * 12 + date.getUTCMonth();
@@ -56,7 +58,7 @@ const LONGEST_DATE = 40;
 function monthOf(cell: string): number | undefined {
   if (cell.length > LONGEST_DATE || !isWritten(cell)) return undefined;
   const found = readExpiration(cell);
-  // A question about the column needs no certainty about the order.
+  // The order of an ambiguous date does not matter here: the operator is asked about the column anyway.
   const read = found !== undefined && 'orders' in found ? readExpiration(cell, found.orders.slice(0, 1)) : found;
   if (read === undefined || 'orders' in read) return undefined;
   return (2000 + Number(read.year)) * 12 + Number(read.month) - 1;

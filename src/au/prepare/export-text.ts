@@ -13,7 +13,7 @@ export interface DecodedText {
 /** Decodes an export piece by piece. */
 export interface ExportDecoder {
   decode(piece: Uint8Array): DecodedText;
-  /** Decodes what the last piece left. */
+  /** Decodes the rest of the last piece. */
   finish(): DecodedText;
 }
 

@@ -11,26 +11,26 @@ import { type ColumnPlaces, delimiterOf, isTokenName } from './prepare-columns.t
 import { readExpiration } from './prepare-date.ts';
 import type { RowFinding } from './prepare-problems.ts';
 
-/** The number of first lines among which the header is looked for. */
+/** The number of lines at the beginning of an export that may contain the header. */
 export const MOST_HEAD_LINES = 12;
 
-/** Where the rows of an export begin, and how their cells are separated. */
+/** The header of an export, and the separator of its cells. */
 export interface Header {
   /** The text of the header; of the first row if the operator names the columns. */
   readonly text: string;
-  /** The number of lines above it. */
+  /** The number of lines above the header. */
   readonly skipped: number;
   readonly delimiter: Delimiter;
 }
 
-/** Tells whether a line names the tokens, so that no other line can be the header. */
+/** Tells whether a line has the name of the token column, so that it must be the header. */
 export function namesTokens(line: string, tokenName: string | undefined): boolean {
   return DELIMITERS.some((sign) => cellsOf(line, sign).some((cell) => isTokenName(cell, tokenName)));
 }
 
 /**
- * Finds the header among the first lines of an export: the first one, below a line with the separator or a type, or below
- * lines of a title, which have fewer cells. `tokenName` is the operator's name for the column of tokens.
+ * Finds the header among the first lines of an export. Above it may be a line with the separator or a type, or a title, whose
+ * lines have fewer cells. `tokenName` is the operator's name for the token column.
  * @throws SvcError `refused_input` for a table that is drawn with lines, or a header that can be separated in two ways
  */
 export function findHeader(
@@ -78,13 +78,13 @@ function cellsOf(line: string, delimiter: string): string[] {
   return split.fault === undefined ? split.cells.map((cell) => cell.trim()) : [];
 }
 
-/** Checks lines above a header, which are in no output, for card numbers. */
+/** Finds card numbers in the lines above the header, which no other check reads. */
 export function cardInTitle(lines: readonly string[]): RowFinding | undefined {
   const cells = lines.flatMap((line) => [line, ...line.split(/[,;\t|]/)]);
   return cells.some((cell) => containsCardNumber(cell, 'cell')) ? CARD_NUMBER : undefined;
 }
 
-/** Tells whether a line has data where a header has names: a token, a date, or mostly numbers. */
+/** Tells whether a line has data and not names: a token, a date, or mostly numbers. */
 export function isDataRow(cells: readonly string[]): boolean {
   return (
     cells.some((cell) => isUuid(cell) || (!isNumber(cell) && isDate(cell))) ||
@@ -111,8 +111,8 @@ export function withoutHeader(cells: readonly string[]): SvcError {
 }
 
 /**
- * Returns names for the columns of rows that have more or fewer cells than the header: those of the header where it fits from
- * the left or, as R names rows, from the right.
+ * Returns column names for rows with more or fewer cells than the header. The header's names are aligned from the left, or from
+ * the right if they fit there: R writes no name for its first column.
  */
 export function columnsOfRows(
   places: ColumnPlaces & Readonly<Record<string, number>>,

@@ -1,3 +1,5 @@
+// Reads the column names of an export, for completion.
+
 import { readStartSync } from '../../base/files/read.ts';
 import { splitCells } from '../csv-rows.ts';
 import { findHeader, isDataRow, MOST_HEAD_LINES } from './find-header.ts';
@@ -5,7 +7,7 @@ import { isShown } from './prepare-columns.ts';
 
 const MOST_BYTES = 65_536;
 
-/** Returns the names in the header of an export that may be shown; none of a file without a header, or that cannot be read. */
+/** Returns the column names of an export for completion; an empty list if the file has no header or cannot be read. */
 export function headerNames(file: string): string[] {
   const lines = startOf(file).split('\n', MOST_HEAD_LINES);
   const { text, delimiter } = findHeader(lines, { name: file, tokenName: undefined, hasHeader: true });

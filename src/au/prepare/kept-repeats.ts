@@ -1,7 +1,9 @@
+// Finds repeated rows of an export that differ in their kept columns.
+
 import { CountedLines } from '../request/request-file.ts';
 import { TokenTable } from '../request/token-table.ts';
 
-/** Finds repeated rows whose kept cells differ from those of the first row of their token and merchant, which are kept. */
+/** Finds repeated rows whose kept cells differ from the first row with the same token and merchant. Only the first is kept. */
 export class KeptRepeats {
   readonly lines = new CountedLines();
   /** Hashes of the keys and kept cells of the first rows. */

@@ -10,8 +10,8 @@ const DATE_BITS = 12;
 const DATE_MASK = 2 ** DATE_BITS - 1;
 
 /**
- * The rows of an export that come after the table of its first rows is full: hashes of their keys and the numbers of their
- * expirations, in bounded memory if it may use an overflow. A lookup in the full table takes as long as the rest of a row.
+ * The late rows of an export: those after the table of rows is full. Stores a hash of each key and the expiration as a number,
+ * with `openOverflow` in bounded memory.
  */
 export class LateRows {
   readonly #first: TokenTable;
@@ -30,12 +30,12 @@ export class LateRows {
     this.#rows.add(hash[0] ?? 0, hash[1] ?? 0, hash[2] ?? 0, date);
   }
 
-  /** Moves rows out of memory if there are many. To be called now and then between rows. */
+  /** Moves rows out of memory if there are many. Callers call it now and then between rows. */
   async relieve(): Promise<void> {
     await this.#rows.relieve();
   }
 
-  /** Finds the rows that repeat a late or a first one; undefined if there are none. Must be called once. */
+  /** Finds late rows that repeat another row; undefined without any. May be called only once. */
   async repeated(): Promise<RepeatedRows | undefined> {
     if (this.#isEmpty) return undefined;
     await this.#addFirst();
@@ -67,21 +67,21 @@ export class LateRows {
   }
 }
 
-/** Rows that are in an export more than once, for a second reading of it, which writes each of them once. */
+/** Repeated rows that were found late. A second reading of the export writes each of them once. */
 export class RepeatedRows {
-  /** The number of the latest expiration of each row, and above it the latest one read so far. */
+  /** For each row, the latest expiration in the low bits, and the latest one that this reading has seen above them. */
   readonly #dates: TokenTable;
 
   constructor(dates: TokenTable) {
     this.#dates = dates;
   }
 
-  /** Returns the number of the latest expiration of a row; 0 for a row that is not one of these. */
+  /** Returns the latest expiration of a repeated row as a number; 0 for any other row. */
   latestOf(key: string): number {
     return this.#dates.get(key) & DATE_MASK;
   }
 
-  /** Takes the next row. Returns whether it is the first with its key, or a repeat; undefined for a row that is not one of these. */
+  /** Takes the next row. Returns whether it is the first with its key or a repeat; undefined for a row without repeats. */
   take(key: string, date: number): 'first' | 'repeated' | 'later' | undefined {
     const dates = this.#dates.get(key);
     if (dates === 0) return undefined;

@@ -1,4 +1,6 @@
-/** The number of filled cells of a column that are looked at in detail. */
+// Finds columns of an export that look like the id of a merchant.
+
+/** The number of filled cells that are examined in a column. */
 const MOST_CELLS = 1_000;
 /** The share of cells that must look like ids. */
 const LEAST_IDS = 0.9;
@@ -25,7 +27,7 @@ export interface MerchantColumns {
 export class MerchantCandidates {
   readonly #columns: readonly Column[];
 
-  /** `taken` are the columns that are something else. */
+  /** `taken` are the columns with another meaning. */
   constructor(names: readonly string[], taken: readonly number[]) {
     const places = names.flatMap((name, place) => (isNamedMerchant(name) && !taken.includes(place) ? [place] : []));
     this.#columns = places.map((place) => ({
@@ -41,7 +43,7 @@ export class MerchantCandidates {
   take(cells: readonly string[]): void {
     for (const column of this.#columns) {
       const cell = cells[column.place]?.trim() ?? '';
-      // A header can be repeated below.
+      // The header may be repeated among the rows.
       if (cell === '' || cell === column.name) continue;
       // An export that is sorted by merchant begins with many rows of the first one.
       column.first ??= cell;
@@ -76,7 +78,7 @@ function isLikely({ hasSeveral, filled, different }: Column): boolean {
   return hasSeveral && (filled < FEW_CELLS || different.size <= filled / 2);
 }
 
-/** Tells whether a name is a word for a merchant, with words such as "no" or "account" behind it, but not "name" or "city". */
+/** Tells whether a column name means the id of a merchant: "merchant no" or "store account", but not "merchant city". */
 export function isNamedMerchant(name: string): boolean {
   const words = name
     .normalize('NFC')

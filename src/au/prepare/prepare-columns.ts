@@ -56,7 +56,7 @@ const SYNONYMS: Readonly<Record<PreparedColumn, readonly string[]>> = {
   merchant_id: ['merchantid', 'mid'],
 };
 
-/** Tells whether a name is that of the column of tokens: the operator's name for it, or a well-known one. */
+/** Tells whether a name means the token column: the operator's name for it, or a well-known one. */
 export function isTokenName(name: string, chosen: string | undefined): boolean {
   return chosen === undefined ? SYNONYMS.token.includes(plain(name)) : plain(name) === plain(chosen);
 }
@@ -118,7 +118,7 @@ function halfExpiration({ expiration_year: year, expiration_month: month }: Colu
     : { found: 'expiration_year', missing: 'expiration_month' };
 }
 
-/** The networks would get the half that was found, with whatever the token stores as the other. */
+/** Returns the error for a year without a month or a month without a year: the networks would fill in the stored other half. */
 function withoutHalf({ found, missing }: HalfExpiration, names: readonly string[]): SvcError {
   const problem = `a column is known as ${found}, and none as ${missing}`;
   return refused(`${problem}; the export has the columns ${shownNames(names)}`, { facts: { needs: missing, found } });
@@ -206,7 +206,7 @@ function unclear(
   found: readonly number[] = [],
 ): SvcError {
   const [first = 0, second = first] = found;
-  // Columns of the same name are told apart by their place alone.
+  // Columns with the same name differ only in their place.
   const isSame = first !== second && plain(names[first] ?? '') === plain(names[second] ?? '');
   const proposed = names.map((name, at) => (at === second || !isShown(name) ? '-' : name)).join(',');
   return refused(`${problem}; the export has the columns ${shownNames(names)}`, {

@@ -20,7 +20,7 @@ export const ORDER_NAMES: Readonly<Record<DateOrder, string>> = {
   serial: 'the day number of a spreadsheet',
 };
 
-/** Returns the orders in texts that name one or several, with commas. */
+/** Returns the orders in texts, each of which names one or several orders, separated by commas. */
 export function dateOrders(texts: readonly string[]): DateOrder[] {
   const names = texts.flatMap((text) => text.split(','));
   return DATE_ORDERS.filter((order) => names.some((name) => name.trim() === order));
@@ -32,11 +32,11 @@ export interface Expiration {
   readonly month: string;
 }
 
-/** An expiration that was read, with what the cell says beyond its year and month. */
+/** An expiration with the day or time that its cell also has. */
 export interface ReadDate extends Expiration {
   /** The day of the month. */
   readonly day?: number | undefined;
-  /** A time with a zone that is neither the beginning nor the end of a day there, in milliseconds. */
+  /** A time with a zone, in milliseconds, unless it is the beginning or the end of a day in that zone. */
   readonly instant?: number | undefined;
 }
 
@@ -120,7 +120,7 @@ export function zoneFormat(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Tells whether a cell is a year and a month with one digit behind a point, which may have lost a zero, as 2027.1. */
+/** Tells whether a cell such as 2027.1 may have lost a zero: a year, a point, and one digit. */
 export function hasLostZero(cell: string): boolean {
   return /^(?:20)?\d\d[.,]\d$/.test(cell);
 }
@@ -173,7 +173,7 @@ function isAllowed({ orders, isSelfEvident }: Reading, named: readonly DateOrder
 }
 
 const LONGEST_DATE = 40;
-/** Oracle writes points into times. */
+/** A time of day behind a date. Oracle writes it with points. */
 const TIME = /[t ]\d{1,2}(?::\d{2}|\.\d{2}\.\d{2}).*$/;
 const PART = String.raw`\d{1,4}|[a-z]{3,9}`;
 const GAP = "(?: ?[-/.,'] ?| )";
@@ -186,7 +186,7 @@ const THREE_TO_SIX_DIGITS = /^\d{3,6}$/;
 
 function readingsOf(cell: string): Reading[] {
   if (cell.length > LONGEST_DATE) return [];
-  // Digits that were read as a number have a zero behind a point.
+  // A program that read the digits as a number added a point and a zero.
   const text = cell
     .toLowerCase()
     .replace(/^'(.*)'$/, '$1')

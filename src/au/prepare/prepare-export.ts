@@ -24,11 +24,11 @@ import type { RejectLimit } from './prepare-options.ts';
 import { askForColumns, requireMeantRepeats, withMap, withoutMap } from './questions.ts';
 import { refuseCorrected } from './rejects-file.ts';
 
-/** How to turn an export into a request file. */
+/** The options of a preparation. */
 export interface Preparation {
   /** The files to write. A request named `-` goes to standard output. */
   readonly names: PreparedNames;
-  /** What messages call them, where that differs. */
+  /** The names of the files in messages, if they differ. */
   readonly shown?: PreparedNames | undefined;
   readonly how: PrepareOptions;
   /** The file with the operator's list of tokens to leave out. */
@@ -38,7 +38,7 @@ export interface Preparation {
   readonly force: boolean;
   /** The path of the export, where it differs from the typed name. */
   readonly path?: string | undefined;
-  /** Whether an export that cannot be meant as it is stops. It does by default, and not where its rows were sent before. */
+  /** Whether an implausible export stops the command. Default: true. False if its rows were sent before. */
   readonly isJudged?: boolean | undefined;
   /** The command, as words after `svc`, to which an error adds the option that helps. */
   readonly words: readonly string[];
@@ -48,16 +48,16 @@ export interface Preparation {
   readonly onRejects?: ((rejects: Sealed) => void) | undefined;
 }
 
-/** A request file that was made of an export. */
+/** A request file that was prepared from an export. */
 export interface PreparedRequest {
   readonly prepared: Prepared;
   readonly request: Sealed;
 }
 
 /**
- * Writes the request file of an export and says on standard error what was changed.
- * @throws SvcError `refused_input` with every problem found; nothing but the file of refused rows is then written;
- *   `config` for a list of exclusions that does not exist
+ * Writes the request file of an export, and explains on standard error what was changed.
+ * @throws SvcError `refused_input` with every problem found, after writing only the file of refused rows; `config` for a missing
+ *   list of exclusions
  */
 export async function prepareExport(
   context: Context,
@@ -94,7 +94,7 @@ export async function prepareExport(
       prepared = await readAgain(prepared, { onlyUuids: true });
     const implausible = isJudged ? refusedAsWhole(prepared, { typed, words }) : undefined;
     if (implausible !== undefined) throw implausible;
-    // A row that was written already gets the later date in a second reading, which also leaves out repeats of late rows.
+    // A second reading writes later dates into rows that were already written, and leaves out repeats that were found late.
     const { laterDates, lateRepeats } = prepared;
     if (laterDates.size > 0 || lateRepeats !== undefined)
       prepared = await readAgain(prepared, { laterDates, lateRepeats });
@@ -114,7 +114,7 @@ export async function prepareExport(
 async function openExclusions(context: Context, typed: string, words: readonly string[]): Promise<Exclusions> {
   const file = resolvePath(context, typed);
   if (fs.existsSync(file)) return Exclusions.open(file);
-  // The name may be misspelled, and rows that nobody wants would then be paid for.
+  // The name may be misspelled, and the rows that the list excludes would be billed.
   throw new SvcError('config', `${typed} does not exist; nothing was written`, {
     hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then in the request.',
     next: words,
@@ -172,7 +172,7 @@ async function wrongFileError(error: unknown, typed: string, file: string): Prom
   return kind === undefined || kind === 'request' ? undefined : wrongRequest(typed, kind, 'an export of tokens');
 }
 
-/** Adds to an error about the header or the quotes of an export the commands that answer it. Returns other errors unchanged. */
+/** Adds the options that help to an error about the header or the quotes. Returns other errors unchanged. */
 function withAnswers(error: unknown, typed: string, words: readonly string[]): unknown {
   const needs = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
   if (!isSvcError(error) || typeof needs !== 'string') return error;

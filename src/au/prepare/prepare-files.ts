@@ -81,7 +81,7 @@ export class PreparedFiles {
     return this.#drafts.get('rejects')?.seal();
   }
 
-  /** Gives all drafts their final names and describes the request, which comes last: a killed command leaves none without the other files. */
+  /** Gives all drafts their final names, the request last: a killed command leaves no request without the other files. */
   async finish(): Promise<Sealed> {
     const request = await this.seal();
     for (const kind of KINDS.toReversed()) await this.finishOnly(kind);

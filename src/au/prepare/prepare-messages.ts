@@ -16,7 +16,7 @@ import type { ProblemGroup } from './prepare-problems.ts';
 import type { ChangeKind } from './prepare-row.ts';
 import type { Prepared } from './prepare.ts';
 
-/** Says what was made of an export in five lines: its columns, the file as a whole, and what was changed or left out. */
+/** Explains a prepared export in five lines: its columns, the file as a whole, and what was changed or left out. */
 export function explainPrepared(
   { notices, system }: Context,
   prepared: Prepared,
@@ -44,7 +44,7 @@ export function explainPrepared(
   if (!isReady && changes !== '') notices.note(`  changes: ${changes}`);
 }
 
-/** Lists the columns that were found, kept and left out. Names that say what they are stand only on a terminal. */
+/** Lists the columns that were found, kept and left out. Columns with their usual names are listed only on a terminal. */
 function columnsText({ columns, kept, leftOut }: Prepared, files: PreparedNames, isTerminal: boolean): string {
   const found = Object.entries(columns).filter(([column, name]) => isTerminal || column !== name);
   const isDated = (columns.expiration ?? columns.expiration_year ?? columns.expiration_month) !== undefined;
@@ -73,7 +73,7 @@ function changesText(prepared: Prepared, rowKey: string): string {
 
 const TOKEN_AND_MERCHANT = 'token and merchant';
 
-/** Names columns that are too doubtful to stop at them: many exports have one merchant, or a reference of each payment. */
+/** Names columns that may be a merchant id, but are too doubtful to stop the command. */
 function explainDoubtful(merchants: readonly string[]): string {
   return `no merchant is sent, although the column ${shownNames(merchants)} may be the merchant: --map merchant_id=NAME sends it, --no-merchant says that it is not`;
 }
@@ -92,7 +92,7 @@ const SEPARATORS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'verti
 
 const ENCODINGS = { 'utf-16le': 'UTF-16 (little-endian)', 'utf-16be': 'UTF-16 (big-endian)' } as const;
 
-/** The changes that a reader may want to check. Others are only of how lines and dates are written. */
+/** The changes that a reader may want to check. All others only concern the form of lines and dates. */
 const CHANGED: Readonly<Partial<Record<ChangeKind, string>>> = {
   spaces: 'spaces around cells removed',
   marks: 'marks for nothing, such as NULL, left empty',
@@ -106,7 +106,7 @@ const CHANGED: Readonly<Partial<Record<ChangeKind, string>>> = {
   excluded_tokens: 'rows on the list of exclusions left out',
 };
 
-/** Returns the error for an export that cannot be meant as it is, though each row can be read; undefined if nothing is. */
+/** Returns the error for an implausible export whose rows can all be read; undefined for a plausible one. */
 export function refusedAsWhole(
   { doubts, dates, words: marks }: Pick<Prepared, 'doubts' | 'dates' | 'words'>,
   { typed, words }: Pick<RefusedExport, 'typed'> & { readonly words: readonly string[] },
@@ -205,7 +205,7 @@ function advice(problems: readonly ProblemGroup[], given: readonly DateOrder[]):
   ];
 }
 
-/** Adds an order to those given. Day numbers are told from dates, so that both can be named. */
+/** Adds an order to the given ones. `serial` can be combined with any other order, because day numbers look different. */
 function withOrder(given: readonly DateOrder[], order: DateOrder): string {
   const others = order === 'serial' ? given : given.filter((each) => each === 'serial');
   return [...others, order].join(',');

@@ -83,7 +83,7 @@ export function readingOptions(typed: TypedOptions): ReadingOptions {
   return { columns: map, columnNames: names, noQuotes, dateOrder, noExpiration, noMerchant, ...cells, accept, keep };
 }
 
-/** Returns the columns of a request, each with those of the export that was typed before. */
+/** Suggests each column of a request with each column of the typed export. */
 async function mapSuggestions([file]: readonly string[]): Promise<Suggestion[]> {
   const { headerNames } = await import('./header-names.ts');
   const names = file === undefined ? [] : headerNames(file).map((name): Suggestion => [name, '']);
@@ -107,14 +107,12 @@ export function exportWords({ columns = [], dateOrder, noExpiration, noMerchant,
   ];
 }
 
-/**
- * Returns the options that say how each export of this form is read. What the operator accepted in one file is none of them.
- */
+/** Returns the options that apply to every export of the same form, without what the operator accepted in one file. */
 export function formWords(how: ReadingOptions): string[] {
   return exportWords({ ...how, accept: how.accept?.filter((check) => ABOUT_FORMAT.has(check)) });
 }
 
-/** Returns the options that accept what is in one file only, as words of a command line. */
+/** Returns the options that accept findings in one file only, as words of a command line. */
 export function acceptWords({ accept = [] }: Pick<ReadingOptions, 'accept'>): string[] {
   return option(
     '--accept',
@@ -122,7 +120,7 @@ export function acceptWords({ accept = [] }: Pick<ReadingOptions, 'accept'>): st
   );
 }
 
-/** Returns how an earlier command read an export, from the words of `exportWords`. */
+/** Parses the words of `exportWords`, as an earlier command recorded them. */
 export function readExportWords(words: readonly string[]): ReadingOptions {
   const { maxRejects: _, ...parameters } = exportParameters;
   const typed = Object.entries(parameters).map(([key, parameter]: [string, Parameter<unknown>]) => {
@@ -138,17 +136,17 @@ export function readExportWords(words: readonly string[]): ReadingOptions {
   return readingOptions(Object.fromEntries(typed) as TypedOptions);
 }
 
-/** The checks that look at how a format writes rows, so that the answer is the same each month. */
+/** The checks of the export's format. Accepting them once is enough for each later month. */
 const ABOUT_FORMAT: ReadonlySet<Check> = new Set<Check>(['quotes', 'repeats']);
 
-/** Adds what the operator did not say in this command from an earlier one for an export of the same form. */
+/** Adds options that this command lacks from an earlier command for an export of the same form. */
 export function withEarlierOptions(typed: ReadingOptions, earlier: ReadingOptions): ReadingOptions {
   const { columns: given = [], noExpiration, noMerchant } = typed;
   const names = (beginning: string): boolean => given.some(({ column }) => column.startsWith(beginning));
   const isReplaced = ({ column }: ColumnChoice): boolean =>
     (noExpiration === true && column.startsWith('exp')) || (noMerchant === true && column === 'merchant_id');
   const choices = [...(earlier.columns ?? []).filter((choice) => !isReplaced(choice)), ...given];
-  // A column keeps its place, so that the same choices in another order are the same options.
+  // The order of the earlier choices stays, so that the same choices give the same options.
   const columns = new Map(choices.map((choice) => [choice.column, choice]));
   const accept = (earlier.accept ?? []).filter(
     (check) => ABOUT_FORMAT.has(check) && !(check === 'repeats' && names('merchant')),

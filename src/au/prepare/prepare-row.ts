@@ -75,18 +75,18 @@ export interface PreparedRows {
   readonly keptRepeats: Pick<CountedLines, 'count' | 'first'> | undefined;
   /** The expirations of repeated rows that are later than those of their first rows, by the keys of the rows. */
   readonly laterDates: ReadonlyMap<string, Expiration>;
-  /** What the written rows look like as a whole. */
+  /** The overview of all written rows. */
   readonly overview: FileOverview;
   readonly dates: DateFacts;
-  /** What the whole export contradicts. */
+  /** The doubts about the whole export. */
   readonly doubts: readonly Doubt[];
-  /** Words in place of a merchant that are a mark for nothing or a name, and their rows. */
+  /** Words in the merchant column that may mean "no merchant" or be a name, such as NA, and their rows. */
   readonly words: readonly WordRows[];
   /** The rows that were written more than once, because a repeat came after the table of rows was full; undefined if none were. */
   readonly lateRepeats: RepeatedRows | undefined;
 }
 
-/** A word that is a mark for nothing or the name of a merchant, and its rows. */
+/** A word that may mean "no merchant" or be a name, and its rows. */
 export interface WordRows extends Readonly<Pick<CountedLines, 'count' | 'first'>> {
   readonly word: string;
 }
@@ -107,7 +107,7 @@ export interface RowOptions {
   readonly zone: string | undefined;
   readonly now: number | undefined;
   readonly accept: readonly Check[];
-  /** Words that are empty where a merchant stands. */
+  /** Words that mean "no merchant". */
   readonly empty: readonly string[];
   /** Whether such words are names of merchants. */
   readonly hasNames: boolean;
@@ -123,7 +123,7 @@ export interface RowOptions {
   readonly repeats: RepeatColumns | undefined;
   /** The approximate number of rows. */
   readonly expectedRows: number;
-  /** Opens a place for hashes of rows that are too many for memory. Default: memory takes all. */
+  /** Opens a file for the hashes of rows that do not fit into memory. Default: memory takes all. */
   readonly openOverflow: (() => Promise<Overflow>) | undefined;
   /** The limit on slots for rows whose repeats are found at once. For tests. */
   readonly mostSlots: number | undefined;
@@ -162,7 +162,7 @@ export class RowPreparer {
   readonly #empty: ReadonlySet<string>;
   readonly #hasNames: boolean;
   readonly #onlyUuids: boolean;
-  /** What merchants are, by their cells. */
+  /** The meaning of each merchant cell: a name, a mark for nothing, or a word that may be either. */
   readonly #merchantMarks = new Map<string, Mark | 'name'>();
   readonly #words = new Map<string, CountedLines>();
   #hasQuotedMerchants = false;
@@ -205,7 +205,7 @@ export class RowPreparer {
     return isTotalWord(cellAt(row.cells, this.#places.token)) && !isBlank(row);
   }
 
-  /** Leaves out a last row without a token as a total, or refuses it if the export may be cut off there. */
+  /** Leaves out a last row without a token as a total. If the export may be cut off in that row, refuses it. */
   takeTotal({ cells, line }: CsvRow, endsWithLineEnd: boolean): PreparedRow | undefined {
     if (cells.some((cell) => contentOf(cell) === 'card_number')) return this.refuse(line, CARD_NUMBER);
     if (cells.some((cell) => cell.trim() !== '' && isTotalWord(cell.trim()))) return this.#dropped('total_rows', line);
@@ -243,7 +243,7 @@ export class RowPreparer {
     const sent = this.#latestDate(key) ?? expiration;
     const text = rowText(token, sent, merchant);
     if (typeof text !== 'string') return this.refuse(line, text);
-    // What is sent must not depend on a guess of the encoding.
+    // The encoding of this row was guessed, and a request must not depend on a guess.
     if (row.isConverted && !isAscii(Buffer.from(text))) return this.refuse(line, WRONG_BYTES);
     if (this.#kept.some((at) => cells[at]?.includes('\uFFFD'))) return this.refuse(line, WRONG_BYTES);
     const isRepeated = this.#isRepeated(key, expiration, line);
@@ -265,7 +265,7 @@ export class RowPreparer {
     return { finding };
   }
 
-  /** Moves hashes of rows out of memory if there are many. To be called now and then between rows. */
+  /** Moves hashes of rows out of memory if there are many. Callers call it now and then between rows. */
   async relieve(): Promise<void> {
     await this.#late.relieve();
   }
@@ -313,7 +313,7 @@ export class RowPreparer {
     return uuid;
   }
 
-  /** Returns the merchant of a row, which is empty where a bare cell has a mark for nothing. */
+  /** Returns the merchant of a row; empty for an unquoted mark for nothing, such as NULL. */
   #merchant(row: CsvRow, made: ChangeKind[]): string {
     const place = this.#places.merchant_id;
     const cell = cellAt(row.cells, place);
@@ -367,7 +367,7 @@ export class RowPreparer {
     return { year, month };
   }
 
-  /** Tells whether a bare cell of a date is a mark for nothing. No such mark is a date. */
+  /** Tells whether an unquoted cell of a date is a mark for nothing. */
   #isMark(row: CsvRow, column: keyof ColumnPlaces, cell: string, made: ChangeKind[]): boolean {
     if (markOf(cell) === undefined || isQuoted(row, this.#places[column] ?? -1)) return false;
     made.push('marks');
@@ -490,7 +490,7 @@ function otherShape(token: string): RowFinding {
 export const OTHER_SHAPE = 'is no UUID, as most tokens are';
 
 const LONGEST_TOTAL = 24;
-/** What programs write into the first cell of a row below the others. psql and sqlcmd write a number of rows. */
+/** The first cell of a total below the rows. psql and sqlcmd write the number of rows there. */
 const TOTAL = /^(?:(?:grand )?total|sum|summe|\(\d+ rows?(?: affected)?\))?:?$/i;
 
 function isTotalWord(token: string): boolean {
@@ -501,7 +501,7 @@ export function isBlank({ cells }: CsvRow): boolean {
   return cells.every((cell) => cell.trim() === '' || END_MARKS.includes(cell.charAt(0)));
 }
 
-/** Returns a number that is larger for a later expiration, and 1 for one that is not complete. */
+/** Returns an expiration as a number, larger for a later one; 1 for an incomplete one. */
 function dateNumber({ year, month }: Expiration): number {
   return year === '' || month === '' ? 1 : 2 + Number(year) * 12 + Number(month);
 }
@@ -510,7 +510,7 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** Returns the expiration with a number; undefined for one that is not complete. */
+/** Returns the expiration for a number of `dateNumber`; undefined for an incomplete one. */
 function expirationOf(date: number): Expiration | undefined {
   if (date <= 1) return undefined;
   const months = date - 3;

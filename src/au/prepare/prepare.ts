@@ -61,7 +61,7 @@ export interface PrepareOptions {
   readonly noMerchant?: boolean | undefined;
   /** The time zone in whose calendar times with a zone are read. Default: the zone that each time names. */
   readonly dateZone?: string | undefined;
-  /** Words that are empty where a merchant stands, such as NA. */
+  /** Words that mean "no merchant", such as NA. */
   readonly empty?: readonly string[] | undefined;
   /** Whether the operator said that such words are names of merchants. */
   readonly noEmpty?: boolean | undefined;
@@ -75,7 +75,7 @@ export interface PrepareOptions {
   readonly laterDates?: ReadonlyMap<string, Expiration> | undefined;
   /** The rows that an earlier reading wrote more than once. */
   readonly lateRepeats?: RepeatedRows | undefined;
-  /** Opens a place for hashes of rows that are too many for memory. Default: memory takes all. */
+  /** Opens a file for the hashes of rows that do not fit into memory. Default: memory takes all. */
   readonly openOverflow?: (() => Promise<Overflow>) | undefined;
   /** The limit on slots for rows whose repeats are found at once. For tests. */
   readonly mostSlots?: number | undefined;
@@ -127,7 +127,7 @@ export interface Prepared extends PreparedRows {
   readonly kept: readonly string[];
 }
 
-/** Returns how many rows of an export are not in its request, by the reason. Blank lines and headers are no rows. */
+/** Counts the rows of an export that are not in its request, by reason. Blank lines and headers are no rows. */
 export function droppedRows({ changes, problemCount }: Pick<Prepared, 'changes' | 'problemCount'>) {
   const count = (kind: ChangeKind): number => changes.find((change) => change.kind === kind)?.count ?? 0;
   return {
@@ -195,8 +195,8 @@ async function prepareFrom(
 }
 
 /**
- * Returns what an export of the same form has too: a hash of the names of its columns, or their number without a header.
- * Undefined for a file in which no header can be found.
+ * Returns the form of an export: a hash of its column names, or their number without a header. Exports of the same form have the
+ * same. Undefined if no header can be found.
  */
 export async function formOf(source: AsyncIterable<Uint8Array>, options: PrepareOptions): Promise<string | undefined> {
   const pieces = watched(source, { update: () => undefined }, {});
@@ -350,7 +350,7 @@ class ExportReader {
   #count = 0;
   /** The number of refused rows. */
   #refused = 0;
-  /** Rows whose number of cells is not that of the header, while it is the same in all of them: the first one, and how many. */
+  /** The first row and the number of rows, as long as all rows differ from the header in the same number of cells. */
   #otherWidth: { readonly cells: readonly string[]; rows: number } | undefined;
   /** A row without a token, which is left out if it is the last one. */
   #withoutToken: CsvRow | undefined;
@@ -457,7 +457,7 @@ class ExportReader {
       this.#keep.push([String(this.#count), token, ...this.#kept.map((at) => onOneLine(cells[at] ?? ''))]);
   }
 
-  /** Refuses a cell of several lines that look like rows, as where a format quotes no cell and two cells have a quote. */
+  /** Refuses a cell whose lines look like rows: a format without quoting may have a quote in two cells. */
   #requireQuotes({ cells, line }: CsvRow, lines: readonly string[]): void {
     const { accept = [] } = this.#options;
     const { token: place = 0 } = this.#places;
@@ -480,7 +480,7 @@ class ExportReader {
     return new SvcError('refused_input', problem, { facts: { needs: 'columns', proposed } });
   }
 
-  /** Takes the header, or the first row where the operator named the columns. Returns what takes that row. */
+  /** Takes the header, or the first row if the operator named the columns. Returns the preparer of that first row. */
   #takeHeader(row: CsvRow): RowPreparer | undefined {
     const header = row.cells.map(headerName);
     const { columns = [], dateOrder = [], keep = [], noExpiration, noMerchant, now } = this.#options;
@@ -525,7 +525,7 @@ class ExportReader {
       openOverflow,
       mostSlots,
     });
-    // A header is no row, also where the columns are named in its place.
+    // A header is no row, even if the operator named the columns.
     return columnNames === undefined || isNamed ? undefined : this.#rows;
   }
 }
@@ -554,7 +554,7 @@ function lookLikeRows(
     const own = text.replace(/\r$/, '').split(delimiter);
     return own.length === width ? (own[place] ?? '').trim() : '';
   });
-  // Of a cell of several lines in the last or the first column, the first or the last line has all cells.
+  // If the cell is in the last column, its first line has all cells; in the first column, its last line.
   const [first = '', last = ''] = [tokens[0], tokens.at(-1)];
   if (tokens.slice(1, -1).some(isUuid) || (isUuid(first) && isUuid(last))) return true;
   return !isUuid(cells[place] ?? '') && tokens.every((token) => /^\S+$/.test(token));

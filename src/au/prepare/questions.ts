@@ -7,7 +7,7 @@ import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { type ColumnChoice, isShown, type PreparedColumn, shownNames } from './prepare-columns.ts';
 import { droppedRows, type Prepared, type PrepareOptions } from './prepare.ts';
 
-/** What the operator answered about an export: options of `prepare`. */
+/** The operator's answers about an export, as options of `prepare`. */
 export type Answers = Pick<PrepareOptions, 'columns' | 'noExpiration' | 'noMerchant' | 'accept'>;
 
 interface Asked {
@@ -19,7 +19,7 @@ interface Asked {
 }
 
 /**
- * Asks which column is the expiration and which the merchant, where columns look like it and none is known.
+ * Asks which column is the expiration and which is the merchant, if none is known and some look like it.
  * @throws SvcError `refused_input` without a terminal to ask on
  */
 export async function askForColumns(context: Context, prepared: Prepared, asked: Asked): Promise<Answers> {
@@ -46,8 +46,8 @@ export async function askForColumns(context: Context, prepared: Prepared, asked:
 }
 
 /**
- * Asks whether rows that repeat a token are left out, where a column tells them apart as a merchant does. Each of these rows
- * may be another row of the request.
+ * Asks whether to leave out rows that repeat a token, if a column differs in them as a merchant would: each of these rows may
+ * belong into the request.
  * @throws SvcError `refused_input` without a terminal to ask on, or if they are not to be left out
  */
 export async function requireMeantRepeats(context: Context, prepared: Prepared, asked: Asked): Promise<Answers> {
@@ -71,7 +71,7 @@ export async function requireMeantRepeats(context: Context, prepared: Prepared, 
 
 const ACCEPT_REPEATS = ['--accept', 'repeats'] as const;
 
-/** The share of rows that may be left out as repeats although a column tells them apart. */
+/** The share of rows up to which such repeats are left out without a question. */
 const FEW_REPEATS = 0.01;
 
 function repeatsToldApart(prepared: Prepared) {
@@ -81,13 +81,13 @@ function repeatsToldApart(prepared: Prepared) {
   return { rows: `${formatNumber(count)} of ${countText(rows + count, 'row')}`, columns: tellingApart };
 }
 
-/** A question about a column, in the words of the operator, and the options that say that no column is it. */
+/** A question about a column. */
 interface Question {
   readonly column: PreparedColumn;
   readonly what: string;
   readonly none: readonly string[];
   readonly candidates: readonly string[];
-  /** What follows if no column is it. */
+  /** The consequence of choosing no column. */
   readonly otherwise?: string | undefined;
 }
 
@@ -129,7 +129,7 @@ function typeable(name: string): string {
   return isShown(name) ? name : 'NAME';
 }
 
-/** Adds the choice of a column to a command, in place of an earlier choice for it. */
+/** Adds the choice of a column to a command, and removes an earlier choice for the same column. */
 export function withMap(words: readonly string[], column: string, name: string): string[] {
   return [...withoutMap(words, column), '--map', `${column}=${name}`];
 }

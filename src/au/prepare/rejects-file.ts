@@ -20,8 +20,8 @@ export async function isRejectsFile(path: string): Promise<boolean> {
 }
 
 /**
- * Refuses to replace a file of refused rows in which somebody has corrected some: no other file has them so. `name` is the
- * name as it was typed.
+ * Refuses to replace a file of refused rows in which somebody corrected rows: they are in no other file. `name` is the typed
+ * name.
  * @throws SvcError `usage`
  */
 export async function refuseCorrected(path: string, name: string, how: PrepareOptions): Promise<void> {
@@ -40,11 +40,11 @@ export async function refuseCorrected(path: string, name: string, how: PrepareOp
 }
 
 /**
- * Counts the rows of a file that could be in a request. A file that is no export has none. A date that only the order in
- * the options makes readable may be the one that was refused before that order was given, so its row does not count.
+ * Counts the rows of a file that could be in a request. A row whose date is readable only with the given order does not count:
+ * it may have been refused before the order was given.
  */
 async function goodRows(path: string, { columns, dateOrder = [], noExpiration }: PrepareOptions): Promise<number> {
-  // Among the refused rows, no other shows that a token should be a UUID.
+  // The refused rows alone do not show that tokens should be UUIDs, so the recorded reason decides.
   const how = { columns, noExpiration, onlyUuids: await mentions(path, OTHER_SHAPE) };
   const rows = await readableRows(path, { ...how, dateOrder });
   if (rows === 0 || dateOrder.length === 0) return rows;

@@ -1,20 +1,22 @@
+// Finds columns of an export that may be a merchant, by the rows that repeat a token.
+
 import { monthOfName } from './prepare-date.ts';
 import { isNamedMerchant } from './merchant-candidates.ts';
 
-/** Columns beyond these are not looked at. */
+/** The number of columns that are compared. */
 const MOST_COLUMNS = 40;
 /** The number of filled cells of a column whose different values are counted. */
 const MOST_CELLS = 1_000;
-/** With fewer cells, only a column that is named like a merchant is believed. */
+/** With fewer cells, only a column with the name of a merchant counts. */
 const FEW_CELLS = 20;
 /** The number of tokens whose rows are compared. */
 const MOST_TOKENS = 4_000;
-/** The share of the repeated rows that a column must tell apart. */
+/** The share of the repeated rows in which the column must differ. */
 const LEAST_TOLD = 0.95;
 
 /**
- * Finds the columns that tell apart the rows of one token, as a merchant does: they have few different values in the whole
- * export, and another one in each row of a token. Compares the rows of a sample of tokens, in bounded memory.
+ * Finds columns that may be a merchant: they have few different values in the export, and a different value in each row of the
+ * same token. Compares the rows of a sample of tokens, in bounded memory.
  */
 export class RepeatColumns {
   readonly #columns: readonly Column[];
@@ -24,7 +26,7 @@ export class RepeatColumns {
   #mask = 0;
   #repeats = 0;
 
-  /** `taken` are the columns that are something else. */
+  /** `taken` are the columns with another meaning. */
   constructor(names: readonly string[], taken: readonly number[]) {
     const columns = names.map((name, place) => {
       const isNamed = isNamedMerchant(name);
@@ -33,7 +35,7 @@ export class RepeatColumns {
     this.#columns = columns.filter(({ place }) => !taken.includes(place)).slice(0, MOST_COLUMNS);
   }
 
-  /** Takes a row that is written, or one that repeats the key of such a row. */
+  /** Takes a written row, or a row that repeats its key. */
   take(key: string, cells: readonly string[], isRepeated: boolean): void {
     for (const column of this.#columns) {
       if (column.filled === MOST_CELLS) continue;
@@ -59,7 +61,7 @@ export class RepeatColumns {
     if (this.#seen.size > MOST_TOKENS) this.#halve();
   }
 
-  /** Returns the places of the columns that tell the rows of most tokens apart. */
+  /** Returns the indexes of the columns that differ in the rows of most tokens. */
   found(): number[] {
     return this.#columns.filter((column) => this.#isFound(column)).map(({ place }) => place);
   }
@@ -70,7 +72,7 @@ export class RepeatColumns {
     return different.size <= filled / 2 && (isNamed || labels === filled);
   }
 
-  /** Compares half as many tokens from here on. What is known of the others stays complete. */
+  /** Halves the sample of tokens to save memory. The remaining tokens keep all of their rows. */
   #halve(): void {
     this.#mask = (this.#mask << 1) | 1;
     for (const key of this.#seen.keys()) if ((hashOf(key) & this.#mask) !== 0) this.#seen.delete(key);

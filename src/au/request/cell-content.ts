@@ -1,3 +1,5 @@
+// Classifies the digits of a cell, to keep card numbers out of every file.
+
 import { inspectCell } from '../../base/security/card-number.ts';
 import { isUuid } from './row-key.ts';
 

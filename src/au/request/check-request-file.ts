@@ -33,9 +33,9 @@ export interface CheckOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with the bytes read so far, after every chunk. */
   readonly onProgress?: ((bytes: number) => void) | undefined;
-  /** The time that expirations are compared with, in milliseconds, to look at the file as a whole. Default: it is not. */
+  /** The current time in milliseconds. Without it, the file gets no overview. */
   readonly now?: number | undefined;
-  /** Opens a place for hashes of rows that are too many for memory. Default: memory takes all. */
+  /** Opens a file for the hashes of rows that do not fit into memory. Default: memory takes all. */
   readonly openOverflow?: (() => Promise<Overflow>) | undefined;
   /** Checks every row without the fast path. The result is the same. For tests and measurements. */
   readonly disableFastPath?: boolean | undefined;
@@ -72,9 +72,9 @@ class RequestFileScan implements LineReader {
   readonly #attachedDigits = new CountedLines();
   readonly #parts: Parts;
   readonly #overview: Overview | undefined;
-  /** Rows that are valid and cannot be meant. */
+  /** Rows that are valid but implausible. */
   readonly #implausible = new Problems();
-  /** How the lines below the header can be checked; undefined before the header is read. */
+  /** The way to check the lines below the header; undefined before the header is read. */
   #below: CheckedHeader['below'] | undefined;
   #line = 0;
   #rows = 0;

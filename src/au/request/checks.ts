@@ -3,7 +3,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import { repeated, suggesting } from '../../cli/app/parameter.ts';
-/** The checks of a whole file that `--accept` answers. The glossary has what each means. */
+/** The checks of a whole file that `--accept` can accept. The glossary explains each. */
 export const CHECKS = [
   'tokens',
   'numbers',
@@ -18,14 +18,14 @@ export const CHECKS = [
 
 export type Check = (typeof CHECKS)[number];
 
-/** What a check found in a file: rows that contradict the others, or cannot be meant. */
+/** A finding of a check: rows that contradict the others, or are implausible. */
 export interface Doubt {
   readonly check: Check;
-  /** What was found, to follow the name of the file. */
+  /** The finding in words that follow the name of the file. */
   readonly problem: string;
 }
 
-/** The option `--accept`, which says that what a check of a whole file found is meant. */
+/** The option `--accept`, with which the operator accepts the findings of a check. */
 export const acceptParameter = suggesting(
   { wordsOf: 'check' },
   repeated('--accept <check>', `go on although a check of the file stops it: ${CHECKS.join(', ')}`, checkName),

@@ -54,8 +54,8 @@ export class Exclusions {
   }
 
   /**
-   * Reads the list to extend it in `work`, while no other process does: of two that read the same list, the later one
-   * would drop what the earlier one added.
+   * Locks and reads the list, then runs `work`, which extends it. Without the lock, two processes that read the same list would
+   * each drop the additions of the other.
    * @throws SvcError `config` if another process extends it and does not end within 10 seconds
    */
   static hold<T>(path: string, host: LockHost, work: (list: Exclusions) => Promise<T>): Promise<T> {
@@ -82,7 +82,7 @@ export class Exclusions {
     this.#added.push(exclusion);
   }
 
-  /** Takes back every token that was added. */
+  /** Removes all added tokens again. */
   forgetAdded(): void {
     this.#isNew.clear();
     this.#added.length = 0;
@@ -145,7 +145,7 @@ function quotedFor(delimiter: Delimiter, cell: string): string {
   return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** Returns the sign between the columns of a list. A spreadsheet may have saved it with semicolons. */
+/** Returns the delimiter of a list. A spreadsheet may have saved it with semicolons. */
 async function delimiterOf(path: string): Promise<Delimiter> {
   let head = '';
   for await (const piece of (await fileSource(path)).open()) {

@@ -53,7 +53,7 @@ export function takeFastRows(
   return { end: at, rows };
 }
 
-/** What is found in a row. One object is reused for all rows. */
+/** A row as the fast path reads it. One object is reused for all rows. */
 interface FastRow {
   /** The place of the token, without quotes. */
   readonly token: { start: number; end: number; isUuid: boolean };

@@ -1,3 +1,5 @@
+// Decides whether a valid file is implausible, and therefore refused.
+
 import { SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -18,7 +20,7 @@ function isAccepted(check: string, accept: readonly Check[]): boolean {
   return accept.some((each) => each === check);
 }
 
-/** Returns the first rows that cannot be meant, and the doubts about the whole file, without those that are accepted. */
+/** Returns the first implausible rows, and the doubts about the whole file, without the accepted ones. */
 function refusedBy(
   { implausible, doubts }: Pick<RequestFileCheck, 'implausible' | 'doubts'>,
   accept: readonly Check[],
@@ -29,7 +31,7 @@ function refusedBy(
   };
 }
 
-/** Returns the error for a valid file that cannot be meant as it is; undefined if nothing is wrong with it, or accepted. */
+/** Returns the error for a valid but implausible file; undefined for a plausible or accepted one. */
 export function implausibleFile(
   { implausible, doubts }: Pick<RequestFileCheck, 'implausible' | 'doubts'>,
   { name, words, accept, hasLines = true }: Judging,

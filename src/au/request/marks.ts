@@ -1,8 +1,10 @@
-/** What a cell that may stand for nothing is: certainly nothing, or a word that may also be a name. */
+// Recognizes cells that stand for a missing value, and numbers that a spreadsheet changed.
+
+/** The kind of a mark for a missing value: certainly nothing, or a word that may also be a name. */
 export type Mark = 'nothing' | 'word';
 
 const LONGEST_MARK = 16;
-/** What databases and statistics programs write for a missing value, the errors of spreadsheets and Miller, and a line of dashes. */
+/** The marks of databases and statistics programs for a missing value, errors of spreadsheets and Miller, and a line of dashes. */
 const NOTHING =
   /^(?:\\N|\((?:null|error)\)|\[null\]|<null>|<na>|#n\/a|#(?:ref|value|null|num|spill|calc)!|#div\/0!|#name\?|err:\d{3}|[-–—]{2,}|[–—])$/i;
 const WORD = /^(?:null|nil|na|n\/a|nan|none|undefined|-)$/i;
@@ -14,7 +16,7 @@ export function markOf(cell: string): Mark | undefined {
   return WORD.test(cell) ? 'word' : undefined;
 }
 
-/** The exponent of a large number, or the zero behind the point of a number that was no text. */
+/** A number with an exponent, or with a zero behind its point, as programs write a number that should have been text. */
 const CHANGED_NUMBER = /^[-+]?(?:\d+(?:[.,]\d+)?e[-+]\d+|\d[.,]\d+e\d+|\d+[.,]0+|inf(?:inity)?)$/i;
 
 /** The apostrophe by which a spreadsheet marks a number as text, before a text that is no name. */

@@ -29,10 +29,7 @@ export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
   }),
 };
 
-/**
- * Returns the output row for a valid file: its size, the number of rows of the whole file that repeat an earlier row,
- * and the number of jobs for what is sent.
- */
+/** Returns the printed row of a valid file: its size, its repeated rows, and the jobs that it needs. */
 export function checkedFileRow(
   file: string,
   { rows, bytes, sha256 }: RequestFileCheck,
@@ -54,11 +51,11 @@ export interface CheckedFile {
   readonly sent: Pick<RequestFile, 'path' | 'check'>;
   /** The number of jobs for what is sent. */
   readonly jobs: number;
-  /** The real kind of a file that is certainly no request file. */
+  /** The kind of a file that is certainly no request file. */
   readonly otherKind: Exclude<FileKind, 'request'> | undefined;
 }
 
-/** A valid request file, which may be uploaded. A row that it repeats is sent once. */
+/** A valid request file. A repeated row is sent once. */
 export interface RequestFile {
   /** The name that the operator typed. */
   readonly name: string;
@@ -118,7 +115,7 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
 
 export const STANDARD_INPUT = 'standard input';
 
-/** Checks a file, or its copy at `path`, warns of what is unusual, and counts the jobs that it needs. */
+/** Checks a file, or its copy at `path`, warns of oddities, and counts the jobs that it needs. */
 export async function checkFile(context: Context, typed: string, path?: string): Promise<CheckedFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
@@ -136,7 +133,7 @@ export async function checkFile(context: Context, typed: string, path?: string):
   return { name, path: file, check: found, sent, jobs, otherKind: kind === 'request' ? undefined : kind };
 }
 
-/** Says what a file looks like as a whole. `name` is its name, where there are several. */
+/** Notes the overview of a file. `name` is the name of the file, if there are several. */
 export function noteOverview(
   { notices }: Pick<Context, 'notices'>,
   name: string | undefined,
@@ -183,7 +180,7 @@ export async function readWithProgress<T>(
     shown?.done();
     return found;
   } catch (error) {
-    // The error says what is wrong with a refused file, so that a line about its progress would only distract.
+    // The error explains a refused file, so its progress line disappears.
     if (isSvcError(error, 'refused_input')) shown?.drop();
     else shown?.fail();
     throw error;
@@ -256,7 +253,7 @@ function isPrepared({ rule, problem }: Problem): boolean {
   return PREPARED.test(rule) || (rule === 'encoding' && problem.includes('UTF-16'));
 }
 
-/** Tells whether `svc au prepare` refuses a problem too, so that it is no way out. */
+/** Tells whether `svc au prepare` refuses a problem too, so that the hint does not suggest it. */
 function isRefusedToo({ rule, problem }: Problem): boolean {
   if (rule === 'card_number' || rule === 'quoted_newline') return true;
   const shown = /^"(.*?)"/.exec(problem)?.[1];

@@ -22,16 +22,16 @@ const SHAPES_SHOWN = 3;
 const MERCHANTS_SHOWN = 3;
 const LEAST_NAMED = 3;
 const CENTURY_MONTHS = 1_200;
-/** No card is valid for more months from now. */
+/** The largest number of months for which a card is valid. */
 const FAR_MONTHS = 20 * 12;
 /** Years from now beyond which an expiration is a placeholder or misread. */
 const LATEST_YEAR = 25;
 const EARLIEST_YEAR = -20;
 const LONG_PAST_MONTHS = 24;
 const [TEST_CARD_YEAR, TEST_CARD_LAST] = TEST_CARD_EXPIRATION;
-/** Test cards expired long ago, and are meant so. */
+/** The expiration of test cards. It is long past on purpose. */
 const TEST_CARD_MONTH = (TEST_CARD_YEAR - 2000) * 12 + TEST_CARD_LAST - 1;
-/** With fewer rows, a share says nothing. */
+/** With fewer rows, a share means nothing. */
 const LEAST_ROWS = 20;
 
 interface Merchant {
@@ -39,7 +39,7 @@ interface Merchant {
   readonly problem: Finding | undefined;
 }
 
-/** Looks at the rows of a file as a whole, in bounded memory: its tokens, merchants and expirations. */
+/** Collects the overview of a file from its rows, in bounded memory. */
 export class Overview {
   readonly #accept: ReadonlySet<Check>;
   readonly #thisMonth: number | undefined;
@@ -65,7 +65,7 @@ export class Overview {
         if (each > year + LATEST_YEAR || each < year + EARLIEST_YEAR) this.#wrongYears[each] = 1;
   }
 
-  /** Returns what cannot be meant in a row by itself; undefined for a plausible row. */
+  /** Returns the problem of an implausible row; undefined for a plausible one. */
   problemOf({ token, isUuid, year, merchant }: Omit<OverviewRow, 'month'>): Finding | undefined {
     const wrong = isUuid ? undefined : this.#tokenProblem(token);
     if (wrong !== undefined) return wrong;
@@ -169,7 +169,7 @@ export class Overview {
   }
 }
 
-/** Returns what a whole file contradicts, other than rows by themselves. */
+/** Returns the doubts about a file as a whole. */
 export function doubtsOf(overview: FileOverview, accept: readonly Check[] = []): Doubt[] {
   const { dated, longPast, others, rows } = overview;
   const doubts: Doubt[] = [];
@@ -218,7 +218,7 @@ export function overviewMembers({ uuids, others, shapes, ...of }: FileOverview) 
   };
 }
 
-/** Describes a file in three lines: its tokens, its merchants and its expirations. `days` is what their days have in common. */
+/** Describes a file in three lines: its tokens, merchants and expirations. `days` is a note about the days of its dates. */
 export function overviewLines(overview: FileOverview, days?: string): string[] {
   const { rows, uuids, others, merchants, withMerchant, named, zeros, from, to, dated, past, far } = overview;
   if (rows === 0) return [];
@@ -247,7 +247,7 @@ export function overviewLines(overview: FileOverview, days?: string): string[] {
   ];
 }
 
-/** Describes tokens none of which is a UUID; undefined where some are. */
+/** Describes the tokens of a file without UUIDs; undefined if some tokens are UUIDs. */
 export function strangeTokens(overview: FileOverview): string | undefined {
   return overview.rows > 0 && overview.uuids === 0 ? `no token is a UUID: ${shapesText(overview)}` : undefined;
 }
@@ -268,7 +268,7 @@ function shapesText({ others, shapes }: FileOverview): string {
   return `${shapes.map(({ shape }) => shape).join(', ')}${shown < others.count ? ', …' : ''}`;
 }
 
-/** Ids have no blanks, and the name of one cardholder is in a row or two. */
+/** The form of a merchant that is an id. Names of cardholders have blanks. */
 const ID = /^[\p{L}\p{N}_.:/#-]{1,40}$/u;
 
 function namesIn(merchants: readonly (readonly [string, Merchant])[]): string[] {

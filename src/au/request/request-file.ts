@@ -130,21 +130,21 @@ export interface RepeatedRows {
   readonly hasSeveralMerchants: boolean;
 }
 
-/** What a file looks like as a whole. */
+/** The overview of a file: its tokens, merchants and expirations. */
 export interface FileOverview {
   readonly rows: number;
   readonly uuids: number;
   /** Lines of tokens that are no UUIDs. */
   readonly others: Pick<CountedLines, 'count' | 'first'>;
-  /** The most frequent shapes of these, never the tokens. */
+  /** The most frequent shapes of these tokens, never the tokens themselves. */
   readonly shapes: readonly { readonly shape: string; readonly rows: number }[];
   /** The number of different merchants; undefined if they are too many to count. */
   readonly merchants: number | undefined;
   /** Rows with a merchant. */
   readonly withMerchant: number;
-  /** Merchants that are ids by their form, and not of one or two rows only, which may be names of people. */
+  /** Merchants that look like ids. Merchants of only one or two rows are left out: they may be names of people. */
   readonly named: readonly string[];
-  /** A merchant that other rows have without the zeros at its beginning. */
+  /** A merchant that other rows have without its leading zeros. */
   readonly zeros: string | undefined;
   /** The first and the last expiration, as YYYY-MM. */
   readonly from: string | undefined;
@@ -172,11 +172,11 @@ export interface RequestFileCheck {
   readonly duplicates: RepeatedRows;
   /** Rows with a longer run of digits that begins or ends with a card number. A third of long random numbers do. */
   readonly attachedDigits: { readonly count: number; readonly first: readonly number[] };
-  /** What the file looks like as a whole; undefined if that was not looked at. */
+  /** The overview of the file, if it was requested. */
   readonly overview: FileOverview | undefined;
-  /** Rows that are valid by themselves and cannot be meant, such as one with the merchant NULL. */
+  /** Valid but implausible rows, such as a row with the merchant NULL. */
   readonly implausible: Pick<Problems, 'count' | 'first' | 'byRule'>;
-  /** What the whole file contradicts. */
+  /** The doubts about the whole file. */
   readonly doubts: readonly Doubt[];
   /** The limits of one upload that the file exceeds. */
   readonly exceeds: { readonly bytes: boolean; readonly rows: boolean };

@@ -111,7 +111,7 @@ export function cellsOf({ line }: Pick<RequestRow, 'line'>): readonly string[] {
   return split.cells;
 }
 
-/** Returns the merchant of a row, as it was parsed. */
+/** Returns the merchant of a row. */
 export function merchantOf(row: RequestRow): string {
   const { line } = row;
   return line.includes('"') ? (cellsOf(row)[3] ?? '') : line.slice(line.lastIndexOf(',') + 1);

@@ -1,4 +1,6 @@
-/** The words of a row: those of its hash, and its line. */
+// Groups millions of rows by their hashes, to find repeated rows quickly and in bounded memory.
+
+/** The number of words of a row: its hash, and its line. */
 export const ROW_WORDS = 4;
 const BUCKETS = 256;
 /** Rows are moved out of a bucket's open piece in pieces of this many words, of 4 KiB. */
@@ -9,11 +11,11 @@ const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
 /** The usual limit on rows in memory, which take 16 MiB: three times what one job takes. */
 const MOST_IN_MEMORY = 2 ** 20;
 
-/** A place outside memory, such as a private file. */
+/** Storage outside memory: a private file. */
 export interface Overflow {
   /** Appends pieces. Returns the offset of the first one, in bytes. */
   append(pieces: readonly Int32Array[]): Promise<number>;
-  /** Fills `words` with what begins at an offset in bytes. */
+  /** Reads `words` from an offset in bytes. */
   read(at: number, words: Int32Array): Promise<void>;
   release(): Promise<void>;
 }
@@ -28,7 +30,7 @@ interface Stored {
  * processor's cache. A single table of millions of rows is slower by far, because each lookup in it waits for memory.
  */
 export class RowBuckets {
-  /** The piece of each bucket that takes its next row; undefined for a bucket whose last piece is full. */
+  /** The piece of each bucket that gets the next row; undefined if the last piece is full. */
   readonly #open: (Int32Array | undefined)[] = Array.from({ length: BUCKETS });
   /** The number of words in each open piece. */
   readonly #used = new Int32Array(BUCKETS);
@@ -40,7 +42,7 @@ export class RowBuckets {
   readonly #openOverflow: (() => Promise<Overflow>) | undefined;
   #overflow: Overflow | undefined;
   readonly #mostPieces: number;
-  /** What was last read from outside memory. */
+  /** The words that were last read from outside memory. */
   readonly #read = new Int32Array(MOST_READ * PIECE_WORDS);
 
   /** Without `openOverflow`, memory takes all rows. */
@@ -61,7 +63,7 @@ export class RowBuckets {
     if (at + ROW_WORDS === PIECE_WORDS) this.#close(bucket, piece);
   }
 
-  /** Moves rows out of memory if there are many. To be called now and then between rows. */
+  /** Moves rows out of memory if there are many. Callers call it now and then between rows. */
   async relieve(): Promise<void> {
     if (this.#fullPieces <= this.#mostPieces || this.#openOverflow === undefined) return;
     this.#overflow ??= await this.#openOverflow();
@@ -74,7 +76,7 @@ export class RowBuckets {
     this.#fullPieces = 0;
   }
 
-  /** Yields the rows of each bucket, in pieces. Equal rows are in the same bucket. What is yielded is valid until the next. */
+  /** Yields the rows of each bucket in pieces. Equal rows are in the same bucket. A piece is valid until the next one. */
   *buckets(): Generator<AsyncIterable<Int32Array>> {
     for (let bucket = 0; bucket < BUCKETS; bucket += 1) yield this.#pieces(bucket);
   }

@@ -50,7 +50,7 @@ export class RowRepeats {
     );
   }
 
-  /** Moves rows out of memory if there are many. To be called now and then between rows. */
+  /** Moves rows out of memory if there are many. Callers call it now and then between rows. */
   async relieve(): Promise<void> {
     await this.#rows.relieve();
   }
@@ -79,7 +79,7 @@ export class RowRepeats {
 
 type Repeat = RepeatedRows['first'][number];
 
-/** Adds a repeat to the first ones in the order of their lines, unless it comes after all that are kept. */
+/** Adds a repeat to the first 20, in the order of their lines. */
 function keepFirst(first: Repeat[], repeat: Repeat): void {
   if (first.length === KEPT && repeat.line > (first.at(-1)?.line ?? 0)) return;
   first.splice(first.findLastIndex(({ line }) => line < repeat.line) + 1, 0, repeat);

@@ -36,7 +36,7 @@ export class RowsFile {
     this.rows += 1;
   }
 
-  /** Writes what was added, and waits until the disk takes more. */
+  /** Writes the added rows, and waits until the disk takes more. */
   async flush(): Promise<void> {
     if (this.rows === 0 || this.#text === '') return;
     const stream = (this.#stream ??= await this.#open());
@@ -77,7 +77,7 @@ export class RowsFile {
   }
 }
 
-/** Waits until a stream takes more, or is closed after a failure, and removes its listeners: a large file waits thousands of times. */
+/** Waits until a stream takes more or closes after a failure. Removes its listeners, because a large file waits often. */
 async function drained(stream: EventEmitter): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {
@@ -90,10 +90,10 @@ async function drained(stream: EventEmitter): Promise<void> {
 
 type Rows = Pick<UploadSource, 'open'>;
 
-/** How many files are written at once, so that a token with many merchants opens no file for each. */
+/** The largest number of files that are open at the same time, even for a token with more merchants. */
 const FILES_AT_ONCE = 16;
 
-/** Tells whether a token stands twice among rows, for several merchants. */
+/** Tells whether a token has several rows, for several merchants. */
 export async function repeatsToken(source: Rows, expected = 0): Promise<boolean> {
   const seen = new TokenTable({ words: 3, hasValues: false, expected });
   for await (const rows of readRequest(source.open()))
@@ -102,7 +102,7 @@ export async function repeatsToken(source: Rows, expected = 0): Promise<boolean>
 }
 
 /**
- * Checks that no token stands twice in a file for one job. `typed` is its name as typed.
+ * Checks that each token has one row in a file for a single job. `typed` is the name of the file as typed.
  * @throws SvcError `refused_input`
  */
 export async function requireTokensOnce(
@@ -118,8 +118,8 @@ export async function requireTokensOnce(
 }
 
 /**
- * Divides rows into files none of which has a token twice: the rows of its further merchants go into further files, and so
- * into other jobs. Results name no merchant, so that job and token together name a row.
+ * Divides rows into files with one row for each token: rows of a token's further merchants go into further files, and so into
+ * other jobs. Results name no merchant, so the job and the token together must identify a row.
  */
 export async function withTokensOnce(context: Context, whole: DividedRows): Promise<readonly DividedRows[]> {
   const { path, check } = whole;

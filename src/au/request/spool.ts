@@ -15,7 +15,7 @@ import { requireDirectory } from '../../cli/config/paths.ts';
 import { copyInto, fileSource } from '../../client/transfer/source.ts';
 import type { Overflow } from './row-buckets.ts';
 
-/** The largest standard input: twelve times what one job takes. It bounds a runaway pipe. */
+/** The largest standard input, twelve times the size of a job. It stops a runaway pipe. */
 const LARGEST = 360_000_000;
 
 /** A private file: a copy of standard input, which can be read only once, or data that will go to a pipe. */
@@ -36,7 +36,7 @@ export async function spoolInput(system: System, signal: AbortSignal): Promise<S
   }
 }
 
-/** Copies a regular file, so that later changes to it do not matter. The file system shares the data if it can. */
+/** Copies a regular file, so that later changes do not matter. The file system may share the data. */
 export async function spoolFile(system: System, file: string): Promise<Spooled> {
   const spooled = await createSpool(system);
   try {

@@ -17,7 +17,7 @@ export function shapeOf(cell: string): string {
 }
 
 const LONGEST_TOKEN = 100;
-/** More runs of letters and digits than these are a random text. */
+/** A text with more runs of letters and digits than this is random. */
 const MOST_RUNS = 3;
 
 /** Returns the shape of a token with the lengths of its runs, such as `A{2}9{6}`, or `x{20}` for mixed letters and digits. */
@@ -45,7 +45,7 @@ export function unwrappedUuid(token: string): string | undefined {
   return WRAPPED.exec(token)?.[1]?.replaceAll(new RegExp(DASH, 'gu'), '-');
 }
 
-/** Returns the text of a cell that is a formula with only a text, as in ="00123"; any other cell as it is. */
+/** Returns the text in a formula such as ="00123"; any other cell unchanged. */
 export function withoutFormula(cell: string): string {
   return cell.startsWith('="') ? (/^="([^"]*)"$/.exec(cell)?.[1]?.trim() ?? cell) : cell;
 }

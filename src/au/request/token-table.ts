@@ -9,11 +9,11 @@ const LOAD = 0.8;
 const HASH_WORDS = 3;
 
 interface TableOptions {
-  /** How many words of the hash distinguish tokens: 3 where a row would be lost if two tokens were confused. */
+  /** The number of hash words that distinguish tokens: 3 if confusing two tokens would lose a row. */
   readonly words: 2 | 3;
   /** False for a set of tokens, which takes four bytes less for each. */
   readonly hasValues?: boolean;
-  /** The number of tokens to make room for. The table grows when there are more. */
+  /** The expected number of tokens. The table grows if there are more. */
   readonly expected?: number;
   readonly mostSlots?: number;
 }
@@ -25,13 +25,13 @@ interface TableOptions {
  * where the search for a token begins, which continues to the next empty slot.
  */
 export class TokenTable {
-  /** Whether a token was left out because there were too many. */
+  /** Whether a token was left out because the table is full. */
   isFull = false;
   /** The number of tokens. */
   size = 0;
   readonly #words: number;
   readonly #slotLength: number;
-  /** The place in a slot that is 0 only if the slot is empty: the value, or without values the last word of the hash. */
+  /** The index of the word that is 0 only in an empty slot: the value, or without values the last word of the hash. */
   readonly #mark: number;
   readonly #mostSlots: number;
   #slots: number;

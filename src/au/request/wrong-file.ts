@@ -66,7 +66,7 @@ export async function requireRequestAndResults(context: Context, { request, resu
   const fixed = request === undefined ? ['au', 'report', '<results>'] : words(request, '<results>');
   if (resultsKind === undefined && (await lacksColumns(resolvePath(context, results), NEEDED_OF_RESULTS)))
     throw notResults(results, fixed);
-  // Without a request, the rows that `svc au next` left out can be counted like results.
+  // A file of excluded rows from `svc au next` can be counted like results, but not compared with a request.
   const isExpected = resultsKind === 'results' || (resultsKind === 'excluded' && request === undefined);
   if (resultsKind !== undefined && !isExpected) throw wrongResults(results, resultsKind, fixed);
   if (request !== undefined && isSplit(results)) throw partOfResults(results, fixed);

@@ -18,7 +18,10 @@ it.each(SENDING)('R58: svc au %s sends nothing while the variable of the ledger 
   const stopped = await machine.svc(`au ${line.replace('{job}', id)}`, { SVC_LEDGR: machine.path('shared') });
   expect([stopped.code, JSON.parse(stopped.stderr.split('\n').at(-2) ?? '')]).toMatchObject([
     3,
-    { code: 'config', hint: 'Nothing was sent. Rename it to SVC_LEDGER, or unset it.' },
+    {
+      code: 'config',
+      hint: 'Nothing was sent: without SVC_LEDGER, rows could be paid for twice. Rename SVC_LEDGR to SVC_LEDGER, or unset it.',
+    },
   ]);
   const jobs = await machine.svc('au jobs -o json', { SVC_LEDGR: machine.path('shared') });
   expect(jobs.stderr).toContain('did you mean SVC_LEDGER?');
