@@ -78,7 +78,9 @@ export async function resultsOfJob(
   const checks = await checksOf(ledger, claim, rows);
   const compared = checks.request !== undefined;
   const kept = await keptResults(ledger, tenant, job);
-  if (kept !== undefined && files.accepted === (await hashIfReadable(kept))) return { file: kept, compared: false };
+  const { accepted } = files;
+  if (kept !== undefined && accepted !== undefined && accepted === (await hashIfReadable(kept)))
+    return { file: kept, compared: false };
   if (kept !== undefined && (await findFlaws(kept, 'length', checks)).length === 0) return { file: kept, compared };
   const options = { ...checks, overwrite: true, onEvent: showJobs(context), lateMs };
   const downloading = () => readResultsOf(context, client, { ledger, tenant, job }, files.results, options);

@@ -37,9 +37,10 @@ export class EnteredResults {
   async compare(tenant: string | undefined, file: string): Promise<Flaw | undefined> {
     const claimed = await this.#claimed(tenant);
     const before = lastReading(claimed?.entries ?? [], this.#job);
-    if (claimed === undefined || before === undefined || before.results?.sha256 === (await hashFile(file)))
-      return undefined;
-    const reading = await this.#readingOf(claimed.ledger, file);
+    if (claimed === undefined || before === undefined) return undefined;
+    const sha256 = await hashFile(file);
+    if (before.results?.sha256 === sha256) return undefined;
+    const reading = await this.#readingOf(claimed.ledger, file, sha256);
     const loss = reading && (await describeLoss(claimed.cycle, before, reading));
     return loss === undefined ? undefined : { rule: 'earlier_results', problem: `${loss} when ${readerText(before)}` };
   }
@@ -59,8 +60,9 @@ export class EnteredResults {
     if (claimed === undefined) return;
     const { ledger, cycle, entries } = claimed;
     const before = lastReading(entries, job);
-    if (before?.results?.sha256 === (await hashFile(file))) return;
-    const reading = await this.#readingOf(ledger, file);
+    const sha256 = before && (await hashFile(file));
+    if (before && before.results?.sha256 === sha256) return;
+    const reading = await this.#readingOf(ledger, file, sha256);
     if (reading === undefined && areTokensKnown(entries, job)) return;
     try {
       await cycle.endClaim({ ...(await doneEntry(cycle, job, reading)), delivered: false });
@@ -82,9 +84,9 @@ export class EnteredResults {
     return tenant ? this.#ledger.claimed(tenant, this.#job) : undefined;
   }
 
-  /** Reads a results file, unless the last file had the same bytes. */
-  async #readingOf(ledger: Ledger, file: string): Promise<Reading | undefined> {
-    const sha256 = await hashFile(file);
+  /** Reads a results file, unless the last file had the same bytes. `sha256` is that of the file, if it was compared. */
+  async #readingOf(ledger: Ledger, file: string, sha256: string | undefined): Promise<Reading | undefined> {
+    if (sha256 === undefined) return readResultsFile(ledger.salt, file);
     if (this.#read?.sha256 !== sha256) this.#read = { sha256, reading: readResultsFile(ledger.salt, file) };
     return this.#read.reading;
   }
