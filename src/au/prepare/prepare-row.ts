@@ -424,7 +424,8 @@ export class RowPreparer {
   /** Counts the changes to a written row. */
   #note(row: CsvRow, contents: readonly Content[], made: ChangeKind[]): void {
     const { cells, line } = row;
-    if (this.#written.some((at) => contents[at] === 'attached_digits')) this.#attachedDigits.add(line);
+    if (contents.includes('attached_digits') && this.#written.some((at) => contents[at] === 'attached_digits'))
+      this.#attachedDigits.add(line);
     if (row.isConverted) made.push('converted_rows');
     if (row.endsWithReturn) made.push('line_ends');
     if (row.hasPaddedQuotes || this.#read.some((at) => isPadded(cells[at]))) made.push('spaces');
