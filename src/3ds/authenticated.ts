@@ -16,20 +16,20 @@ import { ownMember } from '../schema/own-member.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { AuthenticationResult } from '../schema/three-ds/session.ts';
 
-// The sessions that this machine authenticated. A service may show no authentication while its challenge is open, so that
-// the session alone does not say that it was authenticated.
+// Remembers the sessions that this machine authenticated. While a challenge is open, a service may not show that the session
+// was authenticated.
 
 const FILE = '3ds-sessions.json';
 
-/** How long a session is remembered; the service has removed it by then. */
+/** How long a session is remembered. The service removes sessions earlier. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** Whether a command of this machine authenticated the session, or may have. */
+/** Whether this machine authenticated the session, or may have. */
 export function wasAuthenticated(context: Context, id: string): boolean {
   return ownMember(sessionsOf(context), nameOf(context, id)) !== undefined;
 }
 
-/** Authenticates a session, and remembers it, unless the service refused or the request was certainly not sent. */
+/** Authenticates a session and remembers it, unless the service refused or the request was certainly not sent. */
 export async function authenticateSession(
   context: Context,
   { threeDs }: Client,
@@ -69,7 +69,7 @@ function nameOf(context: Context, id: string): string {
   return `${serviceOf(context)} ${id}`;
 }
 
-/** Returns when each session was authenticated, without those that the service has removed since. */
+/** Returns the time at which each session was authenticated, without sessions that the service has removed since. */
 function sessionsOf({ system, clock }: Context): Readonly<Record<string, unknown>> {
   const isKept = (at: unknown): boolean => typeof at === 'number' && at > clock.now() - KEPT_MS;
   try {

@@ -1,4 +1,4 @@
-// Reads, changes and checks the body of an authentication.
+// Reads, changes, checks and reports the body of an authentication.
 
 import { SvcError } from '../base/errors.ts';
 import { didYouMean, questionOf } from '../base/security/typed-word.ts';
@@ -35,7 +35,7 @@ export const bodyParameters = {
   ),
 } as const;
 
-/** Returns every field of a body that takes a text, number or flag, and with each of its listed values, for completion. */
+/** Returns every field of a body that takes a text, number or flag, with its listed values, for completion. */
 async function pathsAndValues(): Promise<Suggestion[]> {
   const { BODY, fieldsBelow } = await import('../schema/three-ds/fields.ts');
   return fieldsBelow(BODY).flatMap(({ path, kind, description, choices }): Suggestion[] => {
@@ -53,9 +53,10 @@ export function bodyName(file: string): string {
   return file === '-' ? 'standard input' : file;
 }
 
-/** What changes a body that was read, and what it may break. */
 interface BodyOptions {
+  /** The values of `--set`. */
   readonly set?: readonly Setting[];
+  /** The rules of `--allow`, which the body may break. */
   readonly allow?: readonly LiftableRule[];
 }
 
@@ -64,7 +65,7 @@ export async function readBody(context: Context, file: string, options: BodyOpti
   return changedBody(context, await readJsonBody(context, file), options);
 }
 
-/** Applies `--set` to a body. A currency that is set brings its exponent, unless the exponent is set or allowed to differ. */
+/** Applies `--set` to a body. Setting a currency also sets its exponent, unless the exponent is set or allowed to differ. */
 export async function changedBody(context: Context, body: unknown, { set = [], allow = [] }: BodyOptions) {
   const { exponentOfCurrency, withSettings } = await import('./setting.ts');
   const changed = withSettings(body, set, allow.includes('unknown-field'));
@@ -78,11 +79,11 @@ export async function changedBody(context: Context, body: unknown, { set = [], a
 
 /** A body that may be sent. */
 export interface CheckedBody {
-  /** The body as it is sent: with the numbers of currencies in place of their letters. */
+  /** The body to send, with numeric currency codes. */
   readonly body: unknown;
-  /** The amount as a person reads it; null without one. */
+  /** The amount for people, such as `500,000 JPY`; null without an amount. */
   readonly amount_text: string | null;
-  /** What was only warned of, or allowed. */
+  /** Warnings, and errors that `--allow` lifts. */
   readonly violations: readonly Violation[];
 }
 
@@ -104,41 +105,41 @@ export async function checkedBody(
   return { body, amount_text: amountTextOf(body) ?? null, violations };
 }
 
-/** Warns of what was allowed or may be refused in these bodies, each text once. */
+/** Warns of the violations in these bodies, each text once. */
 export function warnOfViolations({ notices }: Context, bodies: readonly Pick<CheckedBody, 'violations'>[]): void {
   const texts = bodies.flatMap(({ violations }) => violations.map(warningOf));
-  for (const text of [...new Set(texts)].slice(0, MOST_SHOWN)) notices.warn(text);
+  for (const text of [...new Set(texts)].slice(0, MAX_SHOWN)) notices.warn(text);
 }
 
 function warningOf(violation: Violation): string {
   return `${violation.severity === 'error' ? `allowed (${violation.rule}): ` : ''}${describeProblem(violation)}`;
 }
 
-/** Says what a body contains that a person should see before it is sent: the amount, and warnings. */
+/** Notes the amount and the warnings of a body, for a person to see before the body is sent. */
 export function reportBody(context: Context, body: Pick<CheckedBody, 'amount_text' | 'violations'>): void {
   if (body.amount_text !== null) context.notices.note(`amount: ${body.amount_text}`);
   warnOfViolations(context, [body]);
 }
 
-/** The most violations that are shown; more would bury what matters. */
-const MOST_SHOWN = 50;
+/** The largest number of violations to show. */
+const MAX_SHOWN = 50;
 
-/** Refuses a body that breaks rules, naming each with its path and an example. @throws SvcError `refused_input` */
+/** Refuses a body that breaks rules. Names each violation with its path and an example. @throws SvcError `refused_input` */
 function refuseErrors(name: string, violations: readonly Violation[], allow: readonly LiftableRule[]): void {
   const warnings = violations.filter(({ severity }) => severity === 'warning');
   const broken = violations.filter(
     ({ rule, severity }) => severity === 'error' && !allow.some((allowed) => allowed === rule),
   );
   if (broken.length === 0) return;
-  const shown = broken.slice(0, MOST_SHOWN);
+  const shown = broken.slice(0, MAX_SHOWN);
   const count = countText(broken.length, 'validation error');
-  const more = shown.length < broken.length ? ` (the first ${MOST_SHOWN} are shown)` : '';
+  const more = shown.length < broken.length ? ` (the first ${MAX_SHOWN} are shown)` : '';
   const lifts = LIFTABLE_RULES.filter((one) => one !== 'unknown-field' && broken.some(({ rule }) => rule === one));
   const options = lifts.map((rule) => `--allow ${rule}`).join(' ');
   throw new SvcError('refused_input', `${name}: ${count}${more}`, {
-    hint: `Fix these fields, or start from a valid body.${options && ` If your acquirer takes it as it is: ${options}.`}`,
+    hint: `Fix these fields, or start from a valid body.${options && ` If your acquirer accepts the body as is: ${options}.`}`,
     next: ['3ds', 'template', '<type>'],
-    facts: { problems: shown.map(describeProblem), violations: [...shown, ...warnings].slice(0, MOST_SHOWN) },
+    facts: { problems: shown.map(describeProblem), violations: [...shown, ...warnings].slice(0, MAX_SHOWN) },
   });
 }
 

@@ -12,9 +12,9 @@ import { broken, type Violation } from './rules.ts';
 import { exampleBody } from './example-body.ts';
 
 /**
- * Finds all violations in the body of an authenticate request, in the order of the interface. Without a session type it
- * applies the rules of the only type that fits the authentication type, or those of a customer session, which require
- * less.
+ * Finds all violations in the body of an authenticate request, in the order of the documented fields. Without a session type,
+ * applies the rules of the only session type that fits the authentication type; if both fit, the rules of a customer session,
+ * which require less.
  */
 export function checkBody(body: unknown, sessionType?: SessionType): Violation[] {
   const list = ownValue(body, ['message_extensions']);
@@ -33,7 +33,7 @@ export function checkBody(body: unknown, sessionType?: SessionType): Violation[]
   ]);
 }
 
-// A mistyped value is a separate violation; rules that depend on it use the value that was probably meant.
+// A mistyped value is reported separately, so rules that depend on the value use the one that was probably meant.
 function combinationOf(body: unknown, sessionType: SessionType | undefined): Combination {
   const type = meant(body, 'authentication_type');
   const [only, other] = sessionTypesOf(type);
@@ -70,8 +70,8 @@ function missingViolation(body: unknown, combination: Combination, examples: unk
 
 // The acquirer and the card networks assign these ids, and some look like a card number by chance.
 const ASSIGNED = /^(?:merchant_info\.(?:mid|acquirer_bin)|requestor_info\.id)$/;
-/** Fields with digits that may look like a card number by chance, each with the most digits that it really has. */
-const MOST_DIGITS: readonly (readonly [fields: RegExp, most: number])[] = [
+/** Fields whose digits may look like a card number by chance, each with the maximum number of digits of the field. */
+const MAX_DIGITS: readonly (readonly [fields: RegExp, most: number])[] = [
   [/^cardholder_info\.\w*phone_number\./, 15],
   [/^purchase_info\.amount$/, 13],
 ];
@@ -89,10 +89,10 @@ function mayHoldDigits({ parts, isName, text }: TextAt): boolean {
   const path = parts.join('.');
   if (isName || fieldAt(path) === undefined) return false;
   const digits = text.replaceAll(/\P{Nd}/gu, '').length;
-  return ASSIGNED.test(path) || MOST_DIGITS.some(([fields, most]) => fields.test(path) && digits <= most);
+  return ASSIGNED.test(path) || MAX_DIGITS.some(([fields, most]) => fields.test(path) && digits <= most);
 }
 
-/** Sorts violations in the order of the interface. */
+/** Sorts violations in the order of the documented fields. */
 export function inOrder(violations: readonly Violation[]): Violation[] {
   const order = fieldsBelow(BODY).map(({ path }) => path);
   const rank = ({ path }: Violation): number => {
@@ -108,31 +108,31 @@ export function inOrder(violations: readonly Violation[]): Violation[] {
 
 const BODY_PATH = '(body)';
 
-// Suggestions are expensive to find, and nobody reads thousands of them.
-const MOST_SUGGESTED = 50;
+// Finding suggestions takes long, and nobody reads thousands.
+const MAX_SUGGESTIONS = 50;
 
 /** Converts an issue of the schema to violations. `examples` is a valid body of the same combination. */
 function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown): Violation[] {
   const parts = issue.path.map(String);
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key, at) => unknownMember(parts, key, at < MOST_SUGGESTED));
+    return issue.keys.map((key, at) => unknownMember(parts, key, at < MAX_SUGGESTIONS));
   const path = parts.length === 0 ? BODY_PATH : parts.join('.');
   const field = fieldAt(parts.join('.'));
   if (field === undefined) return [broken('format', displayPath(parts), 'does not match the interface')];
   const value = ownValue(body, parts);
-  // A whole body is too long for an example, and it depends on the type of authentication.
+  // A whole body is too long for an example.
   const example = parts.length === 0 ? undefined : (ownValue(examples, parts) ?? exampleOf(field));
   if (value === undefined) return [broken('required', path, `is needed: ${field.description}`, { example })];
   const meant = typeof value === 'string' ? nearest(value, field.choices ?? []) : undefined;
   return [broken('format', path, mustBe(field, value), { example: meant ?? example, suggestion: meant })];
 }
 
-/** Makes a path safe to show: parts that do not look like names of members are left out, since they may be secrets. */
+/** Makes a path safe to show: replaces parts that do not look like member names, since they may be secrets. */
 function displayPath(parts: readonly string[]): string {
   return parts.map((part) => (looksLikeName(part) ? part : '(unusual name)')).join('.');
 }
 
-/** Whether a part of a path looks like a name of a member or the number of an item. */
+/** Whether a part of a path looks like a member name or the index of an item. */
 export function looksLikeName(part: string): boolean {
   return /^(?:(?!__proto__$)[A-Za-z_][\w-]{0,63}|\d{1,4})$/.test(part) && !containsCardNumber(part);
 }
@@ -156,7 +156,7 @@ function elsewhere(key: string): string | undefined {
 
 function mustBe(field: Field, value: unknown): string {
   const [kind, isOfKind] = KINDS[field.kind];
-  // The body itself has no description.
+  // Only the whole body has no description.
   if (!isOfKind(value)) return field.description === '' ? `must be ${kind}` : `must be ${kind}: ${field.description}`;
   if (field.choices !== undefined) return `must be one of ${field.choices.join(', ')}`;
   return value === '' ? `must not be empty: ${field.description}` : `must be ${field.description}`;

@@ -7,8 +7,8 @@ import { amountText, countryOf, currencyOf, isCountryCode } from '../schema/thre
 import { broken, type Rule, type Violation } from './rules.ts';
 
 /**
- * Finds where a body contradicts itself, a public table or the rules of EMV 3-D Secure, and what many servers refuse. The
- * interface names none of this. A value of another form is left to `checkBody`.
+ * Finds contradictions in a body: with itself, with public tables such as ISO 4217, or with the rules of EMV 3-D Secure. Also
+ * warns of values that many servers refuse. The service documents none of these rules. `checkBody` checks the form of values.
  */
 export function contradictionsIn(body: unknown, now: number): Violation[] {
   const textAt = (path: string): string => {
@@ -31,8 +31,8 @@ export function contradictionsIn(body: unknown, now: number): Violation[] {
 }
 
 /**
- * Returns the amount of a body as a person reads it, such as `500,000 JPY`; undefined without one, and where its digits may
- * be a card number.
+ * Returns the amount of a body for people, such as `500,000 JPY`; undefined without an amount, and if the digits may be a card
+ * number.
  */
 export function amountTextOf(body: unknown): string | undefined {
   const [amount, currency, units] = purchaseOf(body);
@@ -43,8 +43,8 @@ export function amountTextOf(body: unknown): string | undefined {
 const CURRENCIES = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
 const ADDRESSES = ['cardholder_info.billing_address', 'cardholder_info.shipping_address'];
 const COUNTRIES = ['merchant_info.country_code', ...ADDRESSES.map((path) => `${path}.country_code`)];
-const MOST_MINUTES = 10_080;
-const PURCHASE_WITHIN_MS = 2 * DAY_MS;
+const MAX_CHALLENGE_MINUTES = 10_080;
+const MAX_PURCHASE_DISTANCE_MS = 2 * DAY_MS;
 
 function purchaseOf(body: unknown): [amount: string, currency: string, exponent: string] {
   const [amount = '', currency = '', exponentGiven = ''] = ['amount', 'currency', 'exponent'].map((name) => {
@@ -88,9 +88,10 @@ function currencyAt(path: string, code: string): Violation[] {
 }
 
 function challengeTime(minutes: unknown): Violation[] {
-  const isRight = typeof minutes !== 'number' || minutes <= 0 || (Number.isInteger(minutes) && minutes <= MOST_MINUTES);
+  const isRight =
+    typeof minutes !== 'number' || minutes <= 0 || (Number.isInteger(minutes) && minutes <= MAX_CHALLENGE_MINUTES);
   if (isRight) return [];
-  const message = `must be a whole number of minutes from 1 to ${MOST_MINUTES}, which is 7 days`;
+  const message = `must be a whole number of minutes from 1 to ${MAX_CHALLENGE_MINUTES}, which is 7 days`;
   return [broken('challenge-time', 'decoupled_challenge_max_time', message, { example: 60 })];
 }
 
@@ -101,7 +102,7 @@ function installments(count: string): Violation[] {
 
 function purchaseDate(date: string, now: number): Violation[] {
   const days = (now - timeOf(date)) / DAY_MS;
-  if (!/^\d{14}$/.test(date) || !(Math.abs(days) * DAY_MS > PURCHASE_WITHIN_MS)) return [];
+  if (!/^\d{14}$/.test(date) || !(Math.abs(days) * DAY_MS > MAX_PURCHASE_DISTANCE_MS)) return [];
   const distance = `${Math.floor(Math.abs(days))} days ${days > 0 ? 'ago' : 'ahead'}`;
   return [
     warning('purchase-date', 'purchase_info.date', `is ${distance}; it should be the time of this purchase, in UTC`),
@@ -138,7 +139,7 @@ function countryAt(path: string, code: string): Violation[] {
   return [warning('country', path, 'is a number that ISO 3166-1 gives to no country')];
 }
 
-// A territory may be written as a country, or as a subdivision of the country it belongs to: 630 and US-PR.
+// A territory may be a country and a subdivision of another country: Puerto Rico is 630 and US-PR.
 function stateAt(address: string, state: string, number: string): Violation[] {
   const [, prefix = ''] = /^([A-Z]{2})-/.exec(state) ?? [];
   const country = countryOf(number);
@@ -156,9 +157,9 @@ function lengthAt(path: string, text: string, most: number, unit = 'characters')
 function extensionLengths(body: unknown): Violation[] {
   const list = ownValue(body, ['message_extensions']);
   if (!Array.isArray(list)) return [];
-  const tooMany = `has ${list.length} items; many servers refuse more than ${MOST_EXTENSIONS}`;
+  const tooMany = `has ${list.length} items; many servers refuse more than ${USUAL_EXTENSIONS}`;
   return [
-    ...(list.length > MOST_EXTENSIONS ? [warning('length', 'message_extensions', tooMany)] : []),
+    ...(list.length > USUAL_EXTENSIONS ? [warning('length', 'message_extensions', tooMany)] : []),
     ...list.flatMap((item: unknown, at) =>
       EXTENSION_LENGTHS.flatMap(([name, most]) => {
         const value = ownValue(item, [name]);
@@ -168,14 +169,14 @@ function extensionLengths(body: unknown): Violation[] {
   ];
 }
 
-const MOST_EXTENSIONS = 10;
+const USUAL_EXTENSIONS = 10;
 const EXTENSION_LENGTHS = [
   ['id', 64],
   ['name', 64],
   ['data', 8059],
 ] as const;
 
-/** The lengths of EMV 3-D Secure. The interface has none. */
+/** The maximum lengths of EMV 3-D Secure. The service documents none. */
 const LENGTHS: readonly (readonly [path: string, most: number, unit?: string])[] = [
   ['purchase_info.amount', 48, 'digits'],
   ['purchase_info.installment_count', 3, 'digits'],
@@ -217,12 +218,12 @@ function timeOf(date: string): number {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-/** Writes a time as a day in UTC, `YYYYMMDD`. */
+/** Formats the day of a time in UTC as `YYYYMMDD`. */
 export function dayOf(time: number): string {
   return secondOf(time).slice(0, 8);
 }
 
-/** Writes a time in UTC, `YYYYMMDDhhmmss`. */
+/** Formats a time in UTC as `YYYYMMDDhhmmss`. */
 export function secondOf(time: number): string {
   return new Date(time).toISOString().replaceAll(/\D/g, '').slice(0, 14);
 }

@@ -3,7 +3,7 @@ import { OUTCOME_WORDS } from '../schema/three-ds/outcome-words.ts';
 import { type Meaning, meaningsIn } from '../cli/glossary/glossary.ts';
 import table from './glossary.json' with { type: 'json' };
 
-/** The word of the sandbox that decides values of a kind. */
+/** The word of a sandbox outcome that sets values of a kind. */
 const WORDS_BY_KIND: Readonly<Record<string, string>> = {
   'authentication status': 'status',
   'authentication status reason': 'reason',

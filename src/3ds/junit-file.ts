@@ -7,8 +7,9 @@ import { escapeHtml } from '../cli/output/page.ts';
 import { comparison, type ScenarioResult } from './scenario.ts';
 
 /**
- * Checks before any request that the report can be written, and removes the one of an earlier run, which a CI system would
- * show as the result of this one. Returns the function that writes the report.
+ * Checks before any request that the report can be written, and removes the report of an earlier run: if this run fails, a CI
+ * system must not show the old one.
+ * @returns the function that writes the report
  */
 export async function openJunitFile(context: Context, typed: string): Promise<WriteReport> {
   const { writeFileAtomicSync } = await import('../base/files/draft.ts');
@@ -20,7 +21,7 @@ export async function openJunitFile(context: Context, typed: string): Promise<Wr
 
 type WriteReport = (results: readonly ScenarioResult[], ms: number) => void;
 
-// A file of another kind is only named by mistake, and no CI system shows it.
+// Removes only a JUnit report. Any other file was named by mistake.
 function removeReport(file: string): void {
   try {
     if (fs.existsSync(file) && readRegularFileSync(file).includes('<testsuite')) fs.rmSync(file);
@@ -29,7 +30,7 @@ function removeReport(file: string): void {
   }
 }
 
-/** Writes results as a JUnit report, which CI systems show. It contains no message of the service. */
+/** Formats results as a JUnit report for CI systems, without any text from the service. */
 function junitReport(results: readonly ScenarioResult[], ms: number): string {
   const failures = results.filter(({ result, got }) => result === 'failed' && got !== 'error').length;
   const errors = results.filter(({ got }) => got === 'error').length;

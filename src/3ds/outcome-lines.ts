@@ -3,12 +3,12 @@
 import type { Meaning } from '../cli/glossary/glossary.ts';
 import { THREE_DS_MEANINGS } from './glossary.ts';
 
-/** Finds the meaning of a reason or cancel reason; undefined for a new one. */
+/** Finds the meaning of a reason or cancel reason; undefined for an unknown reason. */
 function reasonMeaning(reason: unknown): Meaning | undefined {
   return THREE_DS_MEANINGS.find(({ kind, name }) => name === reason && kind.endsWith('reason'));
 }
 
-/** The members of a response that describe the outcome of an authentication. Any may be absent or have new values. */
+/** The members of a response that describe the outcome of an authentication. Any member may be absent or have a new value. */
 export interface AuthenticationOutcome {
   readonly authentication_status?: string | null | undefined;
   readonly authentication_status_reason?: unknown;

@@ -1,4 +1,4 @@
-// Reads the outcome of an authentication, waits for it, and reports it.
+// Reports the outcome of an authentication, shows the page of a challenge, and waits for its end.
 
 import { type ErrorCode, type ErrorDetails, isSvcError, SvcError } from '../base/errors.ts';
 import { memberWithText } from '../base/json/exact.ts';
@@ -15,7 +15,7 @@ import { AUTHENTICATION_STATUSES } from '../schema/three-ds/values.ts';
 import { isOpen, outcomeLines } from './outcome-lines.ts';
 import { maskedResponse, statusTone } from './view.ts';
 
-/** Reports the page of a challenge to open, and the command that gets the outcome. @returns whether there is one */
+/** Reports the page of a challenge and the command that waits for the outcome. @returns whether there is a challenge */
 export async function reportChallenge(
   context: Context,
   client: Client,
@@ -26,7 +26,7 @@ export async function reportChallenge(
   const status = result.authentication_status;
   if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
   const { settings } = context;
-  // The embedded sandbox serves the page only while a command runs.
+  // The embedded sandbox serves the page only while the command runs.
   const isServed = wait || !settings.sandbox || settings.baseUrl !== undefined;
   if (status === 'challenge' && isServed) {
     const page = await client.bestEffort(({ threeDs }) => pageOf(threeDs, id, result));
@@ -44,7 +44,7 @@ export async function reportChallenge(
 /** Reports the page of the challenge, and opens it if requested. */
 export async function reportPage(context: Context, page: string | undefined, open: boolean): Promise<void> {
   if (page === undefined)
-    return context.notices.note('the service gave no address for it: the SDK performs the challenge');
+    return context.notices.note('the service gave no address for the challenge: the SDK performs it');
   context.notices.note(`the cardholder completes the challenge at ${page}`);
   // An address that looks signed is shown without its query.
   if (page.includes('?') && !context.globals.showUrls)
@@ -52,7 +52,7 @@ export async function reportPage(context: Context, page: string | undefined, ope
   if (open) await openPage(context, page);
 }
 
-/** Opens an address in a browser. A failure is only reported, since the address was printed. */
+/** Opens an address in a browser. Only warns of a failure, since the operator can open the printed address. */
 async function openPage({ system, notices }: Context, address: string): Promise<void> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
     return notices.warn('not opened: the address is neither http nor https');
@@ -71,7 +71,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Finds the address of the challenge page: in the response to the authentication, or else in the session. */
+/** Returns the address of the challenge page: from the response to the authentication, else from the session. */
 export async function pageOf(
   sessions: Sessions,
   id: string,
@@ -108,18 +108,19 @@ function reasonsOf(outcome: Readonly<Record<string, unknown>> = {}): Record<stri
 
 type Sessions = Pick<Client['threeDs'], 'read'>;
 
-/** Reads the outcome from the session, with reasons and addresses that a response lacks. */
+/** Reads the outcome from the session, which has reasons and addresses that the response may lack. */
 export async function readOutcome(sessions: Sessions, id: string): Promise<Authentication | undefined> {
   return memberWithText(await sessions.read(id), 'authentication') ?? undefined;
 }
 
-/** Like `readOutcome`, for what only adds to a known status: undefined if it cannot be read within 2 s. */
+/** Like `readOutcome`, but optional: returns undefined if the session cannot be read within 2 s. */
 export async function outcomeIfPossible(client: Client, id: string): Promise<Authentication | undefined> {
   const outcome = await client.bestEffort(({ threeDs }) => readOutcome(threeDs, id));
   return isSvcError(outcome) ? undefined : outcome;
 }
 
-const UNREAD: ReadonlySet<ErrorCode> = new Set([
+/** The codes of errors after which the outcome can be read later. */
+const OUTCOME_UNREAD_CODES: ReadonlySet<ErrorCode> = new Set([
   'network',
   'server',
   'bad_response',
@@ -129,8 +130,8 @@ const UNREAD: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Adds to an error after an authentication that was answered the command that gets its outcome. The same command must not
- * run again, because another authentication is billed: where only the service did not respond, the error gets `code`.
+ * Runs work after a successful authentication, and adds to its errors the command that reads the outcome. The failed command
+ * must not run again, because another authentication is billed. If only the outcome could not be read, the error gets `code`.
  */
 export async function afterAuthentication<T>(
   id: string,
@@ -143,7 +144,7 @@ export async function afterAuthentication<T>(
   } catch (error) {
     if (!isSvcError(error)) throw error;
     const named = { next: resultWords(id, failOn), facts: { session: id }, retryable: false };
-    if (!UNREAD.has(error.code)) throw error.with(named);
+    if (!OUTCOME_UNREAD_CODES.has(error.code)) throw error.with(named);
     const message = error.message.includes(id)
       ? error.message
       : `3DS session ${id} was authenticated: ${error.message}`;
@@ -157,7 +158,7 @@ const SPENT: ReadonlyMap<number | undefined, string> = new Map([
   [424, 'Another party in 3-D Secure returned an error'],
 ]);
 
-/** Adds to a refusal that a new session is needed, if this one can no longer be used. */
+/** Runs work with a session, and adds to its refusals that a new session is needed if this one is unusable now. */
 export async function orNewSession<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -172,12 +173,12 @@ export async function orNewSession<T>(work: Promise<T>): Promise<T> {
 }
 
 export function warnOfDeprecated({ notices }: Context, session: ThreeDsSession): void {
-  const found = [
+  const deprecated = [
     ...(session.pan_token_id ? ['pan_token_id'] : []),
     ...(session['pan'] ? ['pan'] : []),
     ...(session.authentication?.pan_token_id ? ['authentication.pan_token_id'] : []),
   ];
-  if (found.length > 0) notices.warn(`deprecated: ${found.join(', ')}; use token_id instead`);
+  if (deprecated.length > 0) notices.warn(`deprecated: ${deprecated.join(', ')}; use token_id instead`);
 }
 
 /** Returns the function that prints a 3DS response: masked in a table, with a note; as sent in other formats. */
@@ -191,12 +192,13 @@ export async function responsePrinter<T extends object>(context: Context, view: 
   };
 }
 
-/** A decoupled challenge may take up to a week. */
+/** A decoupled challenge may take a week. */
 const EIGHT_DAYS_MS = 8 * DAY_MS;
 
 /**
- * Waits until the challenge of a session has an outcome: an hour, or eight days for a decoupled one.
- * @throws SvcError `pending` when the time is up; an interrupt keeps its code; both name the command that resumes
+ * Waits until the challenge of a session has an outcome: up to an hour, or eight days for a decoupled challenge. Errors name
+ * the command that continues to wait.
+ * @throws SvcError `pending` when the time is up, and the signal's reason
  */
 export async function waitForOutcome(
   context: Context,
@@ -210,7 +212,7 @@ export async function waitForOutcome(
     const { seen: last, commandTimeout } = await pollUntil<Authentication>(context, {
       poll: async () => {
         const result = await resultSoFar(client, id);
-        // Null, of a session that has no status yet, is more than undefined, of one that may not be read.
+        // Null means that the session shows no status; undefined means that the session could not be read.
         status = result.authentication_status ?? status ?? result.authentication_status;
         return result;
       },
@@ -230,9 +232,9 @@ export async function waitForOutcome(
 }
 
 /**
- * Reads the result of a challenge. While it is open the service may respond with 404; then this returns the authentication
- * in the session, with the status null if there is none yet, or nothing if the session may not be read.
- * @throws SvcError `not_found` where the session does not exist either
+ * Reads the result of a challenge. While a challenge is open, the service may respond with 404. Then this returns the
+ * authentication in the session, with status null if the session shows none, or `{}` if the key may not read sessions.
+ * @throws SvcError `not_found` if the session does not exist either
  */
 export async function resultSoFar({ threeDs }: Client, id: string): Promise<Authentication> {
   try {
@@ -262,7 +264,7 @@ export function isUnshown({ authentication_status: status }: Authentication): bo
 /** The outcomes at which a command exits with 10, as typed. */
 type FailOn = 'err' | 'wrn' | undefined;
 
-/** The command that waits for the outcome of a session, and judges it as the one that was typed. */
+/** Returns the command that waits for the outcome of a session, with the same `--fail-on`. */
 export function resultWords(id: string, failOn?: FailOn): string[] {
   return ['3ds', 'challenge-result', id, '--wait', ...option('--fail-on', failOn)];
 }
@@ -282,7 +284,7 @@ function stillOpen(id: string, why: SvcError, status: Status, failOn: FailOn): S
   return why.with({ code: 'pending', message: `${found}: ${why.message}`, ...resumeHint(id, failOn) });
 }
 
-// A session may show its authentication only when the challenge is done, so this does not say that there was none.
+// Says "shows no", since a session may show its authentication only when the challenge is done.
 const UNSHOWN = 'the service shows no authentication';
 
 function resumeHint(id: string, failOn: FailOn): ErrorDetails {
@@ -295,7 +297,7 @@ export const failOnParameter = choice(
   ['err', 'wrn'],
 );
 
-/** @throws SvcError `threshold` where the outcome is one that --fail-on names */
+/** Checks the outcome against `--fail-on`. @throws SvcError `threshold` */
 export function checkOutcome(id: string, { authentication_status: status }: Authentication, failOn: FailOn) {
   if (failOn === undefined) return;
   const isUnknown = Boolean(status) && !AUTHENTICATION_STATUSES.some((known) => known === status);

@@ -1,4 +1,4 @@
-/** The rules that --allow lifts: the body contradicts itself or a public table, and a service may accept it. */
+/** The rules that `--allow` lifts: about contradictions that a service may accept. */
 export const LIFTABLE_RULES = [
   'unknown-field',
   'exponent',
@@ -24,22 +24,22 @@ export type Rule =
 
 export type LiftableRule = (typeof LIFTABLE_RULES)[number];
 
-/** A rule that a body breaks. It quotes nothing of the body but codes of public tables, digits of dates, and the amount. */
+/** A rule that a body breaks. Messages quote only codes of public tables, dates and the amount from the body. */
 export interface Violation {
   readonly rule: Rule;
   /** The dotted path; `(body)` for the body itself. */
   readonly path: string;
   /** An error keeps the body from being sent. */
   readonly severity: 'error' | 'warning';
-  /** What is wrong, in words that follow the path. */
+  /** The problem, in words that follow the path. */
   readonly message: string;
-  /** A valid value, if one can be given. */
+  /** An example of a valid value. */
   readonly example?: unknown;
   /** The known name or value that was probably meant. */
   readonly suggestion?: string | undefined;
 }
 
-/** Makes a violation that keeps the body from being sent. */
+/** Returns a violation of severity `error`. */
 export function broken(
   rule: Rule,
   path: string,

@@ -1,4 +1,4 @@
-// Runs a scenario of a test suite: one authentication with its expected outcome.
+// Runs a test scenario: session, authentication, challenge, and the comparison with the expected status.
 
 import path from 'node:path';
 import { isSvcError, SvcError } from '../base/errors.ts';
@@ -49,7 +49,7 @@ export interface PlannedScenario
   readonly body: AuthenticateRequest;
 }
 
-/** Finds the card of a scenario and checks its body before any request. File names are relative to `directory`. */
+/** Finds the card of a scenario and checks its body, before any request. */
 export async function planScenario(
   context: Context,
   { name, body: file, type, expect, reason, outcome, challenge, ...card }: Scenario,
@@ -58,13 +58,13 @@ export async function planScenario(
   if (outcome !== undefined) requireSandbox(context, 'an outcome is set at the sandbox');
   const session = { ...(await sessionCard(context, card)), type };
   const isRelative = file !== undefined && file !== '-' && !path.isAbsolute(file);
-  const given = isRelative ? path.join(directory, file) : file;
+  const bodyFile = isRelative ? path.join(directory, file) : file;
   const read =
-    given === undefined
+    bodyFile === undefined
       ? await changedBody(context, await exampleFor(context, type), { set, allow })
-      : await readBody(context, given, { set, allow });
-  const described = given === undefined ? 'the example body' : bodyName(given);
-  const { body, ...checked } = await checkedBody(context, described, read, { sessionType: type, allow });
+      : await readBody(context, bodyFile, { set, allow });
+  const nameOfBody = bodyFile === undefined ? 'the example body' : bodyName(bodyFile);
+  const { body, ...checked } = await checkedBody(context, nameOfBody, read, { sessionType: type, allow });
   return { name, session, body: body as AuthenticateRequest, ...checked, expect, reason, outcome, challenge };
 }
 
@@ -81,7 +81,7 @@ async function exampleFor(context: Context, sessionType: SessionType): Promise<u
   return templateBody({ type, category: 'payment', sessionType }, context.clock.now());
 }
 
-/** Creates a session, authenticates it, waits for the outcome unless an open challenge is expected, and compares. */
+/** Creates and authenticates a session, waits for the outcome unless an open challenge is expected, and compares statuses. */
 export async function runScenario(context: Context, client: Client, planned: PlannedScenario, timeoutMs = 600_000) {
   const started = context.clock.now();
   const id = await createSession(client, planned);
@@ -95,13 +95,13 @@ export async function runScenario(context: Context, client: Client, planned: Pla
   return resultOf(planned, got, reason, id, context.clock.now() - started);
 }
 
-/** Reads the outcome with its reason. The verdict depends on the reason only where one is expected. */
+/** Reads the outcome with its reason. The read may fail if no reason is expected. */
 function outcomeWithReason(client: Client, id: string, { reason }: PlannedScenario) {
   const read = reason === undefined ? outcomeIfPossible(client, id) : readOutcome(client.threeDs, id);
   return afterAuthentication(id, 'outcome_unknown', read);
 }
 
-/** Creates the session and returns its id, or the status of its refusal where just that is expected. */
+/** Creates the session and returns its id, or the status of an expected refusal. */
 async function createSession(
   { threeDs }: Client,
   { session, expect }: PlannedScenario,
@@ -110,13 +110,13 @@ async function createSession(
     return (await threeDs.create(session)).id;
   } catch (error) {
     const status = refusalOf(error);
-    // An expected 500 is one of the authentication: here it is a failure of the service.
+    // An expected 500 is about the authentication. A 500 at this point is a failure of the service.
     if (status === expect && status.startsWith('4')) return { refused: status };
     throw error;
   }
 }
 
-/** Returns the HTTP status of a refusal by the service; the page of another server proves no expected status. */
+/** Returns the HTTP status of a refusal by the service; an empty text if another server responded. */
 function refusalOf(error: unknown): string {
   return isSvcError(error) && error.facts?.['not_from_service'] !== true ? String(error.status) : '';
 }
@@ -125,14 +125,14 @@ async function setOutcome({ any }: Client, outcome: string): Promise<void> {
   await any.send({ method: 'POST', path: '/sandbox/outcomes', key: 'private', body: { outcome } });
 }
 
-/** The result of a scenario that an error ended. */
+/** Returns the result of a scenario that ended with an error. */
 export function failedResult(planned: PlannedScenario, { code, status, facts }: SvcError): ScenarioResult {
   const { session } = facts ?? {};
   const id = typeof session === 'string' ? session : undefined;
   return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`, id);
 }
 
-/** Makes the result of a scenario, from statuses, codes and ids only. `got` is a status, an HTTP status, or `error`. */
+/** Returns the result of a scenario. `got` is a status, an HTTP status, or `error`. */
 function resultOf(
   { name, expect, ...planned }: PlannedScenario,
   got: string,
@@ -156,7 +156,7 @@ function resultOf(
   };
 }
 
-/** Compares the expected status of a session with the one that it reached, in words: `expected successful, got failed (card-expired)`. */
+/** Describes expected and reached status: `expected successful, got failed (card-expired)`. */
 export function comparison({ expected, expected_reason, got, reason }: ScenarioResult): string {
   return `expected ${withReason(expected ?? 'any status', expected_reason)}, got ${withReason(got, reason)}`;
 }
@@ -170,7 +170,7 @@ function resultTone(result: unknown): Tone {
   return result === 'failed' ? 'bad' : 'good';
 }
 
-// The service may send any text in place of a code.
+// Drops a text that is not a code, since the service may send any text.
 function codeIn(text: string | undefined): string | null {
   return text !== undefined && /^[\w-]{1,64}$/.test(text) ? text : null;
 }
@@ -209,7 +209,7 @@ async function challengeOutcome(
   return last.authentication_status ?? status;
 }
 
-/** Authenticates and returns the result. Where an outcome is expected, a refusal is returned as its HTTP status. */
+/** Authenticates and returns the result. If a status is expected, returns the HTTP status of a refusal instead of throwing. */
 async function firstOutcome({ threeDs }: Client, id: string, { body, expect }: PlannedScenario) {
   try {
     return await threeDs.authenticate(id, body, ['3ds', 'show', id]);
@@ -222,7 +222,7 @@ async function firstOutcome({ threeDs }: Client, id: string, { body, expect }: P
 
 const PAGE_LIMITS = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
 
-/** Replies to a challenge in place of the cardholder. Only the sandbox, on loopback, accepts that from a program. */
+/** Replies to a challenge of the sandbox, on loopback, in place of the cardholder. Reports the page of any other service. */
 async function answerChallenge(
   context: Context,
   { transport }: Client,

@@ -1,4 +1,4 @@
-// Finds the card for a session: a token, a token intent, or a test card of the sandbox.
+// Finds the card for a session: a token, or a test card of the sandbox.
 
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../schema/address.ts';
 import type { SessionCard } from '../schema/three-ds/session.ts';
 import type { SandboxThreeDsCard } from '../emulator/vault/cards.ts';
 
-/** The test cards of the sandbox for 3-D Secure; with a key, those of the tenant that it belongs to. */
+/** Returns the sandbox's test cards for 3-D Secure, for the tenant of a key. */
 export async function threeDsCards(key = ''): Promise<readonly SandboxThreeDsCard[]> {
   const { sandboxThreeDsCards } = await import('../emulator/vault/cards.ts');
   const { tenantOfKey } = await import('../emulator/keys.ts');
@@ -14,7 +14,7 @@ export async function threeDsCards(key = ''): Promise<readonly SandboxThreeDsCar
   return sandboxThreeDsCards(seedOf(DEFAULT_SEED, tenantOfKey(key)));
 }
 
-/** The card of a session by one of its names: a test card of the sandbox, or a token. */
+/** The options that name a card, of which exactly one must be set. */
 interface NamedCard {
   readonly card?: string | undefined;
   readonly token?: string | undefined;
@@ -23,7 +23,7 @@ interface NamedCard {
   readonly pan?: string | undefined;
 }
 
-/** Returns the card of a session as the service takes it. @throws SvcError `usage` unless exactly one is named */
+/** Returns the card for the request that creates a session. @throws SvcError `usage` unless exactly one card is named */
 export async function sessionCard(
   context: Context,
   { card, token, token_intent, pan }: NamedCard,
@@ -45,7 +45,7 @@ async function tokenOfTestCard(context: Context, card: string): Promise<string> 
   return findTestCard(await threeDsCards(await keyInUse(context)), card).token;
 }
 
-/** Returns the private key, which names the tenant of the sandbox; undefined without one, as for a preview. */
+/** Returns the private key, which determines the sandbox's tenant; undefined without a key, as in a preview. */
 async function keyInUse(context: Context): Promise<string | undefined> {
   if (context.settings.sandbox) return undefined;
   try {
@@ -56,23 +56,23 @@ async function keyInUse(context: Context): Promise<string | undefined> {
   }
 }
 
-/** @throws SvcError `usage` where the service is none on this machine */
+/** Checks that the service may be a sandbox. @throws SvcError `usage` for a service on another machine */
 export function requireSandbox({ settings: { sandbox, baseUrl } }: Context, what: string, hint?: string): void {
   if (sandbox || baseUrl === undefined || isLoopbackHost(baseUrl.value.hostname)) return;
   throw new SvcError('usage', `${what}, and this is another service`, { hint: hint ?? 'Add --sandbox.' });
 }
 
-/** Finds a card by its masked number or the beginning of its scenario. @throws SvcError `usage` for none or several */
-function findTestCard(cards: readonly SandboxThreeDsCard[], wanted: string): SandboxThreeDsCard {
-  const start = wanted.toLowerCase();
-  const byNumber = cards.find(({ number }) => number === wanted);
+/** Finds a card by its masked number or the beginning of its scenario. @throws SvcError `usage` for no card or several */
+function findTestCard(cards: readonly SandboxThreeDsCard[], typed: string): SandboxThreeDsCard {
+  const start = typed.toLowerCase();
+  const byNumber = cards.find(({ number }) => number === typed);
   const begun = cards.filter(({ scenario }) => scenario.toLowerCase().startsWith(start));
   const names = [...new Set(begun.map(({ scenario }) => scenario))].toSorted((a, b) => a.length - b.length);
   const [first = '', ...others] = names;
-  // The name of one scenario may be the beginning of another.
+  // The name of a scenario may be the beginning of other names.
   const isClear = names.length > 0 && others.every((name) => name.startsWith(first));
-  const found = byNumber ?? (isClear ? begun.find(({ scenario }) => scenario === first) : undefined);
-  if (found !== undefined) return found;
+  const card = byNumber ?? (isClear ? begun.find(({ scenario }) => scenario === first) : undefined);
+  if (card !== undefined) return card;
   const problem =
     names.length === 0
       ? 'no test card has this scenario or number'

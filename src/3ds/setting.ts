@@ -1,4 +1,4 @@
-// Sets values in the body of an authentication (`--set`).
+// Sets values in the body of an authentication: `--set path=value`.
 
 import { SvcError } from '../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
@@ -14,9 +14,9 @@ export interface Setting {
 }
 
 /**
- * Returns a copy of the body with these values set, each with the type of its field; unknown fields, if allowed, get
- * strings.
- * @throws SvcError `usage`, which never repeats a value, and a path only where it is nearly a known one
+ * Returns a copy of the body with these values set, each converted to the type of its field. Unknown fields, if allowed,
+ * become strings.
+ * @throws SvcError `usage`, which never repeats a value, and a path only if it resembles a known one
  */
 export function withSettings(body: unknown, settings: readonly Setting[], allowUnknown: boolean): unknown {
   return settings.reduce((result, setting) => put(result, setting.name, valueOf(setting, allowUnknown)), body);
@@ -29,7 +29,7 @@ export function withNumericCurrencies(body: unknown): unknown {
   return rewrittenCurrencies(body).reduce((result, { path, code }) => put(result, path, code), body);
 }
 
-/** Finds the currencies of a body that are sent as numbers in place of names. */
+/** Finds the currencies of a body for which svc sends another code: the ISO 4217 number. */
 export function rewrittenCurrencies(body: unknown): { path: string; code: string }[] {
   return CURRENCY_FIELDS.flatMap((path) => {
     const given = ownValue(body, path.split('.'));
@@ -38,7 +38,7 @@ export function rewrittenCurrencies(body: unknown): { path: string; code: string
   });
 }
 
-/** Returns the exponent for a currency among these settings, if the body has another one and no setting gives one. */
+/** Returns the exponent of a set currency, if the body has another exponent and no setting changes the exponent. */
 export function exponentOfCurrency(body: unknown, settings: readonly Setting[]) {
   const names = new Set(settings.map(({ name }) => name));
   const code = ownValue(body, ['purchase_info', 'currency']);
@@ -49,7 +49,7 @@ export function exponentOfCurrency(body: unknown, settings: readonly Setting[]) 
   return ownValue(body, ['purchase_info', 'exponent']) === value ? undefined : { value, currency: currency.code };
 }
 
-/** Puts a value at a path. A list that is not there yet is begun. */
+/** Puts a value at a path. Creates a missing list. */
 function put(body: unknown, name: string, value: unknown): unknown {
   const path = name.split('.');
   const [first = ''] = path;

@@ -1,4 +1,4 @@
-// Reads a suite of authentication scenarios from a file.
+// Reads a suite of test scenarios from YAML or JSON.
 
 import { SvcError } from '../base/errors.ts';
 import { containsCardNumber } from '../base/security/card-number.ts';
@@ -17,13 +17,13 @@ export interface Scenario {
   readonly token?: string | undefined;
   readonly token_intent?: string | undefined;
   readonly type: SessionType;
-  /** The file of the body; an example body is used without one. */
+  /** The file of the body. Default: an example body. */
   readonly body?: string | undefined;
-  /** The expected status of the authentication, or the HTTP status of its refusal. A suite names one always. */
+  /** The expected status of the authentication, or the HTTP status of its refusal. Required in a suite. */
   readonly expect?: string | undefined;
-  /** The expected reason of the status, or of a canceled challenge; any reason if absent. */
+  /** The expected reason of the status, or of a canceled challenge. Default: any reason. */
   readonly reason?: string | undefined;
-  /** An outcome that the sandbox is given for the session, such as `reason=card-expired`. */
+  /** The outcome to set at the sandbox for the session, such as `reason=card-expired`. */
   readonly outcome?: string | undefined;
   /** The cardholder's reply to a challenge of the sandbox. */
   readonly challenge: ChallengeReply;
@@ -40,11 +40,12 @@ interface SuiteFile {
   readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
 }
 
+/** A rule for the value of a member. */
 interface Rule {
-  /** What the value must be. */
+  /** The description of valid values. */
   readonly words: string;
   readonly holds: (value: unknown) => boolean;
-  /** The values among which the nearest is suggested for a mistyped one. */
+  /** The values to suggest for a mistyped one. */
   readonly choices?: readonly string[];
 }
 
@@ -77,13 +78,13 @@ const RULES: Readonly<Record<keyof Scenario, Rule>> = {
   },
   outcome: {
     words: 'an outcome of the sandbox, such as reason=card-expired',
-    // A scenario's own session is the target.
+    // Without a target: the outcome is set for the scenario's own session.
     holds: (value) => typeof value === 'string' && value.split(',').every((word) => outcomeWord(word) !== undefined),
   },
   challenge: oneOf(CHALLENGE_REPLIES),
 };
 
-/** Returns the parser of an option for a member of a scenario. */
+/** Returns the parser of an option with the same rule as a member of a scenario. */
 export function memberParser(name: 'expect' | 'reason' | 'outcome'): ValueParser<string> {
   return (typed) => {
     const { words, holds, choices = [] } = RULES[name];
@@ -95,7 +96,7 @@ export function memberParser(name: 'expect' | 'reason' | 'outcome'): ValueParser
   };
 }
 
-/** Members that may also stand beside the list, as defaults for all scenarios. */
+/** Members that may also be beside the list, as defaults for all scenarios. */
 const DEFAULTS = ['type', 'body', 'challenge'];
 
 /**
@@ -127,7 +128,7 @@ export function readSuite(file: SuiteFile): Scenario[] {
 
 type Members = Readonly<Record<string, unknown>>;
 
-// All members were checked. YAML reads an expected 424 as a number.
+// The members are checked already. YAML reads an expected 424 as a number.
 function scenarioOf(item: Members, defaults: Members): Scenario {
   const usual = { type: 'customer', challenge: 'complete' };
   return { ...usual, ...defaults, ...item, expect: String(item['expect']) } as Scenario;

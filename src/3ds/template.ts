@@ -10,7 +10,7 @@ import { dayOf, secondOf } from './contradictions.ts';
 import { exampleBody } from './example-body.ts';
 import { type Setting, withSettings } from './setting.ts';
 
-/** Makes a body to start from, of a purchase made now, and in a currency if one is given. */
+/** Returns an example body with the current time as the purchase date, in a currency if one is given. */
 export function templateBody(combination: Combination, now: number, currency?: Currency): unknown {
   const body = exampleBody(combination);
   const settings = [
@@ -25,16 +25,16 @@ export function templateBody(combination: Combination, now: number, currency?: C
 
 const YEAR_MS = 365 * DAY_MS;
 
-/** Writes a body as JSON with a comment behind each value, as a start for a person. */
+/** Formats a body as JSON with a comment after each value, for a person to start from. */
 export function commentedTemplate({ category, type, sessionType }: Combination, body: unknown): string {
   const head = [
     `// ${String(type)}, ${String(category)}, for a session of type ${String(sessionType)}.`,
     '// Every value is an example: put your own in its place. Comments may stay, svc leaves them out when it sends.',
   ];
-  return `${head.join('\n')}\n${drawn(BODY, isObject(body) ? body : {}, '')}\n`;
+  return `${head.join('\n')}\n${formatField(BODY, isObject(body) ? body : {}, '')}\n`;
 }
 
-function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: string): string {
+function formatField(field: Field, value: Readonly<Record<string, unknown>>, indent: string): string {
   const inner = `${indent}  `;
   const members = [...field.members].filter(([name]) => Object.hasOwn(value, name));
   const lines = members.flatMap(([name, member], at) => {
@@ -43,12 +43,12 @@ function drawn(field: Field, value: Readonly<Record<string, unknown>>, indent: s
     const start = `${inner}${JSON.stringify(name)}: `;
     if (!isObject(child)) return [`${start}${JSON.stringify(child)}${comma} // ${commentOf(member)}`];
     const comments = [member.description].concat(ownMember(NOTES, member.path) ?? []);
-    return comments.map((line) => `${inner}// ${line}`).concat(`${start}${drawn(member, child, inner)}${comma}`);
+    return comments.map((line) => `${inner}// ${line}`).concat(`${start}${formatField(member, child, inner)}${comma}`);
   });
   return `{\n${lines.join('\n')}\n${indent}}`;
 }
 
-// Remarks of the interface about whole objects.
+// Documented remarks about whole objects.
 const NOTES: Readonly<Record<string, readonly string[]>> = {
   requestor_info: [
     'id and name depend on the card network: the merchant id, with the merchant name or a fixed prefix and the id;',
@@ -57,7 +57,7 @@ const NOTES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-// A long list of values would not fit beside a value.
+// Only a short list of choices fits after a value.
 function commentOf({ description, choices }: Field): string {
   return choices !== undefined && choices.length <= 5 ? `${description}: ${choices.join(', ')}` : description;
 }

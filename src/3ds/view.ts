@@ -59,7 +59,7 @@ export function statusTone(status: unknown): Tone | undefined {
   return status === 'informational' ? 'quiet' : 'warn';
 }
 
-/** Device data that says nothing about a person. New members might, so they are hidden. */
+/** Device data that is not personal. Other members are hidden, since new ones may be personal. */
 const HARMLESS_DEVICE_FIELDS = new Set([
   'browser_javascript_enabled',
   'browser_java_enabled',
@@ -71,10 +71,10 @@ const HARMLESS_DEVICE_FIELDS = new Set([
   'sdk_render_options',
 ]);
 
-/** Members that tables hide: personal data, and values that authorize. Machine formats contain them. */
+/** Members that tables hide: personal data and authentication values. Machine formats contain them. */
 const SENSITIVE = new Set(['authentication_value', 'cardholder_info', 'browser_ip_address', 'browser_ip']);
 
-/** Members that the interface has deprecated. */
+/** Deprecated members. */
 const DEPRECATED = new Set(['pan', 'pan_token_id']);
 
 /** Masks a 3DS response for a table; `hidden` counts the hidden values. */

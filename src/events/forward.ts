@@ -1,4 +1,4 @@
-// Forwards events to a target, and replays a journal.
+// Posts events to a target, as they come or again from a journal.
 
 import type { Clock } from '../base/system.ts';
 import { exchange } from '../client/http/exchange.ts';
@@ -21,45 +21,44 @@ export interface ForwardOptions {
   readonly clock: Clock;
   readonly random?: (() => number) | undefined;
   readonly limits?: TimeLimits | undefined;
-  /** The most attempts; 5 by default. */
+  /** The maximum number of attempts; 5 by default. */
   readonly attempts?: number | undefined;
 }
 
-export interface Forwarded {
+/** The request for a target. */
+export interface ForwardRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The outcome: a `reason` if the target did not accept the event, and a `status` if it responded. */
 export interface ForwardResult {
   readonly attempts: number;
+  /** The status of the response; undefined without a response. */
   readonly status?: number | undefined;
+  /** Why the target did not accept the event; undefined if it did. */
   readonly reason?: string | undefined;
 }
 
 /** Short time limits for a target, since other events are waiting. */
 export const FORWARD_LIMITS: TimeLimits = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
 
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 
-/**
- * Posts an event to a target, and retries where that may help. Delivery is at least once, so a target may receive an event
- * twice. Never rejects.
- */
+/** Posts an event to a target, with retries, so that a target may receive an event twice. Never rejects. */
 export async function forward(
   url: URL,
-  event: Forwarded,
+  event: ForwardRequest,
   options: ForwardOptions,
   signal: AbortSignal,
 ): Promise<ForwardResult> {
-  const { attempts: most = MAX_ATTEMPTS } = options;
+  const { attempts: maxAttempts = MAX_ATTEMPTS } = options;
   let attempts = 0;
   const attempt = async (): Promise<{ value: ForwardResult } | RetryableFailure> => {
     attempts += 1;
     const outcome = await post(url, event, options, signal);
     const result = resultOf(outcome, attempts);
-    if (result.reason === undefined || !isTransient(outcome) || attempts >= most) return { value: result };
-    return { error: new Error(result.reason), askedMs: Math.min(LONGEST_PAUSE_MS, outcome.askedMs ?? 0) };
+    if (result.reason === undefined || !isTransient(outcome) || attempts >= maxAttempts) return { value: result };
+    return { error: new Error(result.reason), askedMs: Math.min(MAX_PAUSE_MS, outcome.askedMs ?? 0) };
   };
   try {
     return await withRetry(attempt, { ...options, signal });
@@ -71,13 +70,13 @@ export async function forward(
 
 async function post(
   url: URL,
-  { headers, body }: Forwarded,
+  { headers, body }: ForwardRequest,
   { transport, clock, limits = FORWARD_LIMITS }: ForwardOptions,
   signal: AbortSignal,
 ): Promise<StatusOrFailure & { askedMs?: number | undefined }> {
   try {
     const response = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
-    // Reading a short body allows reusing the connection; its content does not matter.
+    // Reads and ignores a short body, so that the connection can be reused.
     await response.read(64 * 1024);
     return { status: response.status, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   } catch (error) {
@@ -93,7 +92,7 @@ function resultOf(outcome: StatusOrFailure, attempts: number): ForwardResult {
   return { attempts, status, reason: status < 400 ? `it redirects (${status})` : `it responded ${status}` };
 }
 
-/** A selection of events in a journal; an event must match all given conditions. */
+/** A selection of events in a journal. An event must match all conditions. */
 export interface Choice {
   readonly ids?: readonly string[] | undefined;
   /** Received at this time or later, in milliseconds since the epoch. */
@@ -105,18 +104,19 @@ export type Replayed =
   | { readonly kind: 'sent'; readonly line: number; readonly entry: JournalEntry; readonly result: ForwardResult }
   | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string; readonly isTorn: boolean }
   | { readonly kind: 'not chosen' }
-  /** The target failed too often, so this event was not tried. */
+  /** Not sent, because the target did not respond to the events before. */
   | { readonly kind: 'given up'; readonly line: number; readonly entry: JournalEntry };
 
 /** The header that marks a replayed event, with the time of its first receipt. */
 const REPLAYED_HEADER = 'svc-replayed';
 
-const MOST_UNANSWERED = 3;
+/** The number of events in a row without a response after which the rest is not sent. */
+const MAX_UNANSWERED = 3;
 
 /**
- * Sends events of a journal again, one after the other, with the body and headers that were received, except for what
- * the journal hides. With `dryRun` it reads and selects, and sends nothing.
- * @throws SvcError as `readJournal`; the signal's reason when it aborts
+ * Sends events of a journal again, one after the other, with the received body and headers, except for secrets, which the
+ * journal does not contain. With `dryRun`, only reads and selects.
+ * @throws SvcError as `readJournal`; the signal's reason when aborted
  */
 export async function* replay(
   journal: string,
@@ -135,7 +135,7 @@ export async function* replay(
       yield { kind: 'not chosen' };
       continue;
     }
-    if (unanswered >= MOST_UNANSWERED) {
+    if (unanswered >= MAX_UNANSWERED) {
       yield { kind: 'given up', ...read };
       continue;
     }
@@ -150,14 +150,14 @@ export async function* replay(
   }
 }
 
-/** Tells whether a choice selects an event. */
+/** Tells whether a selection contains an event. */
 export function isChosen(entry: JournalEntry, { ids = [], since }: Choice): boolean {
   return (
     (ids.length === 0 || ids.includes(entry.id)) && (since === undefined || Date.parse(entry.received_at) >= since)
   );
 }
 
-export function replayedRequest({ headers, body, received_at }: JournalEntry): Forwarded {
+export function replayedRequest({ headers, body, received_at }: JournalEntry): ForwardRequest {
   const forwarded = headersToForward(new Map(Object.entries(headers)));
   return { headers: { ...forwarded, [REPLAYED_HEADER]: new Date(received_at).toISOString() }, body };
 }

@@ -1,4 +1,4 @@
-// The journal of received events.
+// The journal of received events: a file with one event per line.
 
 import nodeFs from 'node:fs';
 import fs from 'node:fs/promises';
@@ -12,28 +12,29 @@ import { isObject, parsedJson } from '../schema/json-value.ts';
 import { wrongJournal } from './wrong-journal.ts';
 
 export interface JournalEntry {
-  /** ISO 8601. */
+  /** The time of receipt, ISO 8601. */
   readonly received_at: string;
   readonly id: string;
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Whether something in the body or in a forwarded header, such as a card number, was hidden since it must not be stored. */
+  /** Set if the body or a forwarded header contained something that must not be stored, such as a card number. */
   readonly redacted?: true | undefined;
 }
 
-interface Waiting {
+/** A line to write, and the promise of its `append`. */
+interface PendingLine {
   readonly line: string;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A file of events, one JSON line each, append-only and readable by its owner only. */
+/** A journal to append to. Only the owner can read the file. */
 export class Journal {
   readonly #file: string;
   readonly #handle: fs.FileHandle;
   readonly #redact: (text: string) => string;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: PendingLine[] = [];
   #writing: Promise<void> | undefined;
   /** Whether the file ends within a line. */
   #torn: boolean;
@@ -47,7 +48,7 @@ export class Journal {
 
   /**
    * Opens or creates a journal.
-   * @throws SvcError `local` where that is not possible, `refused_input` for another file, which stays as it is
+   * @throws SvcError `local` if that is not possible, `refused_input` for a file that is not a journal
    */
   static async open(file: string, redact: (text: string) => string): Promise<Journal> {
     await refuseSpecial(file);
@@ -63,8 +64,8 @@ export class Journal {
   }
 
   /**
-   * Appends an event. Resolves when it is safely on disk.
-   * @throws SvcError `local` when it cannot be written
+   * Appends an event. Resolves when the event is flushed to disk.
+   * @throws SvcError `local` if the event cannot be written
    */
   append(event: ReceivedEvent): Promise<void> {
     const line = `${JSON.stringify(this.#entryOf(event))}\n`;
@@ -95,10 +96,10 @@ export class Journal {
     };
   }
 
-  // Each event is one write; all events that arrive during a sync share the next one.
+  // Each event is one write. Events that arrive during a flush share the next flush.
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const written: Waiting[] = [];
+      const written: PendingLine[] = [];
       for (const waiting of this.#waiting.splice(0)) if (await this.#write(waiting)) written.push(waiting);
       try {
         if (written.length > 0) await this.#sync();
@@ -111,8 +112,8 @@ export class Journal {
     this.#writing = undefined;
   }
 
-  async #write({ line, reject }: Waiting): Promise<boolean> {
-    // A newline ends an incomplete line of an earlier write, which readers then ignore.
+  async #write({ line, reject }: PendingLine): Promise<boolean> {
+    // After an incomplete line, a newline comes first, so that readers skip only that line.
     const bytes = Buffer.from(this.#torn ? `\n${line}` : line);
     let done = 0;
     try {
@@ -126,10 +127,10 @@ export class Journal {
     }
   }
 
-  /** Refuses events for a file that somebody removed, which would be lost with the process. */
+  /** Checks that nobody removed the file: events written to a removed file would be lost. */
   async #refuseRemoved(): Promise<void> {
     const { nlink, ino } = await this.#handle.stat();
-    // Some file systems count no names, so the name itself decides.
+    // Some file systems do not count links, so the name is checked too.
     if (nlink > 0 || (await fs.stat(this.#file).catch(() => undefined))?.ino === ino) return;
     throw new SvcError('local', `${this.#file} was removed: start the command again`);
   }
@@ -138,20 +139,20 @@ export class Journal {
     try {
       await this.#handle.datasync();
     } catch (error) {
-      // Some devices cannot be synced, which these codes mean; a regular file fails with others.
+      // These codes mean a device that cannot be flushed. A regular file fails with other codes.
       if (!['EINVAL', 'ENOTSUP'].includes(systemCodeOf(error) ?? '')) throw error;
     }
   }
 }
 
-// Opening a pipe would wait for its reader, perhaps forever.
+// Opening a pipe would wait for a reader, perhaps forever.
 async function refuseSpecial(file: string): Promise<void> {
   const found = await fs.stat(file).catch(() => undefined);
   if (found === undefined || found.isFile() || found.isCharacterDevice()) return;
   throw new SvcError('local', `${file} is not a file`, { hint: 'Name a file for the journal.' });
 }
 
-/** Refuses a file that does not begin with an event, so that a mistyped name changes no other file. */
+/** Refuses a file that does not begin with an event, because its name may be mistyped. */
 async function refuseForeign(file: string): Promise<void> {
   const found = await fs.stat(file).catch(() => undefined);
   if (found?.isFile() !== true || found.size === 0) return;
@@ -174,12 +175,12 @@ async function isTorn(file: string, size: number): Promise<boolean> {
   }
 }
 
-/** A line of a journal: an entry, or one that is unreadable, such as the last one of a process that was killed. */
+/** A line of a journal: an entry, or an unreadable line. */
 export type JournalLine = { readonly line: number } & ({ readonly entry: JournalEntry } | UnreadableLine);
 
 interface UnreadableLine {
   readonly problem: string;
-  /** Whether the line begins as an entry and breaks off, as the write of a killed process does, whose event was not confirmed. */
+  /** Whether the line is the beginning of an entry, cut off when a process was killed. The sender got no 2xx for its event. */
   readonly isTorn: boolean;
 }
 
@@ -189,10 +190,10 @@ interface ReadOptions extends Partial<WaitingForPipe> {
 }
 
 /**
- * Reads a journal line by line, in order, to the end that it has now: a listener may add each event that a replay sends. A
- * pipe is read until its writer closes it.
- * @throws SvcError `local` when the file cannot be read, `refused_input` for a line that no event is as long as; the
- *   signal's reason when it aborts
+ * Reads a journal line by line, up to its current end: a listener may append each event that a replay sends. Reads a pipe
+ * until its writer closes it.
+ * @throws SvcError `local` if the file cannot be read, `refused_input` for a line longer than any event; the signal's reason
+ *   when aborted
  */
 export async function* readJournal(
   file: string,
@@ -212,10 +213,10 @@ export async function* readJournal(
   }
 }
 
-// Enough for ten thousand events.
+// The end of a journal with about ten thousand events.
 const TAIL_BYTES = 8_000_000;
 
-/** The ids of the last events of a journal, oldest first; none where there is no journal yet. */
+/** Yields the ids of the last events of a journal, oldest first; none if the file does not exist. */
 export async function* recentIds(file: string): AsyncGenerator<string> {
   const found = await nodeFs.promises.stat(file).catch(() => undefined);
   if (found === undefined || !found.isFile()) return;
@@ -223,12 +224,12 @@ export async function* recentIds(file: string): AsyncGenerator<string> {
     if ('entry' in read) yield read.entry.id;
 }
 
-/** The most characters of a line: more than the largest event that is received has with all its characters escaped. */
+/** The maximum length of a line: longer than the largest accepted event with all its characters escaped. */
 const MAX_LINE = 16_000_000;
 
 /**
- * Yields the lines of a file, and undefined for one that is too long, which ends it. Lines end with line feeds alone: newer
- * versions of Node's readline also split at U+2028, which JSON leaves within a line.
+ * Yields the lines of a file. Yields undefined for a line that is too long, and ends there. Splits only at line feeds: newer
+ * versions of Node's readline also split at U+2028, which may be inside a JSON text.
  */
 async function* linesIn(bytes: AsyncIterable<Buffer>, signal?: AbortSignal): AsyncGenerator<string | undefined> {
   const decoder = new StringDecoder('utf8');
@@ -249,7 +250,7 @@ async function* linesIn(bytes: AsyncIterable<Buffer>, signal?: AbortSignal): Asy
   if (length > 0) yield pieces.join('');
 }
 
-/** How each entry begins. */
+/** The beginning of each entry. */
 const ENTRY_START = '{"received_at":"';
 
 function readLine(text: string): { entry: JournalEntry } | UnreadableLine {

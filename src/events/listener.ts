@@ -10,16 +10,17 @@ import { type AcceptedEvent, EventQueue, type Sink, type SinkOptions, sinkOf, ty
 
 export interface ListenOptions
   extends Omit<ReceiverOptions, 'accept' | 'clock' | 'limits'>, Omit<SinkOptions, 'transport' | 'limits' | 'attempts'> {
-  /** The targets that get each event too. */
+  /** The targets that also get each event. */
   readonly forwardTo?: readonly URL[] | undefined;
-  /** A file that every event is written to before it is acknowledged. */
+  /** The journal file. Every event is written there before the sender gets its 2xx. */
   readonly journal?: string | undefined;
+  /** The number of events after which the listener ends. */
   readonly limit?: number | undefined;
   readonly environment?: Environment | undefined;
   readonly redact: (text: string) => string;
 }
 
-/** Receives events, stores them and passes them to its sinks, which can neither stop nor delay it. */
+/** Receives events, stores them, then passes them to its sinks. A slow or failing sink does not delay the response. */
 export class Listener {
   readonly #journal: Journal | undefined;
   readonly #ids: KnownIds;
@@ -27,8 +28,9 @@ export class Listener {
   readonly #transport: Transport;
   readonly #sinks: readonly Sink[];
   #receiver: Receiver | undefined;
-  /** The number of events that may still be accepted, and of those being accepted. */
+  /** The number of events that may still be accepted. */
   #capacity: number;
+  /** The number of events being stored. */
   #pending = 0;
   #ending = false;
 
@@ -40,7 +42,7 @@ export class Listener {
     this.#sinks = (options.forwardTo ?? []).map((target) => sinkOf(target, { ...options, transport: this.#transport }));
   }
 
-  /** @throws SvcError `local` when the port or the journal cannot be opened */
+  /** Starts a listener. @throws SvcError `local` if the port or the journal cannot be opened */
   static async open(options: ListenOptions): Promise<Listener> {
     const ids = new KnownIds();
     if (options.journal !== undefined) for await (const id of recentIds(options.journal)) ids.add(id);
@@ -63,19 +65,19 @@ export class Listener {
     return this.#receiver?.port ?? 0;
   }
 
-  /** The events as they arrive, until the listener ends. For one reader. */
+  /** Yields the events as they arrive, until the listener ends. Only one reader may use this. */
   events(): AsyncGenerator<readonly AcceptedEvent[]> {
     return this.#queue.batches();
   }
 
-  /** Stops accepting events. Accepted ones are still processed. */
+  /** Stops accepting events. Accepted events are still processed. */
   end(): void {
     this.#ending = true;
     this.#capacity = 0;
     this.#endOnceQuiet();
   }
 
-  /** Lets the sinks finish until the signal aborts, and returns unprocessed events. */
+  /** Lets the sinks finish until the signal aborts, and returns the events that did not reach a target. */
   async finish(signal: AbortSignal): Promise<readonly Unprocessed[]> {
     this.end();
     await this.#receiver?.close();
@@ -94,7 +96,7 @@ export class Listener {
       await this.#journal?.append(received);
       this.#dispatch(received);
     } catch (error) {
-      // The listener may have been ended meanwhile.
+      // Not if the listener was ended while the event was stored.
       if (!this.#ending) this.#capacity += 1;
       throw error;
     } finally {

@@ -1,4 +1,4 @@
-// Reports forwarded, refused and unsent events.
+// Messages about refused requests, forwarded events and how to send events again.
 
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
@@ -12,7 +12,7 @@ import type { Choice, ForwardResult } from './forward.ts';
 import type { Unprocessed } from './sinks.ts';
 import { shortId } from './unsent.ts';
 
-/** Reads an address that events may go to: https, or http on this machine. @throws SvcError `usage`, without the address */
+/** Reads the address of a target: https, or http on this machine. @throws SvcError `usage`, which does not show the address */
 export function parseTarget(text: string): URL {
   const url = readAddress(text);
   const problem = addressProblem(url);
@@ -20,21 +20,21 @@ export function parseTarget(text: string): URL {
   throw new SvcError('usage', problem ?? '', { hint: 'Give an address such as http://localhost:3000/webhooks.' });
 }
 
-/** Formats a target for display. Its query, and parts of its path that may be a secret, are shown as `…`. */
+/** Formats a target for display, with `…` for its query and for parts of its path that may be secret. */
 export function displayTarget(url: URL): string {
   const path = url.pathname.split('/').map((part) => (isSecretLike(part) ? '…' : part));
   return displayHost(url) + (url.pathname === '/' ? '' : path.join('/')) + (url.search === '' ? '' : '?…');
 }
 
-// Addresses of chat services end with a token in their path, and whoever has it can post there.
+// Webhook addresses of chat services end with a token, and everyone who has the token can post there.
 function isSecretLike(part: string): boolean {
   return part.length >= 16 && !/^[a-z._-]+$/.test(part);
 }
 
-/** The refused requests with one reason that are each reported. Anybody can send any number. */
-const MOST_REPORTED = 10;
+/** How many refused requests are reported per reason. Anybody can send any number. */
+const MAX_REPORTED = 10;
 
-/** Reports refused requests: the first ones of each reason as they come, the number of all at the end. */
+/** Reports refused requests: the first ones of each reason at once, and the total at the end. */
 export class Refusals {
   readonly #notices: Context['notices'];
   readonly #counts = new Map<string, number>();
@@ -48,15 +48,15 @@ export class Refusals {
     const why = `(${status}): ${reason}${retry}`;
     const count = (this.#counts.get(why) ?? 0) + 1;
     this.#counts.set(why, count);
-    if (count <= MOST_REPORTED) this.#notices.warn(`refused a request ${why}`);
-    if (count === MOST_REPORTED)
+    if (count <= MAX_REPORTED) this.#notices.warn(`refused a request ${why}`);
+    if (count === MAX_REPORTED)
       this.#notices.note('  further refusals for this reason are counted, and reported at the end');
   }
 
-  /** Reports the counts of reasons that were not reported each time. */
+  /** Reports the totals of reasons with unreported requests. */
   end(): void {
     for (const [why, count] of this.#counts)
-      if (count > MOST_REPORTED) this.#notices.warn(`refused ${countText(count, 'request')} in all ${why}`);
+      if (count > MAX_REPORTED) this.#notices.warn(`refused ${countText(count, 'request')} in all ${why}`);
   }
 }
 
@@ -73,13 +73,14 @@ export function reportForwarded(
   notices.warn(`${what} did not reach ${where}: ${reason}${tried}`);
 }
 
-/** The command that sends events again, and how to fill in its target (`targetAdvice`). */
+/** The command that sends events again. */
 export interface Resend {
+  /** How to fill in the target, from `targetAdvice`. */
   readonly advice: string;
   readonly words: readonly string[];
 }
 
-/** Reports at the end which events did not reach a target. @returns how to send them again, where that is possible */
+/** Reports the events that did not reach a target. @returns the command that sends them again, if there is a journal */
 export function reportUnprocessed(
   { notices, out }: Context,
   { target, events }: Unprocessed,
@@ -92,7 +93,7 @@ export function reportUnprocessed(
   return { advice: targetAdvice(target), words: replayCommand(journal, target, choice) };
 }
 
-/** The words of the command that sends events of a journal again. A target with hidden parts is printed as `<url>`. */
+/** Returns the command that sends events of a journal again, with `<url>` for a target that has secret parts. */
 export function replayCommand(journal: string, target: URL, { ids = [], since }: Choice): readonly string[] {
   const selected = [
     ...option('--id', [...new Set(ids)]),
@@ -108,7 +109,7 @@ export function replayCommand(journal: string, target: URL, { ids = [], since }:
   ];
 }
 
-/** Returns how to fill in the target of a replay command, to follow a sentence; empty if the command has the target. */
+/** Returns the explanation of `<url>` in a replay command, to follow a sentence; empty if the command shows the target. */
 export function targetAdvice(target: URL): string {
   return hasHiddenPart(target) ? ' (<url> is the whole target, of which parts are not shown)' : '';
 }

@@ -1,4 +1,4 @@
-// Passes events to a target or a command, each at its own pace.
+// Forwards events to targets, each at its own pace.
 
 import { headersToForward, type ReceivedEvent } from '../client/webhooks/received.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
@@ -10,6 +10,7 @@ export interface AcceptedEvent extends ReceivedEvent {
   readonly size: number;
 }
 
+/** The events that did not reach a target. */
 export interface Unprocessed {
   readonly target: URL;
   readonly events: Unsent;
@@ -22,7 +23,7 @@ export interface SinkOptions extends ForwardOptions {
 /** Forwards events to one target, at its own pace. */
 export interface Sink {
   readonly add: (event: AcceptedEvent) => void;
-  /** Forwards waiting events until the signal aborts. Resolves to those that the target did not get. */
+  /** Forwards waiting events until the signal aborts. Resolves to the events that did not reach the target, if any. */
   readonly finish: (signal: AbortSignal) => Promise<Unprocessed | undefined>;
 }
 
@@ -57,7 +58,7 @@ export function sinkOf(target: URL, options: SinkOptions): Sink {
   };
 }
 
-/** The most items, and bytes, that may wait. */
+/** The limits of a queue. */
 const MAX_ITEMS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -72,7 +73,7 @@ export class EventQueue<T extends { readonly size: number }> {
     return this.#waiting.length >= MAX_ITEMS || this.#bytes >= MAX_BYTES;
   }
 
-  /** Adds an item. False when the queue is full or has ended. */
+  /** Adds an item. Returns false if the queue is full or has ended. */
   add(item: T): boolean {
     if (this.#ended || this.isFull) return false;
     this.#waiting.push(item);
@@ -81,7 +82,7 @@ export class EventQueue<T extends { readonly size: number }> {
     return true;
   }
 
-  /** Accepts no more items. Waiting ones are still consumed. */
+  /** Stops accepting items. Waiting items are still consumed. */
   end(): void {
     this.#ended = true;
     this.#wake();

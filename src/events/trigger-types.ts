@@ -2,7 +2,7 @@
 
 import { EVENT_TYPES } from '../schema/account-updater.ts';
 
-/** The event types that `svc events trigger` offers: the interface's, and others that were seen. Any other needs --type. */
+/** The event types that `svc events trigger` offers: documented ones, and some others. Any other type needs --type. */
 export const TRIGGER_TYPES: readonly string[] = [
   ...EVENT_TYPES,
   '3ds.session.authenticated',
@@ -13,12 +13,12 @@ export const TRIGGER_TYPES: readonly string[] = [
 /** Prefixes of event types whose data is not documented. */
 const FAMILIES = ['3ds.session.', 'tenant.'] as const;
 
-/** Returns the family of an event type; undefined for the types of jobs, and for unknown ones. */
+/** Returns the family of an event type; undefined for job events and unknown types. */
 export function familyOf(type: string): (typeof FAMILIES)[number] | undefined {
   return FAMILIES.find((family) => type.startsWith(family) && /^[a-z][a-z._-]{0,60}$/.test(type.slice(family.length)));
 }
 
-/** Whether a sample of an event of this type can be made up. */
+/** Whether svc can make up a sample event of this type. */
 export function hasSample(type: string): boolean {
   return EVENT_TYPES.some((known) => known === type) || familyOf(type) !== undefined;
 }

@@ -3,14 +3,14 @@
 import { isUnsafe } from '../cli/output/text.ts';
 import type { Choice } from './forward.ts';
 
-const MOST_IDS = 5;
+const MAX_IDS = 5;
 
 // A sender may choose ids of any length.
-const LONGEST_ID = 100;
+const MAX_ID_LENGTH = 100;
 
-/** Returns the id of an event, or its beginning if it is very long. */
+/** Returns the id of an event, shortened if very long. */
 export function shortId(id: string): string {
-  return id.length > LONGEST_ID ? `${id.slice(0, LONGEST_ID)}…` : id;
+  return id.length > MAX_ID_LENGTH ? `${id.slice(0, MAX_ID_LENGTH)}…` : id;
 }
 
 /** Events that did not reach a target. */
@@ -18,18 +18,18 @@ export class Unsent {
   /** The first ids. */
   readonly ids: string[] = [];
   count = 0;
-  /** When the earliest of them was received, in epoch milliseconds: a clock may have been set back between two events. */
+  /** The earliest time of receipt, in epoch milliseconds. The first event need not be the earliest: clocks can be set back. */
   since = Infinity;
 
   add(id: string, receivedAt: number): void {
     this.count += 1;
     this.since = Math.min(this.since, receivedAt);
-    if (this.ids.length < MOST_IDS) this.ids.push(id);
+    if (this.ids.length < MAX_IDS) this.ids.push(id);
   }
 
-  /** Returns what selects them in a journal: a few by their ids; many, or ids that nobody can type, by their time. */
+  /** Returns the selection of these events in a journal: by id if they are few and their ids can be typed, else by time. */
   choice(redact: (text: string) => string): Choice {
-    const isUntypable = (id: string): boolean => id.length > LONGEST_ID || isUnsafe(id) || redact(id) !== id;
+    const isUntypable = (id: string): boolean => id.length > MAX_ID_LENGTH || isUnsafe(id) || redact(id) !== id;
     const isByTime = this.count > this.ids.length || this.ids.some(isUntypable);
     return isByTime ? { since: this.since } : { ids: this.ids };
   }

@@ -16,36 +16,36 @@ export const KEY_AGE_PARAMETERS = {
   strict: flag('--strict', 'with --max-key-age: also exit with 10 when the age of a key is unknown'),
 } as const;
 
-/** How long ago a key in use was stored. */
+/** The age of a key in use, counted from its storing. */
 export interface KeyAge {
   readonly type: KeyType;
   readonly from: string;
   readonly storedAt: string | null;
-  /** Undefined for a key from a variable, a command or an editor, and a time in the future. */
+  /** Undefined for a key from a variable, a command or an editor, and for a time in the future. */
   readonly ageMs: number | undefined;
 }
 
-/** Returns the age of the key in use; undefined without a key, and in the sandbox, whose keys are built in. */
+/** Returns the age of the key in use; undefined without a key, and for the sandbox's built-in keys. */
 export function keyAge({ system, settings, clock }: Context, type: KeyType): KeyAge | undefined {
   const origin = keyOrigin(system, settings, type);
   if (origin === undefined || settings.sandbox) return undefined;
   const stored = origin.kind === 'profile' ? settings.stored?.keys?.[type] : undefined;
-  // A profile may have a command beside the time of a value that it replaced.
+  // A profile with a key command may still contain the time of the stored key that the command replaced.
   const storedAt = (stored?.value === undefined ? undefined : stored.stored_at) ?? null;
   const at = parseTime(storedAt ?? '');
   const ageMs = at === undefined || at > clock.now() ? undefined : clock.now() - at;
   return { type, from: origin.name, storedAt, ageMs };
 }
 
-/** Refuses --strict without an age that it applies to. @throws SvcError `usage` */
+/** Refuses --strict without --max-key-age. @throws SvcError `usage` */
 export function checkKeyAgeOptions({ maxKeyAge, strict }: Input<typeof KEY_AGE_PARAMETERS>): void {
   if (strict && maxKeyAge === undefined)
     throw new SvcError('usage', '--strict needs --max-key-age', { hint: 'Such as --max-key-age 90d.' });
 }
 
 /**
- * Compares the age of each key in use with the allowed age, and warns of keys whose age is not known.
- * @throws SvcError `threshold` for an older key; with `strict` also for one whose age is not known
+ * Compares the age of each key in use with the allowed age, and warns of keys of unknown age.
+ * @throws SvcError `threshold` for an older key; with `strict` also for a key of unknown age
  */
 export function checkKeyAges(context: Context, maxMs: number, strict: boolean): void {
   const ages = KEY_TYPES.flatMap((type) => keyAge(context, type) ?? []);
@@ -70,7 +70,7 @@ export const REPLACE =
 export const UNKNOWN_HINT =
   'svc knows the age of a key that it stored in a profile. For others, ask where they are kept, and leave --strict out.';
 
-/** Says how long ago a key was stored. */
+/** Returns, for example, `stored 3d ago`. */
 export function agedText({ ageMs }: KeyAge): string {
   return ageMs === undefined ? 'stored at an unknown time' : `stored ${formatDuration(ageMs)} ago`;
 }

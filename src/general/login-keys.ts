@@ -1,3 +1,5 @@
+// Reads, prompts for and verifies the keys that svc login stores.
+
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { checkKey, detailOf, isAboutKey, type KeyCheck, keyFailure, permissionNames } from '../cli/app/check-key.ts';
 import type { Context } from '../cli/app/command.ts';
@@ -16,9 +18,10 @@ import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 
 const TRIES = 3;
 
-/** The service for which keys are stored, and whether they are verified there. */
+/** The service for which keys are stored. */
 export interface LoginTarget {
   readonly baseUrl: URL;
+  /** Whether to verify the keys at the service. */
   readonly check: boolean;
   /** The stored keys that new keys of the same tenant replace. */
   readonly replaced?: Profile['keys'];
@@ -64,7 +67,7 @@ export async function givenKeys(context: Context, options: Input<typeof KEY_PARA
   return [...piped, ...printed];
 }
 
-/** Receives what becomes of typed keys that do not answer the question. */
+/** Callbacks for typed keys that `askForKey` does not return. */
 export interface OtherKeys {
   /** Called with a private key that was typed for the management key. */
   readonly keep: (key: GivenKey) => void;
@@ -76,7 +79,7 @@ export interface OtherKeys {
 export async function askForKey(
   context: Context,
   kind: KeyType,
-  place: LoginTarget,
+  target: LoginTarget,
   { keep, refused }: OtherKeys,
 ): Promise<GivenKey | undefined> {
   const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
@@ -89,14 +92,14 @@ export async function askForKey(
     if (typed === '') return undefined;
     const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
     context.addSecret(key.value);
-    await checkedKey(context, key, place).catch(async (error: unknown) => {
+    await verifyKey(context, key, target).catch(async (error: unknown) => {
       if (isAboutKey(error)) refused(error);
       if (kind !== 'management' || !isSvcError(error) || error.facts?.['key_kind'] !== 'private') throw error;
       const other: GivenKey = { ...key, kind: 'private' };
-      await checkedKey(context, other, place);
+      await verifyKey(context, other, target);
       keep(other);
       throw new SvcError('usage', 'that is a private key; it is kept for the next question', {
-        hint: 'Now the management key, or Enter to go on without one.',
+        hint: 'Now type the management key, or press Enter to continue without one.',
       });
     });
     return key;
@@ -165,7 +168,7 @@ export interface GivenKey {
   readonly from: string;
   /** The tenant of the key, after verification. */
   tenant?: TenantFacts | undefined;
-  /** The tenant that the service names for the key, also where it shows nothing else of it. */
+  /** The tenant id that the service returned for the key, even if the key may not read the tenant. */
   tenantId?: string | undefined;
 }
 
@@ -173,11 +176,11 @@ export interface GivenKey {
  * Verifies a key, records its tenant and prints the result.
  * @throws SvcError if the key is refused or of the other kind
  */
-export async function checkedKey(context: Context, key: GivenKey, { baseUrl, check, replaced }: LoginTarget) {
+export async function verifyKey(context: Context, key: GivenKey, { baseUrl, check, replaced }: LoginTarget) {
   if (!check) return;
   if (replaced?.[key.kind]?.value === key.value)
-    throw new SvcError('usage', `the ${key.kind} key from ${key.from} is the one that is stored already`, {
-      hint: 'Create a new one at the service first.',
+    throw new SvcError('usage', `the ${key.kind} key from ${key.from} is already stored`, {
+      hint: 'Create a new key at the service first.',
     });
   context.progress.waiting(`verifying the ${key.kind} key`);
   const found = await checkKey(context, key.kind, { value: key.value, origin: key.from }, { baseUrl }).finally(() =>
@@ -207,7 +210,7 @@ function reportCheck({ notices, noticePalette, noticeColumns }: Context, check: 
   if (unclear.length > 0) notices.warn(`could not check ${unclear.join(', ')}`);
 }
 
-// The old key may already be revoked, so its tenant is taken from its last check.
+// Uses the tenant of the last check, because the old key may already be revoked.
 function refuseOtherTenant({ system, settings }: Context, { kind, tenant, tenantId }: KeyCheck, baseUrl: URL): void {
   const { profile, stored } = settings;
   const place = { profile: profile.value, baseUrl: baseUrlText(baseUrl), keys: stored?.keys };
@@ -231,7 +234,7 @@ function notStored(error: SvcError, kind: KeyType): SvcError {
 
 function unreachable({ settings }: Context, error: SvcError, baseUrl: URL): SvcError {
   const url = baseUrlText(baseUrl);
-  // A base URL that was typed at the prompt is stored nowhere, so the next command has to name it.
+  // A base URL typed at the prompt is not stored, so the next command needs it as an option.
   const service = settings.baseUrl === undefined ? ['--base-url', url] : [];
   return error.with({
     message: `the key could not be verified at ${url}: ${error.message}`,

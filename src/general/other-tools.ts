@@ -1,6 +1,6 @@
 import type { OtherTools } from '../cli/app/command.ts';
 
-/** What people type who come from other tools. Only a mistake loads it. */
+/** Commands and options of other tools, with the svc equivalent to suggest. Loaded only after a mistake. */
 export const OTHER_TOOLS: OtherTools = {
   commands: {
     'account-updater': 'au',

@@ -32,7 +32,7 @@ export const profileView: View<PeopleRow> = {
   ],
 };
 
-/** Returns the view without the columns in which no profile has anything. */
+/** Returns the view without columns that are empty for every profile. */
 export function filledColumns(rows: readonly PeopleRow[]): View<PeopleRow> {
   const columns = profileView.columns.filter(({ path }) => rows.some((row) => !isEmpty(Object(row)[path] as unknown)));
   return { ...profileView, columns };
@@ -42,7 +42,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || (isObject(value) && Object.keys(value).length === 0);
 }
 
-// People see words instead of true and false. The origin of a key shows that the key exists.
+// People see words instead of true and false. Whether a key exists, they see from its origin.
 export function shown(context: Context, row: ProfileRow): PeopleRow {
   if (!isForPeople(context)) return row;
   const people = {
@@ -59,7 +59,7 @@ type PeopleRow = Omit<ProfileRow, 'current' | 'management_key' | 'private_key'>;
 
 type ProfileRow = ReturnType<typeof profileRow>;
 
-/** Returns all profiles as rows, the sandbox last. A row shows whether a key is stored, never the key. */
+/** Returns all profiles as rows, the sandbox last. A row says whether a key is stored, and never contains the key. */
 export function profileRows(system: PathsHost, config: Config, current: string): ProfileRow[] {
   const rows = Object.entries(config.profiles).map(([name, profile]) => profileRow(system, name, profile, current));
   const builtIn = {

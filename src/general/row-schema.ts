@@ -4,8 +4,9 @@ import { objectOrUndefined } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
 import type { Shape } from '../schema/response.ts';
 
-/** The shape of a response, and the kind of its fields in the glossary. */
+/** The shape of a row that comes from the service. */
 interface RowShape {
+  /** The kind of the row's fields in the glossary. */
   readonly kind: string;
   readonly load: () => Promise<Shape>;
 }
@@ -66,17 +67,17 @@ export const ROW_SHAPES: Readonly<Record<string, RowShape>> = {
 };
 
 /**
- * Returns the JSON Schema of one row of a command: the shape of the response where the service makes it, and its other
- * fields without types. Undefined for a command that prints no data.
+ * Returns the JSON Schema of a row of a command: with the shape of the service's response, if the row comes from the service,
+ * and with all other fields without types. Returns undefined for a command that prints no data.
  */
 export async function rowSchema(words: string, fields: readonly string[] | undefined): Promise<JsonSchema | undefined> {
   if (fields === undefined) return undefined;
-  const found = ownMember(ROW_SHAPES, words);
-  const schema: JsonSchema = found === undefined ? { type: 'object' } : jsonSchema(await found.load());
-  return described(withFields(schema, fields), found?.kind ?? '');
+  const shape = ownMember(ROW_SHAPES, words);
+  const schema: JsonSchema = shape === undefined ? { type: 'object' } : jsonSchema(await shape.load());
+  return described(withFields(schema, fields), shape?.kind ?? '');
 }
 
-/** Adds the fields that a schema lacks. A field may be inside a list, so no type is given to what contains it. */
+/** Adds missing fields to a schema. Gives their parents no type, since a parent may be a list. */
 function withFields(schema: JsonSchema, fields: readonly string[]): JsonSchema {
   return fields.reduce((result, field) => withField(result, field.split('.')), schema);
 }
@@ -84,7 +85,7 @@ function withFields(schema: JsonSchema, fields: readonly string[]): JsonSchema {
 function withField(schema: JsonSchema, path: readonly string[]): JsonSchema {
   const [name, ...rest] = path;
   if (name === undefined || name === '*') return schema;
-  // A value that may be null has its fields in the other alternative.
+  // A value that may be null is an `anyOf`: its fields are in the object alternative.
   if (Array.isArray(schema['anyOf'])) {
     const alternatives = schema['anyOf'].map((one: JsonSchema) =>
       one['type'] === 'object' ? withField(one, path) : one,
@@ -117,7 +118,7 @@ function meaningOf(name: string, kind: string): string | undefined {
   return EVERY_MEANING.find((meaning) => meaning.name === name && kinds.has(meaning.kind))?.means;
 }
 
-/** Returns the kind of the fields inside a field; that of the field around it where the glossary has no other. */
+/** Returns the glossary kind of the fields inside a field; the kind of the outer field if the glossary has no other. */
 function kindBelow(name: string, kind: string): string {
   if (name === 'settings') return 'tenant setting';
   const isKnown = EVERY_MEANING.some((meaning) => meaning.kind.replace(/^field of (?:an? )?/, '') === name);

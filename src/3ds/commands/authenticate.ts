@@ -50,22 +50,22 @@ export const authenticate = defineCommand({
     failOn: failOnParameter,
   },
   async run(context, { session: typed, file, set, allow, open, wait, again, failOn, dryRun }): Promise<Result> {
-    const given = requiredFile(file);
+    const bodyFile = requiredFile(file);
     const print = await responsePrinter(context, authenticationView);
-    const read = await readBody(context, given, { set, allow });
+    const read = await readBody(context, bodyFile, { set, allow });
     const client = await context.client();
     const id = await wholeId(context, typed, () => loggedIds(client));
     const session = await readSession(context, client, id);
     const sessionType = SESSION_TYPES.find((known) => known === session?.type);
-    const checked = await checkedBody(context, bodyName(given), read, { sessionType, allow });
+    const checked = await checkedBody(context, bodyName(bodyFile), read, { sessionType, allow });
     const request = checked.body as AuthenticateRequest;
     if (session !== undefined) {
       warnOfDeprecated(context, session);
       warnOfExpiry(context, client, session);
       requireKnownTenant(context, session.tenant_id, 'nothing was sent');
     }
-    const shown = session?.authentication?.authentication_status || undefined;
-    const earlier = shown ?? (wasAuthenticated(context, id) ? 'from this machine' : undefined);
+    const earlierStatus = session?.authentication?.authentication_status || undefined;
+    const earlier = earlierStatus ?? (wasAuthenticated(context, id) ? 'from this machine' : undefined);
     if (earlier !== undefined)
       context.notices.warn(`the session was authenticated before (${earlier}); the service may want a new one`);
     if (dryRun) return new Preview((await import('../../client/api/resources.ts')).authenticateRequest(id, request));
@@ -90,7 +90,7 @@ export const authenticate = defineCommand({
   },
 });
 
-/** Reads the session; undefined if this key may not read it, since authenticating does not require that. */
+/** Reads the session; undefined if this key may not read sessions, which authenticating does not require. */
 async function readSession({ notices }: Context, client: Client, id: string): Promise<ThreeDsSession | undefined> {
   try {
     return await client.threeDs.read(id);
@@ -116,8 +116,8 @@ function paymentText(amount: string | null): string {
 }
 
 /**
- * Asks before a session is authenticated once more.
- * @throws SvcError `refused_input` without a terminal to ask at: `--yes` may be in a script for every command
+ * Asks before a session is authenticated again. `--yes` is not enough, since a script may use it with every command.
+ * @throws SvcError `refused_input` if prompts are not possible
  */
 async function confirmAgain(context: Context, id: string, amount: string | null): Promise<void> {
   const prompts = context.prompts();
@@ -131,7 +131,7 @@ async function confirmAgain(context: Context, id: string, amount: string | null)
   requireYes(await prompts.promptText(`Send the body again${paymentText(amount)}? [y/N]`, 'Pass --again.'), UNSENT);
 }
 
-// The service decides; the warning names a probable refusal in advance.
+// Only warns, since the service decides whether a session is expired.
 function warnOfExpiry({ notices }: Context, client: Client, session: ThreeDsSession): void {
   const expires = Date.parse(session.expiration_date ?? '');
   if (expires <= client.now())

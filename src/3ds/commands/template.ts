@@ -30,7 +30,7 @@ const templateParameters = {
   ),
 } as const;
 
-/** The top members of a body, for completion. The schema knows the others, but takes long to load. */
+/** The top members of a body, for completion. The schema, which has all fields, takes too long to load. */
 const BODY_FIELDS = fieldPaths(`
   authentication_category authentication_type request_decoupled_challenge
   decoupled_challenge_max_time challenge_preference purchase_info.* merchant_info.* requestor_info.*
@@ -78,7 +78,7 @@ function combinationOf({ type, category, sessionType }: Input<typeof templatePar
   return { type, category: category ?? usualCategoryOf(type), sessionType: sessionType ?? allowed[0] };
 }
 
-/** @throws SvcError `usage` for a code that is none of ISO 4217, or in which nobody pays */
+/** Returns the currency for a typed code. @throws SvcError `usage` for a code that is not in ISO 4217 or is no money today */
 function currencyToPayIn(typed: string): Currency {
   const currency = currencyOf(typed);
   if (currency === undefined || !currency.isMoney)
@@ -99,7 +99,7 @@ const WITHOUT_MONEY = new Set([
   'account-verification',
 ]);
 
-/** Returns the usual category for an authentication type; the interface allows both. */
+/** Returns the usual category for an authentication type. The service accepts both. */
 function usualCategoryOf(type: string): 'payment' | 'non-payment' {
   return WITHOUT_MONEY.has(type) ? 'non-payment' : 'payment';
 }

@@ -25,7 +25,7 @@ import type { LiftableRule } from '../rules.ts';
 import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
 import { threeDsCards } from '../session-card.ts';
 
-/** The number of concurrent sessions; the client itself keeps the rate limits. */
+/** The number of concurrent sessions. The client itself stays within the rate limits. */
 const CONCURRENT = 6;
 
 export const test = defineCommand({
@@ -106,13 +106,13 @@ async function readPlanned(context: Context, { suite: file, only, allReasons, al
 }
 
 interface SuiteResults {
-  /** The result of each scenario at its position; none for one that did not run. */
+  /** The results, each at the position of its scenario. Scenarios that did not run have no result. */
   readonly results: readonly ScenarioResult[];
-  /** The error that ended them all, such as one of the key. */
+  /** The error that ended the suite early, such as a refused key. */
   readonly failure: unknown;
 }
 
-/** Runs all scenarios, several at once. After an error that ends them all, what ran until then can be reported first. */
+/** Runs all scenarios, several at a time. Returns an error that ended the suite early, so that results are reported first. */
 async function runAll(context: Context, planned: Planned, timeoutMs?: number): Promise<SuiteResults> {
   const client = await context.client();
   const shown = context.progress.watching('3-D Secure scenarios');
@@ -125,7 +125,7 @@ async function runAll(context: Context, planned: Planned, timeoutMs?: number): P
       try {
         results[at] = await runScenario(context, client, one, timeoutMs);
       } catch (error) {
-        if (!isSvcError(error) || ENDING.has(error.code)) {
+        if (!isSvcError(error) || FATAL_CODES.has(error.code)) {
           fatal.push(error);
           return;
         }
@@ -141,7 +141,8 @@ async function runAll(context: Context, planned: Planned, timeoutMs?: number): P
   return { results, failure: unclearTimeout(failure, results) };
 }
 
-const ENDING = new Set<string>([
+/** The codes of errors that would end every scenario. */
+const FATAL_CODES = new Set<string>([
   'config',
   'usage',
   'key_missing',
@@ -154,7 +155,7 @@ const ENDING = new Set<string>([
   'terminated',
 ]);
 
-/** Replaces the error of a time limit that would allow another run, where authentications may have been made. */
+/** Rewrites the error of a time limit if authentications may have been made: the suite must not simply run again. */
 function unclearTimeout(failure: unknown, results: readonly ScenarioResult[]): unknown {
   const ran = results.filter(Boolean);
   if (!isSvcError(failure, 'timeout') || ran.length === 0) return failure;
@@ -164,7 +165,7 @@ function unclearTimeout(failure: unknown, results: readonly ScenarioResult[]): u
   const [first] = sessions;
   if (first === undefined)
     return failure.with({
-      hint: 'If you run the suite again, every scenario is authenticated again, also those that ended.',
+      hint: 'Another run of the suite authenticates every scenario again, including the completed ones.',
       retryable: false,
     });
   return failure.with({
@@ -177,13 +178,13 @@ function unclearTimeout(failure: unknown, results: readonly ScenarioResult[]): u
   });
 }
 
-/** Returns the result of each scenario. One without a result has the error that ended the suite. */
+/** Returns a result for each scenario. A scenario that did not run gets the error that ended the suite. */
 function withFailed(planned: Planned, results: readonly ScenarioResult[], failure: unknown): ScenarioResult[] {
   const error = isSvcError(failure) ? failure : new SvcError('bug', 'the suite ended early');
   return planned.map((one, at) => results[at] ?? failedResult(one, error));
 }
 
-/** Prints the results of the scenarios that ran, and then fails with the error that ended the suite, if there is one. */
+/** Prints the results of the scenarios that ran. @throws the error that ended the suite early */
 async function printResults(print: ListPrinter<ScenarioResult>, ran: readonly ScenarioResult[], failure: unknown) {
   try {
     if (ran.length > 0) await print(oneBatch(ran));
@@ -204,7 +205,7 @@ function reportCounts({ notices }: Context, results: readonly ScenarioResult[]):
   });
 }
 
-/** Derives the expected outcome of a test card from its published name. */
+/** Derives the expected status of a test card from the name of its scenario. */
 function expectedStatus(scenario: string): string {
   if (scenario.includes('Directory Server Error')) return '424';
   if (scenario.includes('Internal 3DS Server Error')) return '500';
@@ -222,7 +223,7 @@ async function builtInSuite(allReasons: boolean): Promise<Scenario[]> {
   }));
 }
 
-/** One scenario for each status reason and each cancel reason of the interface. */
+/** Returns a scenario for each documented status reason and cancel reason. */
 function reasonSuite(): Scenario[] {
   return [
     ...Object.entries(STATUS_REASONS).map(([reason, expect]) => reasonScenario(reason, reason, expect, 'reason')),
@@ -250,7 +251,7 @@ const HEAD = `# Run these scenarios with 'svc 3ds test <this file>'.
 # challenge: complete or cancel, which is how svc answers a challenge of the sandbox.
 `;
 
-/** Writes a suite as a file to start from. */
+/** Formats a suite as YAML, for a person to start from. */
 function suiteText(suite: readonly Scenario[]): string {
   const lines = suite.map(({ name, card, outcome, expect, reason }) => {
     const members = Object.entries({ name, card, outcome, expect, reason }).filter(

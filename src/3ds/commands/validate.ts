@@ -7,7 +7,7 @@ import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts'
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { bodyName, bodyParameters, checkedBody, readBody, warnOfViolations } from '../body.ts';
 
-/** `session_types` are the types of session to which the body can be sent. */
+/** `session_types` lists the session types for which the body is valid. */
 const checkedBodyView: View = {
   name: 'checked body',
   fields: fieldPaths('file valid authentication_category authentication_type session_types amount_text violations'),

@@ -20,7 +20,7 @@ import { shortId } from '../unsent.ts';
 
 type EventRow = ReturnType<typeof eventRow>;
 
-// An older delivery may be one that somebody sends again.
+// An older delivery may be a copy that somebody sends again.
 const OLD_SECONDS = 300;
 
 const eventView: View<EventRow> = {
@@ -112,7 +112,7 @@ export const listen = defineCommand({
     } finally {
       unprocessed = await finish(context, listener);
       resends = unprocessed.flatMap((each) => reportUnprocessed(context, each, input.journal) ?? []);
-      // Where the listener ends by itself, its error has these commands.
+      // If the listener ended by itself, its error suggests these commands.
       if (!isPrinted || context.signal.aborted)
         for (const { advice, words } of resends) noteNext(context, `to send them again${advice}`, words);
       refusals.end();
@@ -178,46 +178,46 @@ function eventRow({ delivery, bytes, receivedAt, repeated }: AcceptedEvent) {
     repeated,
     age_seconds: ageOf(delivery.delivered_at, receivedAt),
   };
-  // A foreign member with one of these names must not replace ours; the journal keeps it as sent.
+  // A member of the delivery must not replace one of these. The journal keeps the delivery as sent.
   const row = { ...known, ...delivery, ...known };
   const sent = exactMembers(keepSource({ ...delivery }, sourceFrom(new TextDecoder().decode(bytes))));
-  // Numbers are printed as they were sent: those of JavaScript have fewer digits.
+  // Numbers keep the digits that were sent, which JavaScript numbers may lose.
   return keepSource(row, sourceFrom(exactText({ ...known, ...sent, ...known })));
 }
 
-/** The seconds from `delivered_at` until it was received, by this machine's clock. */
+/** Returns the seconds from `delivered_at` to the receipt, by this machine's clock. */
 function ageOf(deliveredAt: unknown, receivedAt: number): number | undefined {
   const at = typeof deliveredAt === 'string' ? parseTime(deliveredAt) : undefined;
   return at === undefined ? undefined : Math.round((receivedAt - at) / 100) / 10;
 }
 
-// Time for events still being forwarded or processed: a moment after Ctrl-C, otherwise enough for every attempt.
+// The time to finish open events: a moment after Ctrl-C, otherwise enough for every attempt.
 const GRACE_MS = { interrupted: 2_000, done: 60_000 };
 
-/** Prints until the listener ends by itself, the time is up, or the command is asked to end. */
+/** Prints until the listener ends by itself, the time is up, or a signal ends the command. */
 async function printUntilEnd(
   { signal, clock }: Context,
   listener: Listener,
   limitMs: number | undefined,
   printing: () => Promise<unknown>,
 ): Promise<void> {
-  const over = new AbortController();
-  const ended = AbortSignal.any([signal, over.signal]);
+  const printed = new AbortController();
+  const ended = AbortSignal.any([signal, printed.signal]);
   if (limitMs !== undefined) clock.sleep(limitMs, ended).then(() => listener.end(), ignore);
   const interrupted = aborted(signal).then(() => listener.end());
   // A reader of stdout that stops reading must not delay the end.
-  const graceOver = interrupted.then(() => clock.sleep(GRACE_MS.interrupted, over.signal)).catch(ignore);
-  await Promise.race([printing(), graceOver]).finally(() => over.abort());
+  const graceOver = interrupted.then(() => clock.sleep(GRACE_MS.interrupted, printed.signal)).catch(ignore);
+  await Promise.race([printing(), graceOver]).finally(() => printed.abort());
 }
 
-/** Waits for events still being processed, and returns those that were not. */
+/** Waits for open events, and returns the events that did not reach a target. */
 async function finish({ signal, clock }: Context, listener: Listener): Promise<readonly Unprocessed[]> {
-  const over = new AbortController();
+  const finished = new AbortController();
   const late = new AbortController();
-  const grace = (ms: number): void => void clock.sleep(ms, over.signal).then(() => late.abort(), ignore);
+  const grace = (ms: number): void => void clock.sleep(ms, finished.signal).then(() => late.abort(), ignore);
   grace(GRACE_MS.done);
   void aborted(signal).then(() => grace(GRACE_MS.interrupted));
-  return listener.finish(late.signal).finally(() => over.abort());
+  return listener.finish(late.signal).finally(() => finished.abort());
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {
@@ -225,7 +225,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Returns the exit code. A listener ends by a signal, which is no error, but the exit code names it.
+ * Returns the exit code. Ending a listener by a signal is no error, but has the exit code of the signal.
  * @throws SvcError `network` if an event did not reach a target
  */
 function exitCode({ signal }: Context, unprocessed: readonly Unprocessed[], resends: readonly Resend[]): number {
@@ -255,7 +255,7 @@ function notProcessed(unprocessed: readonly Unprocessed[], resends: readonly Res
   });
 }
 
-/** The error for a listener that got fewer events than `--max` says, so that a script does not go on without them. */
+/** Returns the error for fewer events than `--max`, so that a script does not continue without them. */
 function tooFew(received: number, max = 0): SvcError {
   return new SvcError('pending', `the time was over after ${received} of ${countText(max, 'event')}`, {
     hint: 'Run the command again to wait longer.',
@@ -264,10 +264,10 @@ function tooFew(received: number, max = 0): SvcError {
 }
 
 function ignore(): void {
-  // The sleep was interrupted because nothing is left to wait for.
+  // The sleep was aborted because the wait is over.
 }
 
-/** Returns the address to listen on. An address that is not loopback requires an option, and causes a warning. */
+/** Returns the address to listen on. An address that other machines can reach requires an option, and causes a warning. */
 function listeningAddress(
   { notices }: Context,
   input: Input<typeof ADDRESS_PARAMETERS>,

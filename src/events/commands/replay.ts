@@ -76,7 +76,7 @@ interface Replaying {
   readonly choice: Choice;
 }
 
-/** Returns the selected events. A time that is relative to now becomes a fixed one, with which the replay can go on later. */
+/** Returns the selection of events. A relative time becomes a fixed one, so that a later command selects the same events. */
 function choiceOf({ clock }: Context, { id, since }: ReplayInput): Choice {
   return { ids: id, since: since?.(clock.now()) };
 }
@@ -125,11 +125,11 @@ const MAX_REPORTED_UNREADABLE = 5;
 interface Tally {
   sent: number;
   failed: number;
-  /** The events that failed, and those that were not tried. */
+  /** The events that failed or were not tried. */
   readonly unsent: Unsent;
   redacted: number;
   unreadable: number;
-  /** The first unreadable line that is more than the end of a killed process's write. */
+  /** The first unreadable line, apart from a line cut off when a process was killed. */
   firstDamaged: number | undefined;
   notChosen: number;
   /** The line of the first event that failed. */
@@ -204,12 +204,12 @@ async function report(context: Context, replaying: Replaying, tally: Tally): Pro
   notices.success(`${sent} sent to ${where}`);
 }
 
-/** The error for a journal with lines that are neither an event nor the end of a killed process's write. */
+/** Returns the error for a journal with damaged lines, apart from a line cut off when a process was killed. */
 function damagedError(
   { journal, target, choice, dryRun }: Replaying,
   { firstDamaged, sent, unreadable }: Tally,
 ): SvcError {
-  // Its id alone is selected, because the events behind it were sent.
+  // Selects only the corrected event, because all other events were sent.
   const selection = dryRun ? choice : { ids: ['<id>'] };
   const done = dryRun
     ? 'Nothing was sent. Correct the line first'
@@ -233,7 +233,7 @@ function failedError({ out }: Context, { journal, target, choice }: Replaying, t
   });
 }
 
-/** Adds to the error of an interrupted replay how to resume it. */
+/** Adds the command that resumes the replay to the error of an interruption. */
 async function withResumeHint(context: Context, error: unknown, replaying: Replaying, tally: Tally): Promise<unknown> {
   const { journal, target, dryRun } = replaying;
   if (dryRun || !isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
@@ -246,18 +246,18 @@ async function withResumeHint(context: Context, error: unknown, replaying: Repla
   });
 }
 
-/** An interrupt is obeyed at once, so that a journal of more bytes is not read again: the command to resume sends all of it. */
-const MOST_READ_AGAIN = 8 * 1024 * 1024;
+/** The largest journal that is read again after an interrupt. For a larger one, the command to resume sends all events. */
+const MAX_REREAD_BYTES = 8 * 1024 * 1024;
 
 /**
- * Returns the selection that contains every selected event from this line on. The events of a journal are in no order of
- * time after a clock was set back, so the earliest of them counts.
+ * Returns a selection with all selected events from a line to the end of the journal: everything since the earliest of these
+ * events. The first one need not be the earliest, since a clock may have been set back.
  */
 async function restOf(context: Context, { journal, choice }: Replaying, from: number | undefined): Promise<Choice> {
   const file = resolvePath(context, journal);
   const stat = statSync(file, { throwIfNoEntry: false });
   // A pipe can be read only once.
-  if (from === undefined || stat?.isFile() !== true || stat.size > MOST_READ_AGAIN) return choice;
+  if (from === undefined || stat?.isFile() !== true || stat.size > MAX_REREAD_BYTES) return choice;
   const [{ isChosen }, { readJournal }] = await Promise.all([import('../forward.ts'), import('../journal.ts')]);
   let since = Infinity;
   try {

@@ -57,7 +57,7 @@ const parameters = {
   setJson: repeated('--set-json <path=json>', 'put any JSON into the event', jsonAssignment),
 } as const;
 
-/** Returns the members of the event of a job, and the statuses that it can have, for completion. */
+/** Returns the members of a job event, with the statuses of a job, for completion. */
 async function pathsAndStatuses(): Promise<Suggestion[]> {
   const { wordsIn } = await import('../../cli/glossary/glossary.ts');
   const { default: words } = await import('../../cli/glossary/service.json', { with: { type: 'json' } });
@@ -111,7 +111,7 @@ function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>, types
       hint: `Name one of ${types.TRIGGER_TYPES.join(', ')}, or any other with --type.`,
     });
   if (anyType === undefined ? types.hasSample(given) : types.isEventType(given)) return given;
-  // The name of a type is no secret, but a word that has not even its form may be one.
+  // The message does not show the text: a word without the form of a type may be a secret.
   if (!types.isEventType(given))
     throw new SvcError('usage', 'not an event type: a type is words joined by dots, such as tenant.updated');
   const known = types.TRIGGER_TYPES;
@@ -123,7 +123,7 @@ function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>, types
   });
 }
 
-/** A made-up delivery, as the service would send it at this time (milliseconds since the epoch). */
+/** Returns a made-up delivery, as the service would send it at `now` (epoch milliseconds). */
 function sampleDelivery(type: string, now: number, types: Types): unknown {
   const at = new Date(now).toISOString();
   const event = { id: randomUUID(), type, timestamp: at, tenant_id: randomUUID(), trace_id: randomUUID() };
@@ -133,7 +133,7 @@ function sampleDelivery(type: string, now: number, types: Types): unknown {
 function sampleData(type: string, { familyOf, hasSample }: Types): unknown {
   if (!hasSample(type)) return {};
   const family = familyOf(type);
-  // The interface does not document their data, so the sample contains only an id.
+  // The data of these types is not documented, so the sample contains only an id.
   if (family !== undefined) return { [family === 'tenant.' ? 'tenant' : 'session']: { id: randomUUID() } };
   const word = type.slice(type.lastIndexOf('.') + 1);
   return { job: { id: randomUUID(), status: word === 'created' ? 'pending' : word } };
@@ -169,7 +169,7 @@ function inDelivery({ path, value: to }: Assignment): Assignment {
   return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };
 }
 
-/** The error for a target that did not take the event. */
+/** Returns the error for a target that did not accept the event. */
 function notAccepted(target: URL, { status, reason }: ForwardResult): SvcError {
   const words = `${displayTarget(target)} did not accept the event: ${reason}`;
   if (status !== undefined) return new SvcError(status < 500 ? 'rejected' : 'server', words, { status });

@@ -71,7 +71,7 @@ const parameters = {
   include: flag('--include', 'show status and headers on stderr, secrets removed'),
 } as const;
 
-/** Returns the paths of the interface for a typed method, each as far as its first id, for completion. */
+/** Returns the documented paths for a typed method, each up to its first id, for completion. */
 async function knownPaths([method = '']: readonly string[]): Promise<Suggestion[]> {
   const { wordsOf } = await import('../every-meaning.ts');
   const endpoints = wordsOf('endpoint').filter(([name]) => name.startsWith(`${method.toUpperCase()} /`));
@@ -157,7 +157,7 @@ async function printItems(
   const first = await shown.next();
   const sample = first.done === true ? [] : first.value;
   if (sample.length === 0) context.notices.note(nothing);
-  // Without items the columns are unknown, so there is no header.
+  // Without items, the columns are unknown, so not even a header is printed.
   if (sample.length === 0 && isTabular(context)) return;
   const print = await listPrinter(context, responseView(sample));
   await print(resumed(sample, shown));
@@ -187,7 +187,7 @@ function isTabular(context: Context): boolean {
 }
 
 const ADDRESS = /^(?:upload|download)_?url$/i;
-const MOST_COLUMNS = 12;
+const MAX_COLUMNS = 12;
 
 /** Hides upload and download addresses, which are secrets, in a response. */
 function withoutAddresses(text: string): unknown {
@@ -195,19 +195,19 @@ function withoutAddresses(text: string): unknown {
   return exactItem(JSON.parse(shown), sourceFrom(shown));
 }
 
-/** Makes a view from sample objects: all their paths are fields, and columns drop from the right. */
+/** Returns a view for sample objects: all their paths are fields, and a narrow terminal drops columns from the right. */
 function responseView(samples: readonly unknown[]): View {
   const paths = [...new Set(samples.flatMap((sample) => leafPaths(sample)))];
-  const columns = paths.slice(0, MOST_COLUMNS).map((path, at): Column => {
-    const { kind } = columnFor(NOTHING_KNOWN, path);
-    return { path, kind, priority: at === 0 ? undefined : MOST_COLUMNS - at };
+  const columns = paths.slice(0, MAX_COLUMNS).map((path, at): Column => {
+    const { kind } = columnFor(EMPTY_VIEW, path);
+    return { path, kind, priority: at === 0 ? undefined : MAX_COLUMNS - at };
   });
   return { name: 'response', fields: [...paths, '*'], columns };
 }
 
-const NOTHING_KNOWN: View = { name: '', fields: [], columns: [] };
+const EMPTY_VIEW: View = { name: '', fields: [], columns: [] };
 
-/** Parses the typed request. Reports all mistakes before anything is sent. */
+/** Parses and checks the typed request, before anything is sent. */
 async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest> {
   const { method, typedPath } = endpointIn(input);
   const { path, query } = inPath(() => readEndpointPath(typedPath));
@@ -233,14 +233,14 @@ async function toRequest(context: Context, input: ApiInput): Promise<AnyRequest>
   };
 }
 
-/** Returns the command that reads what a change may have made; undefined for sessions, of which the service has no list. */
+/** Returns the command that shows whether a change took effect; undefined for new sessions, which the service cannot list. */
 function stateWords(path: string, { key }: ApiInput): readonly string[] | undefined {
   const read = path.replace(/(\/3ds\/sessions\/[^/]+)\/authenticate$/, '$1');
   if (isSamePath(read, '/3ds/sessions')) return undefined;
   return ['api', 'GET', read, ...(key === undefined ? [] : ['--key', key])];
 }
 
-/** Returns the typed method and path. A path alone is read with GET. */
+/** Returns the typed method and path. A path without a method means GET. */
 function endpointIn({ method: typed, path }: ApiInput) {
   if (path === undefined && typed.includes('/')) return { method: 'GET', typedPath: typed } as const;
   const method = METHODS.find((known) => known === typed.toUpperCase());
@@ -277,12 +277,12 @@ function takesNoCardNumber(path: string): boolean {
 
 const NO_PLACE = 'Leave it out: this endpoint has no place for card data.';
 
-/** `read` is what was typed as the path, in parts: each of them is looked at also as it is without percent-encoding. */
-function refuseCardNumbers({ method, path = '', query, set, setJson }: ApiInput, read: readonly string[]): void {
-  const hint = takesNoCardNumber(read[0] ?? '')
+/** Refuses card numbers on the command line. `pathParts` are the parts of the typed path, also checked decoded. */
+function refuseCardNumbers({ method, path = '', query, set, setJson }: ApiInput, pathParts: readonly string[]): void {
+  const hint = takesNoCardNumber(pathParts[0] ?? '')
     ? NO_PLACE
     : 'Command lines are visible to others: put it into the body with --file, from a file or a pipe.';
-  const decoded = read.map((part) => decodedUri(part) ?? part);
+  const decoded = pathParts.map((part) => decodedUri(part) ?? part);
   const texts = [method, path, ...decoded, ...query.flatMap((one) => [one.name, one.value])];
   refuseTypedCardNumbers(texts, [...set, ...setJson], hint);
 }

@@ -23,7 +23,7 @@ import { fieldPaths, simpleColumns, type View } from '../../cli/output/view.ts';
 import type { JsonSchema } from '../../schema/json-schema.ts';
 import { commandsAt, walk } from '../completion/complete.ts';
 
-/** Returns the command `svc commands`. The caller passes the command tree and the global options. */
+/** Returns the command `svc commands`, for a command tree and the global options. */
 export function commandsCommand(tree: readonly Entry[], globals: Parameters): CommandSpec {
   return defineCommand({
     description:
@@ -45,15 +45,15 @@ export function commandsCommand(tree: readonly Entry[], globals: Parameters): Co
       schema: flag('--schema', 'print JSON Schemas of the options and of a row'),
     },
     async run(context, { words, schema }) {
-      const found = await chosenCommands(tree, globals, words);
+      const chosen = await chosenCommands(tree, globals, words);
       if (!schema) {
         const print = await listPrinter(context, commandView);
-        return void (await print(oneBatch(found.map(row))));
+        return void (await print(oneBatch(chosen.map(row))));
       }
       // A table cannot show a schema.
       const print = await listPrinter(withDefaultFormat(context, 'json'), schemaView);
       const { rowSchema } = await import('../row-schema.ts');
-      const schemas = found.map(async ({ words: name, command }) => ({
+      const schemas = chosen.map(async ({ words: name, command }) => ({
         command: name === '' ? 'svc' : `svc ${name}`,
         options: optionsSchema(command.parameters),
         row: (await rowSchema(name, command.fields)) ?? null,
@@ -67,7 +67,7 @@ interface Chosen extends Omit<CommandInTree, 'command'> {
   readonly command: Omit<Command, 'run'>;
 }
 
-/** Returns all commands, or those that begin with the typed words, of which the last may be a part of one. */
+/** Returns the commands that begin with the typed words, the last of which may be incomplete; all commands without words. */
 async function chosenCommands(
   tree: readonly Entry[],
   globals: Parameters,
@@ -96,7 +96,7 @@ async function wordsAfter(tree: readonly Entry[], typed: readonly string[]): Pro
   return commandsAt(await walk({ tree, globals: {} }, typed));
 }
 
-/** Returns a JSON Schema of an object with the options and arguments of a command, by their long names. */
+/** Returns a JSON Schema of the options and arguments of a command, as an object with their long names. */
 function optionsSchema(parameters: Parameters): JsonSchema {
   const named = Object.values(parameters).map((parameter) => ({ name: nameOf(parameter), parameter }));
   const required = named.filter(({ parameter }) => isRequired(parameter)).map(({ name }) => name);
@@ -114,7 +114,7 @@ function nameOf(parameter: Parameter<unknown>): string {
 }
 
 function parameterSchema({ kind, syntax, choices, default: standard, ...parameter }: Parameter<unknown>): JsonSchema {
-  // Help explains the asterisk.
+  // The asterisk at the end of a description is only explained in help.
   const description = parameter.description.replace(/ \*$/, '');
   const value = { type: 'string', ...(choices && { enum: choices }) };
   const isList = kind === 'repeated' || syntax.includes('...');
@@ -160,7 +160,7 @@ function parameterRow(parameter: Parameter<unknown>) {
   };
 }
 
-/** A command as data: the typed words, and an equivalent with fewer words if there is one. */
+/** A command as data. */
 export type CommandRow = ReturnType<typeof row>;
 
 const schemaView: View = {

@@ -57,7 +57,7 @@ const install = defineCommand({
   },
 });
 
-/** Returns what was done and what is next: on one line, or broken between words where that is too narrow. */
+/** Returns the result and the next step, wrapped for a narrow terminal. */
 function installationText({ columns }: Context, done: string, next: string): string {
   return wrapWords(`${done}: ${next}`, columns() - 2).join('\n  ');
 }

@@ -17,7 +17,7 @@ import { checkKeyAgeOptions, KEY_AGE_PARAMETERS } from '../key-age.ts';
 
 type FindingRow = Omit<Finding, 'next'> & {
   readonly next: string | null;
-  /** Whose move it is: only in the row of the verdict. */
+  /** Whose move it is; only the row of the verdict has this value. */
   readonly move: Verdict['move'] | null;
 };
 
@@ -63,7 +63,7 @@ export const doctor = defineCommand({
   },
 });
 
-/** Draws the verdict above the findings: the only line that is read when there is little time. */
+/** Draws the verdict above the findings, for readers with little time. */
 function drawVerdict({ text, move }: Verdict, { palette, out, plain }: Context): string {
   const lines = plain ? [cleanText(text)] : wrapWords(cleanText(text), out.isTerminal ? out.width : 80);
   return `${lines.map((line) => (move === 'nobody' ? palette.strong(line) : palette.bad(line))).join('\n')}\n\n`;
@@ -75,7 +75,7 @@ function findingRow({ next, code, ...finding }: Finding, context: Context): Find
   return { ...finding, next: next ? nextCommand(next, named, system) : null, code, move: null };
 }
 
-/** Returns the row for programs that says whose move it is. */
+/** Returns the verdict as a row, for machine formats. */
 function verdictRow({ text, move }: Verdict, findings: readonly Finding[]): FindingRow {
   const result = findings.some((finding) => finding.result === 'failed') ? 'failed' : 'warning';
   return {
@@ -89,7 +89,7 @@ function verdictRow({ text, move }: Verdict, findings: readonly Finding[]): Find
   };
 }
 
-// A check that waits for the network must not delay an interrupt; it ends with the process.
+// An interrupt ends the command at once. A check that still waits for the network ends with the process.
 async function ended(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await untilEvent(signal, 'abort');
   throw signal.reason;
@@ -110,17 +110,17 @@ async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Findi
     findingsOf(ledgerCheck(context)),
     checkKeys(context, unread).then(findingsOfAll),
   ]);
-  const ofKeys = keys.map((finding) => unlessImplied(finding, network));
-  return [...machine, ...network, ...ledger, ...ofKeys, ...(await findingsOfAll(ageChecks(context, ageInput)))];
+  const keyFindings = keys.map((finding) => unlessImplied(finding, network));
+  return [...machine, ...network, ...ledger, ...keyFindings, ...(await findingsOfAll(ageChecks(context, ageInput)))];
 }
 
-/** Returns why it is not known what the profile contains; undefined if it could be read. */
+/** Returns why the content of the profile is unknown; undefined if the profile could be read. */
 function unreadProfile(findings: readonly Finding[]): string | undefined {
   const wrong = findings.find(({ check, result }) => result === 'failed' && ['config', 'settings'].includes(check));
   return wrong && `not known until the ${wrong.check} ${wrong.check === 'config' ? 'is' : 'are'} fixed`;
 }
 
-/** Skips a finding that follows from a failure which is already reported. */
+/** Skips a network failure of a key check if a network check has already failed. */
 function unlessImplied(finding: Finding, network: readonly Finding[]): Finding {
   const { check, code } = finding;
   if ((code === 'network' || code === 'timeout') && network.some(({ result }) => result === 'failed'))
@@ -140,7 +140,7 @@ async function checkPath({ system, settings, clock, signal }: Context, unread?: 
   return checkNetwork({ baseUrl: baseUrl.value, env: system.env, clock, signal, userAgent, certificate });
 }
 
-/** Returns the client certificate for the service; undefined also where its own check fails. */
+/** Returns the client certificate for the service; undefined if it is unusable, which another check reports. */
 function usableCertificate(settings: Settings, baseUrl: URL): ClientCertificate | undefined {
   try {
     return readClientCertificate(settings, baseUrl);
@@ -160,7 +160,7 @@ function checksFailed({ check, found, fix, next, code }: Failure, counts: string
   });
 }
 
-/** Whether --profile, if it was given, names a stored profile. The name of a missing one may be a key in the wrong place (R05). */
+/** Whether the profile name may be shown. A `--profile` that names no stored profile may be a key in the wrong place (R05). */
 function hasNamedProfile({ globals, settings }: Context): boolean {
   return globals.profile === undefined || settings.profile.value === globals.profile;
 }
@@ -173,10 +173,10 @@ function summary(findings: readonly Finding[]): string {
   return `${failures} failed, ${countText(warnings, 'warning')}`;
 }
 
-/** The least columns of a text beside its indent. */
-const NARROWEST = 20;
+/** The minimum width of a text after its indent. */
+const MIN_TEXT_COLUMNS = 20;
 
-// Every color is accompanied by a word with the same meaning.
+// A word or sign says the same as the color.
 const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: string]>> = {
   ok: ['ok', 'good', '✓'],
   warning: ['warn', 'warn', '!'],
@@ -195,7 +195,7 @@ function drawFindings(findings: readonly FindingRow[], context: Context): string
     const [word, tone, sign] = MARKS[result];
     const mark = palette[tone]((marks ? sign : word).padEnd(markWidth));
     const lead = `${mark}  ${check.padEnd(indent - markWidth - 2)}`;
-    const advice = fix === null ? [] : wrapWords(fix, Math.max(NARROWEST, columns - indent - 2));
+    const advice = fix === null ? [] : wrapWords(fix, Math.max(MIN_TEXT_COLUMNS, columns - indent - 2));
     return [
       hangingIndent(lead, indent, cleanText(found), columns),
       ...advice.map((line, at) => ' '.repeat(indent) + palette.strong((at > 0 ? '  ' : unicode ? '→ ' : '> ') + line)),

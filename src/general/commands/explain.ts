@@ -53,10 +53,10 @@ export const explain = defineCommand({
   },
 });
 
-/** A UUID, or its beginning as tables show it. */
+/** A UUID or a short id, as tables show it. */
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i;
 
-/** Returns the meanings of the glossary, and of the request fields that the schema of an authentication describes. */
+/** Returns all meanings: of the glossary, and of the fields in the schema of an authenticate request. */
 async function everythingExplained(): Promise<readonly Meaning[]> {
   const [{ EVERY_MEANING }, { BODY, fieldsBelow }] = await Promise.all([
     import('../every-meaning.ts'),
@@ -69,7 +69,7 @@ async function everythingExplained(): Promise<readonly Meaning[]> {
   return [...EVERY_MEANING, ...fields];
 }
 
-/** The error for a word without a meaning, with the names that are near to it. */
+/** Returns the error for an unknown word, with similar names. */
 function unknownWord(word: string, meanings: readonly Meaning[]): SvcError {
   if (ID.test(word))
     return new SvcError('usage', 'this is an id, or its beginning: only the logs say what happened to an entity', {
@@ -96,17 +96,17 @@ function unknownWord(word: string, meanings: readonly Meaning[]): SvcError {
   return new SvcError('usage', message, { hint, next: ['explain', first] });
 }
 
-/** Tells whether a text cannot be a secret: up to 40 letters, dots and blanks, and no word that is longer than 20. */
+/** Tells whether a text cannot be a secret: up to 40 letters, dots and spaces, and no word longer than 20. */
 function isPhrase(text: string): boolean {
   return /^[a-z. ]{1,40}$/i.test(text) && text.split(/[. ]/).every((word) => word.length <= 20);
 }
 
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 
 /** Returns the names that contain a part of at least four characters, the shortest first. */
 function namesWith(part: string, names: readonly string[]): string[] {
-  const found = part.length < 4 ? [] : names.filter((name) => plainName(name).includes(part));
-  return found.toSorted((a, b) => a.length - b.length).slice(0, MOST_NAMES);
+  const containing = part.length < 4 ? [] : names.filter((name) => plainName(name).includes(part));
+  return containing.toSorted((a, b) => a.length - b.length).slice(0, MAX_NAMES);
 }
 
 function indexOf({ palette, columns }: Context, meanings: readonly Meaning[]): string[] {

@@ -14,7 +14,7 @@ import { isoTime } from '../../cli/output/time.ts';
 import {
   askForKey,
   askForText,
-  checkedKey,
+  verifyKey,
   type GivenKey,
   givenKeys,
   KEY_PARAMETERS,
@@ -59,12 +59,12 @@ export const login = defineCommand({
     const given = await givenKeys(context, input);
     const baseUrl = input.rotate ? context.settings.requireBaseUrl() : await askBaseUrl(context);
     const replaced = input.rotate ? keysToReplace(context, given, baseUrlText(baseUrl)) : undefined;
-    const place: LoginTarget = { baseUrl, check: !input.noCheck, replaced };
+    const target: LoginTarget = { baseUrl, check: !input.noCheck, replaced };
     // Keys from options are stored only if all are accepted.
-    for (const key of given) await checkedKey(context, key, place);
-    const keys = given.length > 0 ? given : await askAll(context, place);
+    for (const key of given) await verifyKey(context, key, target);
+    const keys = given.length > 0 ? given : await askAll(context, target);
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
-    const known = knownTenantOf(context, keys, place);
+    const known = knownTenantOf(context, keys, target);
     const stored = await store(context, baseUrl, keys);
     const { value: profile } = context.settings.profile;
     reportStored(context, baseUrl, keys);
@@ -74,7 +74,7 @@ export const login = defineCommand({
   },
 });
 
-/** Finds the stored keys that new ones replace. @throws SvcError `usage` if a new key has none to replace */
+/** Returns the stored keys of the profile. @throws SvcError `usage` if a new key has no stored key to replace */
 function keysToReplace({ settings }: Context, given: readonly GivenKey[], baseUrl: string): LoginTarget['replaced'] {
   const profile = settings.profile.value;
   const stored = settings.stored?.keys ?? {};
@@ -108,23 +108,23 @@ async function askBaseUrl(context: Context): Promise<URL> {
   );
 }
 
-/** Asks for the keys. @throws SvcError the last refusal of a key, or `usage`, if none was accepted */
-async function askAll(context: Context, place: LoginTarget): Promise<GivenKey[]> {
+/** Asks for both keys. @throws SvcError if no key was accepted: the last refusal, or `usage` */
+async function askAll(context: Context, target: LoginTarget): Promise<GivenKey[]> {
   const keys: GivenKey[] = [];
-  let kept: GivenKey | undefined;
+  let privateKey: GivenKey | undefined;
   let refusal: SvcError | undefined;
   const others: OtherKeys = {
     keep: (key) => {
-      kept = key;
+      privateKey = key;
     },
     refused: (error) => {
       refusal = error;
     },
   };
-  for (const kind of KEY_TYPES.filter((one) => place.replaced === undefined || place.replaced[one])) {
-    const asked = kind === kept?.kind ? Promise.resolve(kept) : askForKey(context, kind, place, others);
-    const key = await asked.catch((error: unknown) => {
-      // A key that was already accepted is stored although this one failed.
+  for (const kind of KEY_TYPES.filter((one) => target.replaced === undefined || target.replaced[one])) {
+    const typed = kind === privateKey?.kind ? Promise.resolve(privateKey) : askForKey(context, kind, target, others);
+    const key = await typed.catch((error: unknown) => {
+      // A failure of this key does not keep an accepted one from being stored.
       if (keys.length === 0 || !isAboutKey(error)) throw error;
       warnOf(context, `skipping the ${kind} key`, error);
     });
@@ -149,7 +149,7 @@ async function store(
   const { config: changedConfig } = await updateConfig(system, (config) => {
     const now = clock.now();
     const before = config.profiles[name] ?? {};
-    // The age of a key counts from when it was first stored.
+    // The age of a key counts from its first storing, so an unchanged key keeps its time.
     const changed = keys.filter((key) => !isStored(before.keys?.[key.kind], key, baseUrl));
     const stored = Object.fromEntries(changed.map((key) => [key.kind, storedKey(key, baseUrl, now)]));
     config.profiles[name] = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
@@ -159,18 +159,18 @@ async function store(
 }
 
 /**
- * Returns the tenant that the new keys showed. A private key shows no more than its id: one that was verified is taken for a
- * key of the tenant of the other keys, if it replaces none or was typed as a rotation.
+ * Returns the tenant of the new keys, if known. A private key cannot read its tenant: if verified, it counts as a key of the
+ * profile's known tenant, unless it replaces a key without `--rotate`.
  */
-function knownTenantOf({ system, settings }: Context, keys: readonly GivenKey[], place: LoginTarget) {
+function knownTenantOf({ system, settings }: Context, keys: readonly GivenKey[], target: LoginTarget) {
   const shown = keys.find((key) => key.tenant !== undefined)?.tenant;
   const { profile, stored } = settings;
   const isAddition = keys.every(({ kind }) => stored?.keys?.[kind] === undefined);
-  if (shown !== undefined || !place.check || !(isAddition || place.replaced !== undefined)) return shown;
-  return tenantOfKeys(system, { profile: profile.value, baseUrl: baseUrlText(place.baseUrl), keys: stored?.keys });
+  if (shown !== undefined || !target.check || !(isAddition || target.replaced !== undefined)) return shown;
+  return tenantOfKeys(system, { profile: profile.value, baseUrl: baseUrlText(target.baseUrl), keys: stored?.keys });
 }
 
-/** Tells whether a profile already has this key, or this command, for the same base URL. */
+/** Tells whether a profile already has this key or key command, for the same base URL. */
 function isStored(before: StoredKey | undefined, { value, command }: GivenKey, baseUrl: string): boolean {
   if (before === undefined || before.base_url !== baseUrl) return false;
   return command === undefined ? before.value === value : before.command === command;
@@ -183,20 +183,20 @@ function storedKey({ value: key, command }: GivenKey, base_url: string, now: num
 function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): void {
   const { profile, stored } = context.settings;
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
-  // A mistyped name makes another profile, without the settings of the one that was meant.
+  // Says that the profile is new, since a mistyped name creates a profile without the intended settings.
   const where = stored === undefined && profile.origin.kind === 'flag' ? 'the new profile' : 'profile';
   context.notices.success(`stored ${what.join(' and ')} in ${where} ${profile.value}, for ${baseUrlText(url)}`);
   for (const { kind, value, command } of keys) warnOfOtherKey(context, kind, command === undefined ? value : undefined);
   suggestSecretManager(context, keys);
   const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
   const { notices, system, globals } = context;
-  // The profile has the address now.
+  // The profile contains the base URL now, so the commands need no --base-url.
   const host = { notices, system, globals: { ...globals, baseUrl: undefined } };
   noteNext(host, 'to begin', first);
   noteNext(host, 'to see what your keys may read', ['whoami']);
 }
 
-/** Names the secret managers of this machine when a key was stored in the config file. */
+/** Suggests the secret managers of this machine if a key was stored in the config file. */
 function suggestSecretManager(context: Context, keys: readonly GivenKey[]): void {
   const found = keys.some(({ command }) => command === undefined) ? installedSecretManagers(context.system) : [];
   if (found.length === 0) return;
@@ -210,7 +210,7 @@ export const SECRET_MANAGERS = ['secret-tool', 'pass', 'op', 'vault', 'aws', 'se
 /** Returns the secret managers whose program is on the PATH. */
 function installedSecretManagers({ env, platform }: Pick<System, 'env' | 'platform'>): string[] {
   return SECRET_MANAGERS.filter((name) => {
-    // Only on macOS is the program of this name a secret manager.
+    // Only on macOS, the program "security" is a secret manager.
     if (name === 'security' && platform !== 'darwin') return false;
     return isInstalled(platform === 'win32' ? `${name}.exe` : name, env);
   });

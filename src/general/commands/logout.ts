@@ -31,7 +31,7 @@ export const logout = defineCommand({
     if (stored.length === 0)
       return notices.note(all ? 'no profile has stored keys' : `profile ${names[0]} has no stored keys`);
     if (dryRun) return notices.note(`dry run: would remove ${stored.join(', ')}`);
-    // Keys may be stored nowhere else.
+    // Asks first, since the keys may be stored nowhere else.
     if (stored.length > 1)
       await prompts().confirm(`Remove ${stored.join(', ')}?`, 'nothing was removed', ['logout', '--all', '--yes']);
     await updateConfig(system, (config) => {
@@ -45,7 +45,7 @@ export const logout = defineCommand({
   },
 });
 
-/** The error for `--all` beside an option that names a profile: the line says both one profile and all of them. */
+/** Returns the error for `--all` together with an option that names one profile. */
 function allOfOneProfile(option: string): SvcError {
   return new SvcError(
     'usage',

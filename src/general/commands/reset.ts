@@ -12,7 +12,7 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { installedCompletions } from '../completion/installed.ts';
 
-/** A file, or a directory with its content. */
+/** A file, or a directory with its content, that svc keeps on this machine. */
 type Kept = ReturnType<typeof keptAt>;
 
 const keptView: View<Kept> = {
@@ -42,7 +42,7 @@ export const reset = defineCommand({
     const print = await listPrinter(context, keptView);
     const kept = keptFiles(context);
     await print(oneBatch(kept));
-    requireSettled(context, forget);
+    refuseOpenJobs(context, forget);
     const what = countText(
       kept.reduce((sum, { files }) => sum + files, 0),
       'file',
@@ -83,11 +83,10 @@ function keptAt(kind: 'completion' | 'cache' | 'config' | 'state', file: string)
 }
 
 /**
- * Refuses the reset while nobody has the results of a job of the ledger, because it may be billed. The operator can name those
- * to lose.
- * @throws SvcError `conflict` for such jobs, `not_found` for a named one that is not open
+ * Refuses the reset while the ledger has jobs that may be billed and whose results nobody has read, unless `--forget` names them.
+ * @throws SvcError `conflict` for such jobs, `not_found` for a named job that is not open
  */
-function requireSettled(context: Context, forget: readonly string[]): void {
+function refuseOpenJobs(context: Context, forget: readonly string[]): void {
   const open = openJobs(context);
   if (forget.some((job) => !open.includes(job)))
     throw new SvcError('not_found', 'a job given with --forget is not open', { next: ['au', 'status'] });
@@ -104,7 +103,7 @@ function requireSettled(context: Context, forget: readonly string[]): void {
   );
 }
 
-/** Returns the jobs of the ledgers here whose results nobody has. A shared ledger is not removed. */
+/** Returns the jobs in this machine's ledgers whose results nobody has read. A reset does not remove a shared ledger. */
 function openJobs({ system }: Context): string[] {
   const state = directoryOf(system, 'state');
   const claims = state === undefined ? [] : ownOpenClaims(path.join(state, 'ledger'));

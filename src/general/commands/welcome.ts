@@ -50,7 +50,7 @@ export const welcome = defineCommand({
   },
 });
 
-// An unknown profile name may be a key that was pasted by mistake.
+// The name of an unknown profile may be a key pasted by mistake, so it is not shown.
 function refuseWhatMayBeKey({ system, settings: { sandbox, stored, profile } }: Context): void {
   if (sandbox || stored !== undefined || isShowable(profile.value)) return;
   throw unknownProfile(profile.value, readConfig(system).config, profile.origin.name);
@@ -91,7 +91,7 @@ function stepsFor(sandbox: boolean, kinds: readonly KeyType[]): readonly Step[] 
   return [...kinds.flatMap((kind) => STEPS[kind]), last];
 }
 
-/** Describes the profile, as far as it is known without a request. */
+/** Describes the profile, without a request. */
 function statusLines(context: Context, kinds: readonly KeyType[], columns: number): string[] {
   const { settings, system, palette } = context;
   const profile = settings.profile.value;
@@ -109,10 +109,10 @@ function statusLines(context: Context, kinds: readonly KeyType[], columns: numbe
   return [...(named === undefined ? [] : [named]), `Profile ${profile}, ${url}`];
 }
 
-/** A key that was stored longer ago should be replaced. */
+/** The age above which a key should be replaced. */
 const OLD_KEY_MS = 90 * DAY_MS;
 
-/** Returns a line for each thing that is open, with the command for it. It sends no request and writes nothing. */
+/** Returns a line with a command for open jobs and for each old key, without a request. */
 function openWork(context: Context): string[] {
   const { globals, system } = context;
   const open = [jobsLine(context), ...keyLines(context)].filter((line) => line !== undefined);
@@ -121,7 +121,7 @@ function openWork(context: Context): string[] {
 
 type Line = readonly [text: string, ...words: string[]];
 
-/** Tells of jobs that have rows and whose results nobody has read. */
+/** Returns the line about jobs whose results nobody has read; undefined without such jobs. */
 function jobsLine(context: Context): Line | undefined {
   const { system, settings, clock } = context;
   const state = directoryOf(system, 'state');
@@ -139,7 +139,7 @@ function keyLines(context: Context): Line[] {
   return old.map((age) => [`the ${age.type} key was ${agedText(age)}`, 'login', '--rotate']);
 }
 
-/** Formats a duration in whole minutes once it has one. */
+/** Formats a duration: in whole minutes, or in seconds below a minute. */
 function roughly(ms: number): string {
   return formatDuration(ms < MINUTE_MS ? Math.max(0, ms) : Math.floor(ms / MINUTE_MS) * MINUTE_MS);
 }

@@ -70,7 +70,7 @@ export const whoami = defineCommand({
 
 type KeyAgeInput = Input<typeof KEY_AGE_PARAMETERS>;
 
-/** Stores the tenant that was read. @throws SvcError for a key that cannot be used or is too old */
+/** Stores the tenant that the keys belong to. @throws SvcError for a key that is unusable or too old */
 function conclude(
   context: Context,
   row: Identity,
@@ -122,7 +122,7 @@ function identityRow(context: Context, keys: readonly KeyReport[], writes: Reado
   };
 }
 
-/** Describes a key, its origin and the service's verdict; `stored_at` is also null if an editor stored it. */
+/** Describes a key, its origin and the service's verdict. `stored_at` is null for a key that svc did not store itself. */
 function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]) {
   const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
   const origin = keyOrigin(system, settings, kind);
@@ -139,13 +139,13 @@ function triedOf(name: string, keys: readonly KeyReport[]): TriedPermission | un
   return keys.flatMap(({ check }) => check?.tried ?? []).find(({ permission }) => permission.name === name);
 }
 
-/** Returns the failure that ends the command. Beside a good key, the other one may be missing, but not unusable. */
+/** Returns the failure that ends the command. If one key works, the other key may be missing, but not unusable. */
 function failureOf(context: Context, keys: readonly KeyReport[]): SvcError | undefined {
   const isKnown = keys.some(({ check, failure }) => check !== undefined && failure === undefined);
   return worst(isKnown ? keys.filter((key) => !isAbsent(context, key)) : keys);
 }
 
-/** Tells whether there is no key of this type: none at all, or only one that serves as the key of the other type. */
+/** Tells whether no key of this type is set. A variable for both types, with a key of the other type, counts as not set. */
 function isAbsent({ system, settings }: Context, { check, failure }: KeyReport): boolean {
   if (failure?.code === 'key_missing') return true;
   const [management, own] = KEY_TYPES.map((type) => keyOrigin(system, settings, type));
@@ -234,10 +234,10 @@ function keyTone(state: unknown): 'good' | 'warn' | 'bad' {
   return state === 'missing' || state === 'powerless' || state === 'unclear' ? 'warn' : 'bad';
 }
 
-/** The status of a permission to write, as the sandbox says; null at another service, which shows it only by a change. */
+/** The status of a write permission, as the sandbox reports it; null at other services, where only a change would show it. */
 type WriteStatus = 'allowed' | 'forbidden' | null;
 
-/** Asks the sandbox which permissions to write the keys have, without writing. */
+/** Reads the write permissions of the keys from the sandbox. */
 async function writePermissions(context: Context, keys: readonly KeyReport[]): Promise<Record<string, WriteStatus>> {
   const usable = keys.filter(({ check }) => check?.verdict === 'accepted' || check?.verdict === 'powerless');
   const known = new Map(

@@ -1,3 +1,5 @@
+// Reads a command line as bash does, for completion.
+
 /** The quotation mark that is still open at the end of a text. */
 type OpenQuote = '' | '"' | "'";
 
@@ -50,7 +52,7 @@ export function unquote(raw: string): { readonly text: string; readonly open: Op
   return { text, open };
 }
 
-/** Quotes a text for insertion into the open quotation, or outside of one; undefined if that is impossible. */
+/** Quotes a text for insertion, inside an open quotation or outside quotes; undefined if quoting is impossible. */
 export function quoted(text: string, open: OpenQuote): string | undefined {
   if (open === "'") return text.includes("'") ? undefined : text;
   // In double quotes bash expands ! from its history, and a backslash does not prevent that.

@@ -1,3 +1,5 @@
+// Finds completions for a command line.
+
 import { join } from 'node:path';
 import { claimsSeen, cyclesSeen } from '../../au/open-claims.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
@@ -27,7 +29,7 @@ export interface Candidates {
 
 export const NOTHING: Candidates = { kind: 'words', prefix: '', candidates: [], open: false };
 
-/** Finds the candidates for `current`, the start of a word, after the words before it. */
+/** Finds the candidates for `current`, the start of a word, after the words typed before. */
 export async function candidatesFor(
   program: Completable,
   words: readonly string[],
@@ -54,7 +56,7 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
   const declared = argumentsOf(at.command);
   const last = declared.at(-1);
   const argument = declared[at.arguments.length] ?? (last?.syntax.includes('...') ? last : undefined);
-  // What follows `svc sandbox exec --` is another command line, most often one of svc.
+  // `svc sandbox exec --` is followed by another command line, usually of svc.
   if (argument?.syntax === '<command...>' && at.arguments[0] === 'svc')
     return candidatesFor(program, at.arguments.slice(1), current, sources.system);
   if (argument?.syntax === '<command...>' && /^sv?c?$/.test(current)) return chosen([['svc', '']], current);
@@ -64,11 +66,11 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
 }
 
 export function commandsAt(at: ParseState): Suggestion[] {
-  // What lists leave out is completed once its name is typed.
+  // Hidden commands are not offered, but their options are completed.
   return at.next.filter(({ hidden }) => !hidden).map(({ name, summary }) => [name, summary]);
 }
 
-// Options that were already given are left out, unless they can be repeated.
+/** Returns the options that can follow: without options already typed, unless they are repeatable. */
 function options(at: ParseState, current: string): Suggestion[] {
   return at.options
     .filter(({ hidden }) => hidden !== true)
@@ -115,13 +117,13 @@ async function valuesBySyntax(syntax: string, typed: string, prefix: string, sou
   return chosen([...ofCycles, ...ofJobs], typed, prefix);
 }
 
-/** The words that stand for a time, beside durations and dates. */
+/** The words for a time, apart from durations and dates. */
 const DAYS: readonly Suggestion[] = [
   ['today', 'since 00:00 UTC'],
   ['yesterday', 'since 00:00 UTC of the day before'],
 ];
 
-// In a comma-separated list, the names before the last comma stay and are not offered again.
+// In a comma-separated list, names before the last comma stay unchanged and are not offered again.
 async function fields(typed: string, prefix: string, sources: Sources): Promise<Candidates> {
   const start = typed.lastIndexOf(',') + 1;
   const before = typed.slice(0, start);
@@ -132,8 +134,8 @@ async function fields(typed: string, prefix: string, sources: Sources): Promise<
 }
 
 /**
- * Offers words for the part after the last comma or semicolon, or from the @ in it; another may follow. A name before `=`
- * stands once between semicolons.
+ * Offers words for the part after the last comma or semicolon, or after an @ in this part. A `name=` is offered only once
+ * between two semicolons.
  */
 function joined(suggested: readonly Suggestion[], typed: string, prefix: string): Candidates {
   const comma = Math.max(typed.lastIndexOf(','), typed.lastIndexOf(';')) + 1;
@@ -163,7 +165,7 @@ function chosen(all: readonly Suggestion[], typed: string, prefix = ''): Candida
   return { ...NOTHING, prefix, candidates: all.filter(([value]) => value.startsWith(typed)) };
 }
 
-// Values from the service or a file must not contain control characters, which could move the cursor or end a line.
+// Drops values with control characters, which could move the cursor or end a line.
 function safe(candidates: readonly Suggestion[]): Suggestion[] {
   return candidates
     .filter(([value]) => value !== '' && !isUnsafe(value))
@@ -179,11 +181,11 @@ interface Sources {
   readonly typed: readonly string[];
 }
 
-/** A source whose values are offered whole. */
-type Listed = Exclude<Suggest, { readonly assignments: unknown } | { readonly joined: unknown }>;
+/** A source of whole values. */
+type WholeValues = Exclude<Suggest, { readonly assignments: unknown } | { readonly joined: unknown }>;
 
-/** Returns the values to offer; none if they cannot be read, since TAB must print no errors. */
-async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonly Suggestion[]> {
+/** Returns the values to offer. Returns none if reading fails, since TAB must not print errors. */
+async function suggestionsOf(suggest: WholeValues, sources: Sources): Promise<readonly Suggestion[]> {
   if (typeof suggest === 'function') return suggest(sources.typed);
   if (typeof suggest === 'object') return (await import('../every-meaning.ts')).wordsOf(suggest.wordsOf);
   switch (suggest) {
@@ -202,10 +204,10 @@ async function suggestionsOf(suggest: Listed, sources: Sources): Promise<readonl
   }
 }
 
-/** Returns the cycles that this machine has seen in ledgers, newest first, and that of this month. */
+/** Returns the cycle of this month, then the cycles that this machine has read in ledgers, newest first. */
 function cycles({ system }: Sources): Suggestion[] {
   const month = new Date().toISOString().slice(0, 7);
-  const seen = ofLedgers(system, cyclesSeen);
+  const seen = readLedgers(system, cyclesSeen);
   const names = [...new Set(seen)]
     .toSorted()
     .toReversed()
@@ -213,14 +215,14 @@ function cycles({ system }: Sources): Suggestion[] {
   return [[month, 'this month'], ...names.map((name): Suggestion => [name, 'a cycle in the ledger'])];
 }
 
-/** Returns the jobs that this machine has seen in ledgers, newest first. */
+/** Returns the jobs that this machine has read in ledgers, newest first. */
 function jobs({ system }: Sources): Suggestion[] {
-  const claims = ofLedgers(system, claimsSeen);
+  const claims = readLedgers(system, claimsSeen);
   return claims.map(({ job, cycle, file }) => [job, cycle === null ? file : `${file}, cycle ${cycle}`]);
 }
 
-/** Reads what this machine has seen in ledgers. */
-function ofLedgers<T>(system: PathsHost, read: (directory: string) => readonly T[]): readonly T[] {
+/** Reads this machine's copies of ledgers. Returns nothing if reading fails. */
+function readLedgers<T>(system: PathsHost, read: (directory: string) => readonly T[]): readonly T[] {
   try {
     const state = directoryOf(system, 'state');
     return state === undefined ? [] : read(join(state, 'ledger'));
@@ -240,7 +242,7 @@ function fieldNames(fields: readonly string[]): string[] {
   return [...new Set(names)];
 }
 
-// Completion must not change files, so the config file is read without repairs, and only for names and base URLs.
+// Completion must not change files, so this reads the config file without repairing its permissions.
 function storedProfiles(system: PathsHost): Suggestion[] {
   try {
     const directory = directoryOf(system, 'config');
@@ -268,15 +270,15 @@ export interface Completable {
 /** The position after the typed words, which decides what can follow. */
 interface ParseState {
   readonly next: readonly Entry[];
-  /** The command being typed, if it is known yet. */
+  /** The command being typed; undefined before its name is complete. */
   readonly command: Command | undefined;
-  /** Every option that can stand here, including options already given. */
+  /** Every option that is allowed here, including options already given. */
   readonly options: readonly Parameter<unknown>[];
   readonly given: ReadonlySet<Parameter<unknown>>;
   readonly arguments: readonly string[];
   /** The option that takes the next word as its value. */
   readonly pending: Parameter<unknown> | undefined;
-  /** Whether a lone `--` came before, after which all words are arguments. */
+  /** Whether `--` was typed, after which all words are arguments. */
   readonly argumentsOnly: boolean;
   /** Whether the words follow `svc help`. */
   readonly help: boolean;

@@ -1,3 +1,5 @@
+// Installs completion scripts and finds installed ones.
+
 import path from 'node:path';
 import { isAbsent, readFailure, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
@@ -11,6 +13,7 @@ export type InstallStatus = 'written' | 'unchanged' | 'would be written' | 'noth
 /** A text that every completion script of svc contains. */
 const OWN_SIGN = "'svc completion ";
 
+/** Writes a completion script, unless the file contains something else. @throws SvcError `local` */
 export function put(
   file: string,
   script: string,
@@ -45,9 +48,10 @@ function existing(file: string): string | undefined {
   }
 }
 
-/** The place where a shell finds completions, if any, and the remaining steps. */
 interface InstallTarget {
+  /** The file in which the shell finds completions; undefined for a shell without such a file. */
   readonly file: string | undefined;
+  /** The step that is left for the operator. */
   readonly next: string;
 }
 
@@ -82,7 +86,7 @@ function bashDirectory(system: PathsHost): string {
   return chosen || path.join(underHome(system, 'XDG_DATA_HOME', '.local/share'), 'bash-completion');
 }
 
-// zsh searches no per-user directory by default, so the operator must add one in ~/.zshrc.
+// By default zsh searches no directory of the user, so the operator must add one in ~/.zshrc.
 function zshTarget(system: PathsHost): InstallTarget {
   const directory = path.join(system.env['ZDOTDIR'] || home(system), '.zfunc');
   return {

@@ -1,3 +1,5 @@
+// The completion scripts of each shell, and how svc talks to them.
+
 import { text as zshScript } from '../../../completions/_svc';
 import { text as script } from '../../../completions/svc.bash';
 import { text as fishScript } from '../../../completions/svc.fish';
@@ -16,10 +18,10 @@ interface Question {
   readonly words: readonly string[];
   /** The start of the word being typed, as far as the cursor. */
   readonly current: string;
-  /** Whether the word is the target of a redirection, which the shell completes itself. */
+  /** Whether the word is a file after `>` or `<`, which the shell completes itself. */
   readonly redirected?: boolean;
   /** Formats the candidates for the shell's script. */
-  print(answer: Candidates): string;
+  print(found: Candidates): string;
 }
 
 /** A shell: its completion script, and the protocol between the script and svc. */
@@ -43,7 +45,7 @@ function lines(all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join('');
 }
 
-/** Joins `value<TAB>description`, without the tab if there is no description. */
+/** Joins a value and its description with a tab; a value without a description has no tab. */
 function described(value: string, description: string): string {
   return description === '' ? value : `${value}\t${description}`;
 }
@@ -67,9 +69,9 @@ const bash: Shell = {
       words: words.slice(1),
       current,
       redirected,
-      print(answer) {
-        const words = answer.candidates.flatMap(([value]) => insertion(answer.prefix + value) ?? []);
-        return lines([header(answer), ...words]);
+      print(found) {
+        const words = found.candidates.flatMap(([value]) => insertion(found.prefix + value) ?? []);
+        return lines([header(found), ...words]);
       },
     };
   },
@@ -83,10 +85,10 @@ const zsh: Shell = {
     return {
       words: args.slice(0, -1),
       current: args.at(-1) ?? '',
-      print(answer) {
-        const [kind = '', ...flags] = header(answer).split(' ');
-        const head = [kind, answer.prefix.length, ...flags].join(' ');
-        return lines([head, ...answer.candidates.map(([value, description]) => pair(value, description))]);
+      print(found) {
+        const [kind = '', ...flags] = header(found).split(' ');
+        const head = [kind, found.prefix.length, ...flags].join(' ');
+        return lines([head, ...found.candidates.map(([value, description]) => pair(value, description))]);
       },
     };
   },

@@ -6,24 +6,26 @@ export const LIMIT_MS = 8_000;
 /** The result of a check. `skipped` means that it was impossible or unnecessary. */
 export type Result = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** What a check found, with what cures it if that is not the cure of the check. */
-export interface Found {
+/** The outcome of trying a check. */
+export interface CheckOutcome {
   readonly result: Result;
   readonly found: string;
+  /** The fix, if it is not the check's own `cure`. */
   readonly fix?: string | undefined;
   readonly next?: readonly string[] | undefined;
   /** The error code of a `failed` check. */
   readonly code?: ErrorCode;
 }
 
-/** A check: its name, how to try it, and the cure. */
 export interface Check {
   readonly name: string;
-  /** Returns what was found, a text where all is well, or undefined where there is nothing to check. Throws what is wrong. */
-  readonly try: () => Found | string | undefined | Promise<Found | string | undefined>;
+  /** Returns the outcome, a text if all is well, or undefined if there is nothing to check. @throws SvcError for a failure */
+  readonly try: () => CheckOutcome | string | undefined | Promise<CheckOutcome | string | undefined>;
+  /** The usual fix of a warning or failure. */
   readonly cure?: string;
 }
 
+/** A tried check, as `svc doctor` shows it. */
 export interface Finding {
   readonly check: string;
   readonly result: Result;
@@ -35,19 +37,19 @@ export interface Finding {
   readonly code: ErrorCode | null;
 }
 
-export function skip(found: string): Found {
+export function skip(found: string): CheckOutcome {
   return { result: 'skipped', found };
 }
 
-export function warn(found: string, fix?: string): Found {
+export function warn(found: string, fix?: string): CheckOutcome {
   return { result: 'warning', found, fix };
 }
 
-export function fail(code: ErrorCode, found: string, fix?: string): Found {
+export function fail(code: ErrorCode, found: string, fix?: string): CheckOutcome {
   return { result: 'failed', found, fix, code };
 }
 
-/** Tries a check. Returns nothing where there is nothing to check. @throws anything but an `SvcError` */
+/** Tries a check. Returns no finding if there is nothing to check. @throws any error but an `SvcError` */
 export async function findingsOf({ name, cure, ...check }: Check): Promise<Finding[]> {
   try {
     const tried = await check.try();
@@ -64,7 +66,7 @@ export async function findingsOf({ name, cure, ...check }: Check): Promise<Findi
   }
 }
 
-/** Tries checks at the same time, and returns their findings in order. */
+/** Tries checks in parallel, and returns their findings in order. */
 export async function findingsOfAll(checks: readonly Check[]): Promise<Finding[]> {
   return (await Promise.all(checks.map(findingsOf))).flat();
 }

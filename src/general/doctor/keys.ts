@@ -8,35 +8,35 @@ import { formatDuration } from '../../cli/output/time.ts';
 import { READ_PERMISSIONS, type TriedPermission } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, type KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
-import { type Check, fail, type Found, LIMIT_MS, skip, warn } from './check.ts';
+import { type Check, fail, type CheckOutcome, LIMIT_MS, skip, warn } from './check.ts';
 
-/** Tries the keys, and returns the checks of both. `unread` is why it is not known what the profile contains. */
+/** Tries both keys, and returns their checks. `unread` says why the content of the profile is unknown. */
 export async function checkKeys(context: Context, unread?: string): Promise<Check[]> {
   const { system, settings } = context;
   const has = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
   const reports = await Promise.all(has.map((kind) => inspectKey(context, kind, LIMIT_MS / 1000)));
-  // Neither the keys nor the base URL of a profile that could not be read are missing.
+  // Keys and base URL of an unreadable profile are unknown, not missing.
   const isPlaceless = settings.baseUrl === undefined && !settings.sandbox;
-  const found = KEY_TYPES.map((kind) => {
+  const checksByKey = KEY_TYPES.map((kind) => {
     const report = reports.find((one) => one.kind === kind);
     const missing = report === undefined || isPlaceless ? unread : undefined;
     if (missing !== undefined) return untried(kind, () => skip(missing), 'the key is not known');
     if (report === undefined) return untried(kind, () => noKey(kind, has.length > 0), 'there is no key');
     return keyChecks(context, report);
   });
-  const keys = found.flatMap(([key]) => key ?? []);
-  const permissions = found.flatMap(([, ...checks]) => checks);
+  const keys = checksByKey.flatMap(([key]) => key ?? []);
+  const permissions = checksByKey.flatMap(([, ...checks]) => checks);
   return [...keys, tenantCheck(context, reports), ...permissions];
 }
 
-/** Returns the check of a key, and those of its permissions, which `why` prevented. */
+/** Returns the check of a key, and skipped checks of its permissions with the reason `why`. */
 function untried(kind: KeyType, tryKey: Check['try'], why: string): Check[] {
   const named = READ_PERMISSIONS.filter((permission) => permission.kind === kind);
   const permissions = named.map(({ name }) => ({ name, try: () => skip(`not checked: ${why}`) }));
   return [{ name: `${kind} key`, try: tryKey }, ...permissions];
 }
 
-function noKey(kind: KeyType, hasOther: boolean): Found {
+function noKey(kind: KeyType, hasOther: boolean): CheckOutcome {
   const use = kind === 'management' ? 'logs and the tenant' : '3DS and the Account Updater';
   const found = hasOther
     ? warn('none is stored', `For ${use}, store one.`)
@@ -44,17 +44,17 @@ function noKey(kind: KeyType, hasOther: boolean): Found {
   return { ...found, next: ['login'] };
 }
 
-/** Returns the checks of a key that was tried, and of its permissions. */
+/** Returns the checks of a tried key and of its permissions. */
 function keyChecks(context: Context, { kind, check, failure }: KeyReport): Check[] {
   if (check === undefined || failure !== undefined) {
     const isUnclear = check === undefined || check.verdict === 'unclear';
-    const tryKey = (): Found => {
+    const tryKey = (): CheckOutcome => {
       if (failure !== undefined && check?.verdict === 'unclear') return unclear(failure);
       throw failure;
     };
     return untried(kind, tryKey, isUnclear ? 'the key could not be checked' : 'the key is not valid');
   }
-  const tryKey = (): Found | string => {
+  const tryKey = (): CheckOutcome | string => {
     const age = keyAge(context, kind);
     const stored = age?.ageMs === undefined ? '' : `, ${agedText(age)}`;
     const { system, settings } = context;
@@ -88,16 +88,17 @@ function permissionCheck({ permission: { name, kind }, status, error }: TriedPer
   };
 }
 
-const STRANGE = ['not_found', 'bad_response', 'forbidden'] as const;
+/** Errors that suggest a wrong base URL. */
+const WRONG_URL_CODES = ['not_found', 'bad_response', 'forbidden'] as const;
 const CHECK_BASE_URL = 'Is the base URL right? It should be the address of the API itself.';
 
-/** Returns what a check without a result found. The hint of an undocumented response is to run this command. */
-function unclear(error: SvcError): Found {
-  if (!isSvcError(error, ...STRANGE)) throw error;
+/** Returns the outcome of a check whose response was unexpected. Replaces the error's hint, which is to run svc doctor. */
+function unclear(error: SvcError): CheckOutcome {
+  if (!isSvcError(error, ...WRONG_URL_CODES)) throw error;
   return fail(error.code, error.message, CHECK_BASE_URL);
 }
 
-/** Returns the check of keys of two tenants, by the responses that the checks of the keys got. */
+/** Returns the check that both keys belong to the same tenant. */
 function tenantCheck(context: Context, reports: readonly KeyReport[]): Check {
   const checks = reports.flatMap(({ check }) => check ?? []);
   const known = checks.find(({ tenant }) => tenant !== undefined)?.tenant ?? tenantInUse(context);
@@ -109,7 +110,7 @@ function tenantCheck(context: Context, reports: readonly KeyReport[]): Check {
   };
 }
 
-/** Returns the checks of the ages of the keys in use with --max-key-age. */
+/** Returns the checks of the ages of the keys in use, for --max-key-age. */
 export function ageChecks(context: Context, { maxKeyAge, strict }: Input<typeof KEY_AGE_PARAMETERS>): Check[] {
   if (maxKeyAge === undefined) return [];
   const allowed = `allowed: ${formatDuration(maxKeyAge)}`;

@@ -21,14 +21,14 @@ import { baseUrlText } from '../../cli/config/values.ts';
 import { misspelledText, misspelledVariables } from '../../cli/config/variables.ts';
 import { countText } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { type Check, fail, type Finding, findingsOf, findingsOfAll, type Found, skip, warn } from './check.ts';
+import { type Check, fail, type Finding, findingsOf, findingsOfAll, type CheckOutcome, skip, warn } from './check.ts';
 
-const LEAST_NODE = '20.19';
+const MIN_NODE = '20.19';
 
-/** Checks what is on this machine: Node, the settings and their files, and the directories that svc writes to. */
+/** Checks this machine: Node, settings, key files, certificates, and the directories that svc writes to. */
 export async function checkMachine(context: Context): Promise<Finding[]> {
   const { system, settings, globals } = context;
-  const node = { name: 'node', cure: `Install Node ${LEAST_NODE} or later.`, try: () => tryNode(system) };
+  const node = { name: 'node', cure: `Install Node ${MIN_NODE} or later.`, try: () => tryNode(system) };
   const config = await findingsOf({
     name: 'config',
     cure: 'It has been repaired. If others may have read it, create new keys and store them.',
@@ -67,15 +67,15 @@ export async function checkMachine(context: Context): Promise<Finding[]> {
   return [...first, ...config, ...(await findingsOfAll(others))];
 }
 
-function tryNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' | 'platform'>): Found | string {
+function tryNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' | 'platform'>): CheckOutcome | string {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
-  const [least = 0, leastMinor = 0] = LEAST_NODE.split('.').map(Number);
-  const isNewEnough = major > least || (major === least && minor >= leastMinor);
-  return isNewEnough ? `${nodeVersion} on ${platform}` : fail('local', `${nodeVersion} is older than ${LEAST_NODE}`);
+  const [minMajor = 0, minMinor = 0] = MIN_NODE.split('.').map(Number);
+  const isNewEnough = major > minMajor || (major === minMajor && minor >= minMinor);
+  return isNewEnough ? `${nodeVersion} on ${platform}` : fail('local', `${nodeVersion} is older than ${MIN_NODE}`);
 }
 
-/** Checks that the config file is present, valid and private. `notices` name repairs made while reading it. */
-function tryConfig(system: System, notices: readonly string[]): Found | string {
+/** Checks that the config file is present, valid and private. `notices` name the repairs made while reading the file. */
+function tryConfig(system: System, notices: readonly string[]): CheckOutcome | string {
   const { file, exists, config } = readConfig(system);
   if (file === undefined) return warn('there is no home directory for it', 'Set HOME, or set SVC_CONFIG_DIR.');
   if (!exists) return skip(`none yet; login creates ${file}`);
@@ -83,7 +83,7 @@ function tryConfig(system: System, notices: readonly string[]): Found | string {
   return `${file} (${modeText(fs.statSync(file))}, ${countText(Object.keys(config.profiles).length, 'profile')})`;
 }
 
-/** Returns checks of the settings in effect: profile and base URL with their origins, or why there are none. */
+/** Returns the checks of profile and base URL, or of the error in the settings. */
 async function settingChecks(system: System, flags: SettingFlags): Promise<Check[]> {
   const resolved = await resolveSettings(system, flags).catch((error: unknown) => ({ error }));
   if ('error' in resolved)
@@ -96,7 +96,7 @@ async function settingChecks(system: System, flags: SettingFlags): Promise<Check
       },
     ];
   const { profile, baseUrl, sandbox } = resolved;
-  const address = (): Found | string => {
+  const address = (): CheckOutcome | string => {
     if (baseUrl) return `${baseUrlText(baseUrl.value)} (${baseUrl.origin.name})`;
     return sandbox ? 'the embedded sandbox' : { ...fail('config', 'not set'), next: ['login'] };
   };
@@ -106,16 +106,16 @@ async function settingChecks(system: System, flags: SettingFlags): Promise<Check
   ];
 }
 
-/** Checks that others cannot read a key file. An unreadable one is reported with its key. */
-function tryKeyFile(file: string, variable: string): Found | string | undefined {
+/** Checks that others cannot read a key file. The check of the key reports a file that svc itself cannot read. */
+function tryKeyFile(file: string, variable: string): CheckOutcome | string | undefined {
   const found = fs.statSync(file, { throwIfNoEntry: false });
   if (!found?.isFile()) return undefined;
   if (isShared(found)) return warn(`${file} (${variable}) can be read by others (${modeText(found)})`);
   return `${file} (${variable}, ${modeText(found)})`;
 }
 
-/** Checks that a directory takes what svc writes, by trying it in a folder that is removed again. */
-function tryWritable(directory: string | undefined, variable: string): Found | string {
+/** Checks that svc can write to a directory, in a test folder that is removed again. */
+function tryWritable(directory: string | undefined, variable: string): CheckOutcome | string {
   if (directory === undefined) return warn('there is no home directory for it', `Set HOME or ${variable}.`);
   try {
     const existing = nearestExisting(directory);
@@ -139,7 +139,7 @@ function nearestExisting(directory: string): string {
 }
 
 /** Checks the file of extra certificate authorities, which Node silently ignores if it is unreadable. */
-function tryAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Found | string {
+function tryAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): CheckOutcome | string {
   const file = env['NODE_EXTRA_CA_CERTS'];
   if (!file) return skip("Node's own; NODE_EXTRA_CA_CERTS is not set");
   try {
@@ -152,8 +152,8 @@ function tryAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): Found | stri
 
 const SOON_DAYS = 14;
 
-/** Checks that the client certificate and its key can be read, belong together, and have not expired. */
-function tryClientCertificate({ settings, clock }: Context): Found | string | undefined {
+/** Checks that the client certificate and its key are readable, belong together, and have not expired. */
+function tryClientCertificate({ settings, clock }: Context): CheckOutcome | string | undefined {
   const files = certificateFiles(settings);
   if (files === undefined) return undefined;
   const { baseUrl } = settings;

@@ -11,7 +11,7 @@ import { type ClientCertificate, tlsOptions } from '../../client/http/tls-option
 import { createTransport } from '../../client/http/transport.ts';
 import { displayHost, isLoopback } from '../../schema/address.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { type Check, fail, type Finding, findingsOf, type Found, skip, warn } from './check.ts';
+import { type Check, fail, type Finding, findingsOf, type CheckOutcome, skip, warn } from './check.ts';
 
 /** The service to check, and how this machine reaches it. */
 interface NetworkPath {
@@ -20,7 +20,7 @@ interface NetworkPath {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly userAgent: string;
-  /** The certificate that the service gets to see. */
+  /** The client certificate for the service. */
   readonly certificate: ClientCertificate | undefined;
 }
 
@@ -44,14 +44,14 @@ export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
   return findings;
 }
 
-/** The steps to the service. Each leaves what it opened to those after it. */
+/** The checks of each step on the path to the service. Later steps use the connection that earlier steps opened. */
 class NetworkSteps {
   readonly #path: NetworkPath;
-  readonly #over = new AbortController();
+  readonly #end = new AbortController();
   #proxy: Proxy | undefined;
   #socket: Socket | undefined;
   #chain: readonly DetailedPeerCertificate[] = [];
-  #requested: Promise<Answer> | undefined;
+  #requested: Promise<KeylessResponse> | undefined;
 
   constructor(path: NetworkPath) {
     this.#path = path;
@@ -75,27 +75,27 @@ class NetworkSteps {
       {
         name: 'service',
         cure: 'Check the base URL: it should be the address of the API itself.',
-        try: async () => serviceFound(await this.#answer()),
+        try: async () => serviceOutcome(await this.#response()),
       },
       {
         name: 'clock',
         cure: "Synchronize this machine's clock. svc uses the service's time, and archives record the difference, but certificates and other logs of this machine depend on it.",
-        try: async () => clockFound(await this.#answer()),
+        try: async () => clockOutcome(await this.#response()),
       },
     ];
   }
 
   end(): void {
     this.#socket?.destroy();
-    this.#over.abort();
+    this.#end.abort();
   }
 
-  // The request without a key needs no other step, so it is sent at once.
+  // Also sends the request without a key, so that its response is there when the steps of service and clock need it.
   #tryProxy(): string {
     const { baseUrl, env, signal } = this.#path;
     this.#proxy = proxyFor(baseUrl, env);
-    this.#requested = requestWithoutKey({ ...this.#path, signal: AbortSignal.any([signal, this.#over.signal]) });
-    // Its outcome does not count where an earlier step fails.
+    this.#requested = requestWithoutKey({ ...this.#path, signal: AbortSignal.any([signal, this.#end.signal]) });
+    // Its failure must not count as unhandled when an earlier step fails.
     this.#requested.catch(() => undefined);
     if (this.#proxy) return `${this.#proxy.url.host} (${this.#proxy.variable})`;
     const set = PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]).filter((name) => env[name]);
@@ -103,7 +103,7 @@ class NetworkSteps {
     return set.length === 0 ? 'none' : `none for this host${though}`;
   }
 
-  async #tryConnection(): Promise<Found | string> {
+  async #tryConnection(): Promise<CheckOutcome | string> {
     const { baseUrl, env } = this.#path;
     const port = Number(baseUrl.port || (baseUrl.protocol === 'https:' ? 443 : 80));
     const host = bareHost(baseUrl);
@@ -128,7 +128,7 @@ class NetworkSteps {
   }
 
   /** Checks the certificates on the connection, and names their chain. */
-  async #tryTls(): Promise<Found | string> {
+  async #tryTls(): Promise<CheckOutcome | string> {
     const { baseUrl, clock } = this.#path;
     if (baseUrl.protocol !== 'https:') return skip(isLoopback(baseUrl) ? 'plain http on this machine' : 'plain http');
     if (this.#socket === undefined) return skip('no connection');
@@ -136,7 +136,7 @@ class NetworkSteps {
       throw tlsFailure(error);
     });
     this.#chain = chainOf(secured);
-    // Nothing was sent over this connection, and the caller ends it.
+    // The handshake accepts any certificate. Nothing was sent over this connection, and `end` closes it.
     if (!secured.authorized) throw this.#refused(secured.authorizationError);
     const days = Math.floor((Date.parse(this.#chain[0]?.valid_to ?? '') - clock.now()) / DAY_MS);
     const found = `${secured.getProtocol() ?? 'TLS'}, ${chainText(this.#chain)}, expires in ${countText(days, 'day')}`;
@@ -152,7 +152,7 @@ class NetworkSteps {
   }
 
   /** Warns if no publicly known authority issued the certificate. */
-  #tryAuthority(): Found | undefined {
+  #tryAuthority(): CheckOutcome | undefined {
     const top = this.#chain.at(-1);
     if (top === undefined || rootCertificates.some((text) => bytesOf(text) === top.raw.toString('base64')))
       return undefined;
@@ -162,7 +162,7 @@ class NetworkSteps {
     );
   }
 
-  async #answer(): Promise<Answer> {
+  async #response(): Promise<KeylessResponse> {
     try {
       return await (this.#requested ?? requestWithoutKey(this.#path));
     } catch (error) {
@@ -219,7 +219,7 @@ function tlsFailure(error: unknown): SvcError {
   return new SvcError('network', `${message} (${systemCode ?? 'unknown'})`, { hint: tlsHint(systemCode) });
 }
 
-/** Returns the certificates that the server sent, its own first, and the authority above them where it is known. */
+/** Returns the server's certificates, its own first, with the authority that issued the last one, if known. */
 function chainOf(socket: TLSSocket): DetailedPeerCertificate[] {
   const chain: DetailedPeerCertificate[] = [];
   let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
@@ -245,7 +245,7 @@ function chainText(chain: readonly DetailedPeerCertificate[]): string {
 const LIMITS = { connect: STEP_MS, headers: STEP_MS, idle: STEP_MS, body: STEP_MS };
 
 /** The response to a request without a key. */
-interface Answer {
+interface KeylessResponse {
   readonly url: URL;
   readonly status: number;
   readonly location: string | undefined;
@@ -254,7 +254,7 @@ interface Answer {
 }
 
 /** Sends a request without a key: any response proves that the service is reachable, and shows its clock. */
-async function requestWithoutKey(path: NetworkPath): Promise<Answer> {
+async function requestWithoutKey(path: NetworkPath): Promise<KeylessResponse> {
   const { baseUrl, env, clock, signal, userAgent, certificate } = path;
   const transport = createTransport(env, {}, certificate && { origin: baseUrl.origin, certificate });
   try {
@@ -262,18 +262,18 @@ async function requestWithoutKey(path: NetworkPath): Promise<Answer> {
     url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/tenants/self`;
     const headers = { accept: 'application/json', 'user-agent': userAgent };
     const sentAt = clock.now();
-    const answer = await exchange(transport, { method: 'GET', url, headers, limits: LIMITS, signal });
+    const response = await exchange(transport, { method: 'GET', url, headers, limits: LIMITS, signal });
     const receivedAt = clock.now();
-    answer.discard();
-    const date = Date.parse(answer.header('date') ?? '');
+    response.discard();
+    const date = Date.parse(response.header('date') ?? '');
     const aheadMs = Number.isNaN(date) ? undefined : machineAhead(date, sentAt, receivedAt);
-    return { url, status: answer.status, location: answer.header('location'), aheadMs };
+    return { url, status: response.status, location: response.header('location'), aheadMs };
   } finally {
     await transport.close();
   }
 }
 
-function serviceFound({ status, location, url }: Answer): Found | string {
+function serviceOutcome({ status, location, url }: KeylessResponse): CheckOutcome | string {
   if (status === 401 || status === 403) return `responds and requires a key (${status})`;
   if (status === 429) return warn('responds, but limits requests (429)', 'Wait a minute.');
   if (status >= 500)
@@ -284,7 +284,7 @@ function serviceFound({ status, location, url }: Answer): Found | string {
   return fail('bad_response', `redirects${to} (${status}); redirects are not followed`);
 }
 
-function clockFound({ aheadMs }: Answer): Found | string {
+function clockOutcome({ aheadMs }: KeylessResponse): CheckOutcome | string {
   if (aheadMs === undefined) return skip('the service sends no date');
   if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS) return "matches the service's";
   return warn(`${roughly(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service's`);

@@ -1,9 +1,12 @@
+// Sums up the findings of svc doctor: whose move it is.
+
 import type { ErrorCode } from '../../base/errors.ts';
 import type { Finding } from './check.ts';
 
-/** Who has to act, in one sentence with its basis. */
 export interface Verdict {
+  /** The decisive finding and who has to act, in one sentence. */
   readonly text: string;
+  /** Who has to act. */
   readonly move: 'you' | 'service' | 'other' | 'unknown' | 'nobody';
 }
 
@@ -13,7 +16,7 @@ const YOURS: Ending = ['it is your move', 'you'];
 const STORE: Ending = ['the store of the ledger has to be fixed, or the network', 'other'];
 const ADDRESS: Ending = ['check the base URL', 'you'];
 
-/** Whose move a failure is, by its code; that of the operator for any other. */
+/** Whose move a failure is, by its code. Any other failure is the operator's move. */
 const ENDINGS: Partial<Readonly<Record<ErrorCode, Ending>>> = {
   network: ['whether service or network cannot be told from here', 'unknown'],
   timeout: ['the service is slow, or something else uses up the rate limit', 'unknown'],
@@ -25,8 +28,8 @@ const ENDINGS: Partial<Readonly<Record<ErrorCode, Ending>>> = {
 };
 
 /**
- * Sums up findings, each of which depends on those before it: the first failure decides, or else the first warning about
- * anything but one permission.
+ * Sums up findings. The first failure decides, since later findings depend on earlier ones. Without a failure, the first
+ * warning decides, except a warning about a single permission.
  */
 export function verdictOf(findings: readonly Finding[]): Verdict {
   const decisive =

@@ -30,7 +30,7 @@ const deleteProfile = defineCommand({
       if (wasInUse) delete current.current;
     });
     notices.success(`deleted profile ${name}`);
-    // The next command may be for another tenant than the operator believes.
+    // Warns, since the next command may work on another tenant than the operator expects.
     if (wasInUse && name !== DEFAULT_PROFILE)
       notices.note(`it was the profile in use; now profile ${DEFAULT_PROFILE} is`);
   },

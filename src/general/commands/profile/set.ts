@@ -17,10 +17,10 @@ import { DEFAULT_PROFILE, doubtfulCode, RESULT_STEPS, resultCodeProblem } from '
 import { ownMember } from '../../../schema/own-member.ts';
 import { warnOfOtherValue } from '../../preceding-variable.ts';
 
-/** The profile settings that can be typed. Keys, and commands that print them, are stored by svc login. */
+/** The profile settings that this command can change. `svc login` stores keys and key commands. */
 const SETTINGS = [...SETTING_NAMES, 'action.<code>'];
 
-/** Returns the settings for completion, with one for the action of each result code. */
+/** Returns all settings for completion, including an action for each result code. */
 async function settingNames(): Promise<Suggestion[]> {
   const { wordsOf } = await import('../../every-meaning.ts');
   const actions = wordsOf('result code').map(([code, meaning]): Suggestion => [ACTION + code, meaning]);
@@ -93,8 +93,8 @@ export const set = defineCommand({
 });
 
 /**
- * Returns whether the command creates the profile. A name like that of a stored profile is refused: the setting, such as
- * the ledger, would not apply where the operator believes it does.
+ * Refuses a new profile whose name resembles a stored one: the setting, such as the ledger, would apply to the wrong profile.
+ * @returns whether the command creates the profile
  */
 function refuseMistypedProfile(
   { system, settings }: Context,
@@ -112,7 +112,7 @@ function refuseMistypedProfile(
   });
 }
 
-/** Tells whether the profile, whose base URL has just changed, has a key that was stored with another one. */
+/** Tells whether the profile has a key for another base URL than its current one. */
 function hasKeyOfAnother({ system, settings }: Context): boolean {
   const { base_url: baseUrl, keys = {} } = storedProfile(readConfig(system).config, settings.profile.value) ?? {};
   return Object.values(keys).some((key) => key.base_url !== baseUrl);
@@ -146,9 +146,10 @@ async function warnOfDoubtfulCode({ notices }: Context, setting: string): Promis
   if (doubt !== undefined) notices.warn(doubt);
 }
 
-/** Changes a profile by a typed setting: `put` throws `usage` for an invalid value. */
+/** The functions that set and remove a setting in a profile. */
 interface Change {
   readonly example: string;
+  /** @throws SvcError `usage` for an invalid value */
   put(value: string, profile: Profile): Profile;
   remove(profile: Profile): Profile;
 }

@@ -16,7 +16,7 @@ export const use = defineCommand({
     await updateConfig(system, (config) => {
       const isStored = Object.hasOwn(config.profiles, name);
       if (!isStored && name !== SANDBOX_PROFILE && name !== DEFAULT_PROFILE) throw unknownProfile(name, config);
-      // The default profile need not be stored, and is in use where no other one is.
+      // The default profile need not be stored: it is in use when no profile is named.
       if (isStored || name === SANDBOX_PROFILE) config.current = name;
       else delete config.current;
     });
