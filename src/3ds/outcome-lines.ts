@@ -31,13 +31,13 @@ export function outcomeLines(outcome: AuthenticationOutcome): string[] {
       'next: do not count on the authentication before you know what it means',
     ];
   const reasons = [outcome.authentication_status_reason, outcome.challenge_cancel_reason].map(reasonMeaning);
-  const known = reasons.filter((reason) => reason !== undefined);
+  const knownReasons = reasons.filter((reason) => reason !== undefined);
   return [
     `${status}: ${meaning.means}`,
-    ...known.map(({ kind, name, means }) => `${kind} ${name}: ${means}`),
+    ...knownReasons.map(({ kind, name, means }) => `${kind} ${name}: ${means}`),
     ...(meaning.liability === undefined ? [] : [`liability for fraud: ${meaning.liability}`]),
     `next: ${meaning.next ?? 'nothing to do'}`,
-    ...known
+    ...knownReasons
       .filter(({ next = 'Go by' }) => !next.startsWith('Go by'))
       .map(({ name, next }) => `because of ${name}: ${next}`),
   ];

@@ -243,8 +243,8 @@ export async function resultSoFar({ threeDs }: Client, id: string): Promise<Auth
     if (!isSvcError(error, 'not_found')) throw error;
   }
   try {
-    const known = memberWithText(await threeDs.read(id), 'authentication');
-    return known?.authentication_status ? known : { ...known, authentication_status: null };
+    const authentication = memberWithText(await threeDs.read(id), 'authentication');
+    return authentication?.authentication_status ? authentication : { ...authentication, authentication_status: null };
   } catch (error) {
     if (isSvcError(error, 'unauthorized', 'forbidden')) return {};
     throw error;

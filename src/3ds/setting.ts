@@ -81,9 +81,9 @@ function numberOf({ path }: Field, text: string): number {
 }
 
 function unknownPath(path: string): SvcError {
-  const known = fieldsBelow(BODY).map((field) => field.path);
-  const meant = nearest(path, known) ?? known.find((name) => name.endsWith(`.${path}`));
-  return new SvcError('usage', `unknown field ${typedWord(path, known)}`, {
+  const fieldPaths = fieldsBelow(BODY).map((field) => field.path);
+  const meant = nearest(path, fieldPaths) ?? fieldPaths.find((name) => name.endsWith(`.${path}`));
+  return new SvcError('usage', `unknown field ${typedWord(path, fieldPaths)}`, {
     hint: meant === undefined ? undefined : questionOf(meant),
     next: meant === undefined ? ['3ds', 'template', '<type>'] : undefined,
   });

@@ -1,3 +1,5 @@
+// Splits CSV files into rows and cells, much faster than csv-parse.
+
 /** A row of a CSV file. */
 export interface CsvRow {
   readonly cells: readonly string[];
@@ -14,23 +16,23 @@ export interface CsvRow {
   readonly lines?: readonly string[] | undefined;
 }
 
-/** The signs that may separate columns. A spreadsheet may save a file with others than commas. */
+/** The delimiters of columns. Spreadsheets do not always save a file with commas. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 export type Delimiter = (typeof DELIMITERS)[number];
 
-/** Returns the sign that separates the columns of a header which has all of some names; a comma if it lacks one. */
+/** Returns the delimiter with which a header has all of the names; a comma if there is none. */
 export function delimiterWith(header: string, names: readonly string[]): Delimiter {
-  const found = DELIMITERS.find((delimiter) => {
+  const delimiter = DELIMITERS.find((delimiter) => {
     const split = splitCells(header, { delimiter });
     if (split.fault !== undefined) return false;
     const cells = new Set(split.cells.map((cell) => cell.trim()));
     return names.every((name) => cells.has(name));
   });
-  return found ?? ',';
+  return delimiter ?? ',';
 }
 
-/** Returns the beginning of a file without a first line that names the sign between its columns, as `sep=;` for a spreadsheet. */
+/** Removes a first line such as `sep=;`, which names the delimiter for a spreadsheet. */
 export function withoutSeparatorLine(head: string): string {
   return head.replace(/^\uFEFF?sep=.[ \t]*(?:\r\n|\r(?!\n|$)|\n)/i, '');
 }
@@ -51,7 +53,7 @@ export interface CsvForm {
 /** The reason why the rows after a line cannot be separated. */
 export type CsvFault = 'open' | 'stray' | 'too_long';
 
-/** The words of a message for each reason why a file is no readable CSV. */
+/** The reasons why a file is no readable CSV, for messages. */
 export const CSV_FAULTS: Readonly<Record<CsvFault, string>> = {
   open: 'a quoted cell does not end',
   stray: 'a quote stands inside a cell; quote the whole cell and write the quote twice',
@@ -60,7 +62,7 @@ export const CSV_FAULTS: Readonly<Record<CsvFault, string>> = {
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** What a file of DOS and one of fixed blocks may end with. */
+/** The characters that may end a file of DOS, or fill up its last block. */
 export const END_MARKS = '\u001A\0';
 
 /**

@@ -5,20 +5,17 @@ import path from 'node:path';
 import { readRegularFileSync } from '../base/files/read.ts';
 import { isObject, parsedJson } from '../schema/json-value.ts';
 
-/** The most cycles of a tenant that are read, newest first: a claim in an older one is older than any job. */
+/** The number of newest cycles that are read. Claims in older cycles are older than any open job. */
 const MOST_CYCLES = 6;
 
-/** A claim of rows whose results nobody has read, as this machine last saw the ledger. */
+/** A claim whose results nobody has read, as this machine last saw the ledger. */
 export interface OpenClaim {
   readonly job: string;
-  /** When it was made, in epoch milliseconds. */
+  /** The time of the claim, in epoch milliseconds. */
   readonly at: number;
 }
 
-/**
- * Returns the open claims that the state directory knows, without a request and without opening the ledger. What cannot be
- * read is left out, since this only reminds.
- */
+/** Returns the open claims in the state directory, for a reminder. Unreadable files are skipped. */
 export function openClaims(ledgers: string, tenant: string | undefined): OpenClaim[] {
   const tenants = tenant === undefined ? namesIn(ledgers).filter((name) => name !== 'sandbox') : [tenant];
   return tenants
@@ -44,20 +41,20 @@ export function ownOpenClaims(ledgers: string): OpenClaim[] {
     .flatMap(claimsIn);
 }
 
-/** Returns the ledger of a tenant here, and what was seen of those that its machines share. */
+/** Returns the directories of a tenant's own ledger and of its copies of shared ones. */
 function placesOf(own: string): string[] {
   const seen = path.join(own, 'seen');
   return [own, ...namesIn(seen).map((location) => path.join(seen, location, path.basename(own)))];
 }
 
-/** Returns the names of the cycles that the state directory knows of, except those of files without a cycle. */
+/** Returns the named cycles in the state directory. */
 export function cyclesSeen(ledgers: string): string[] {
   const roots = [ledgers, path.join(ledgers, 'sandbox')];
   const tops = roots.flatMap((root) => namesIn(root).flatMap((name) => placesOf(path.join(root, name))));
   return tops.flatMap((top) => namesIn(path.join(top, 'cycles'))).filter((name) => !/^(?:file|old)-/.test(name));
 }
 
-/** A job with its cycle and file, as the ledger has them. */
+/** A job in the ledger, with its cycle and file. */
 export interface SeenClaim {
   readonly job: string;
   /** Null for a file without a cycle. */

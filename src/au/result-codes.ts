@@ -139,11 +139,11 @@ function readResultHeader(names: readonly string[]): ResultHeader {
   const seen = new Set<string>();
   const duplicate = names.find((name) => seen.size === seen.add(name).size);
   if (duplicate !== undefined) throw unreadable(`names the column ${JSON.stringify(duplicate)} twice`);
-  const known: ReadonlySet<string> = new Set(RESULT_COLUMNS);
+  const knownColumns: ReadonlySet<string> = new Set(RESULT_COLUMNS);
   const indexes = RESULT_COLUMNS.map((column) => [column, names.indexOf(column)] as const);
   return {
     indexes: Object.fromEntries(indexes) as ResultHeader['indexes'],
-    extra: names.map((name, at) => [name, at] as const).filter(([name]) => !known.has(name)),
+    extra: names.map((name, at) => [name, at] as const).filter(([name]) => !knownColumns.has(name)),
   };
 }
 
@@ -237,15 +237,15 @@ const PREFIXES: Readonly<Record<string, ResultClass>> = { UPD: 'updated', WRN: '
 const RESULT_CODES = new Map(
   Object.entries(GROUP_OF_CODE).map(([code, group]): [string, ResultCode] => {
     const { means, next } = table['result code'][code as KnownCode];
-    const known = { class: classOf(code), meaning: asClause(means), action: asClause(next), group, known: true };
-    return [code, known];
+    const explained = { class: classOf(code), meaning: asClause(means), action: asClause(next), group, known: true };
+    return [code, explained];
   }),
 );
 
 /** Explains a result code. An unknown code is explained by its prefix. */
 export function explainResultCode(code: string): ResultCode {
-  const known = RESULT_CODES.get(code);
-  if (known !== undefined) return known;
+  const explained = RESULT_CODES.get(code);
+  if (explained !== undefined) return explained;
   return { class: classOf(code), ...UNKNOWN_CODES[classOf(code)], known: false };
 }
 

@@ -202,8 +202,8 @@ export async function* readJournal(
   let line = 0;
   try {
     const found = await fs.stat(file);
-    const most = found.isFile() ? Math.max(0, found.size - from) : undefined;
-    for await (const text of linesIn(piecesOf(file, { from, most, clock, signal }), signal)) {
+    const maxBytes = found.isFile() ? Math.max(0, found.size - from) : undefined;
+    for await (const text of linesIn(piecesOf(file, { from, most: maxBytes, clock, signal }), signal)) {
       if (text === undefined) throw wrongJournal(`line ${line + 1} of ${file} is longer than any event`);
       line += 1;
       if (text.trim() !== '') yield { line, ...readLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) };

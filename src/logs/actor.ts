@@ -163,13 +163,13 @@ export class ActorNames {
     const { service } = this;
     if (service === undefined) return { labels: new Map(), isFresh: false };
     const { system, clock } = this.#context;
-    let known = this.#labels.get(tenantId);
-    if (known === undefined) {
+    let labels = this.#labels.get(tenantId);
+    if (labels === undefined) {
       const { names, isFresh } = knownApplications(system, { service, tenantId }, clock.now());
-      known = { labels: labelsOf(names), isFresh };
-      this.#labels.set(tenantId, known);
+      labels = { labels: labelsOf(names), isFresh };
+      this.#labels.set(tenantId, labels);
     }
-    return known;
+    return labels;
   }
 
   /** Reads the names. A refusal is remembered too, because it will stay; another failure is not. */

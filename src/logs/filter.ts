@@ -69,15 +69,15 @@ class RequestedEntity {
   /** Holds accepted entries until all are read, so that none is shown of several entities. @throws SvcError `usage` for several */
   async *only(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
     if (!this.#isBeginning) return yield* batches;
-    let held: Log[] = [];
+    let heldBack: Log[] = [];
     for await (const batch of batches) {
-      held = held.concat(batch);
+      heldBack = heldBack.concat(batch);
       this.#requireOne();
-      if (held.length < MOST_HELD) continue;
-      yield held;
-      held = [];
+      if (heldBack.length < MOST_HELD) continue;
+      yield heldBack;
+      heldBack = [];
     }
-    yield held.filter(({ entity_id: id }) => this.accepts(id));
+    yield heldBack.filter(({ entity_id: id }) => this.accepts(id));
   }
 
   /**
@@ -93,9 +93,10 @@ class RequestedEntity {
     const near = [...this.#near];
     if (this.#isBeginning && near.length === 1) return notices.note(`${this.#typed} is ${near.join('')}`);
     const message = `no entry read is about the entity ${requested}`;
-    const found = near.length === 0 ? '' : `ids that begin so: ${near.join(', ')}`;
-    if (mayBeBeginning(requested)) throw new SvcError('usage', message, { hint: this.#hint(found), facts: { near } });
-    if (near.length > 0) notices.note(`${message}; ${found}`);
+    const similarIds = near.length === 0 ? '' : `ids that begin so: ${near.join(', ')}`;
+    if (mayBeBeginning(requested))
+      throw new SvcError('usage', message, { hint: this.#hint(similarIds), facts: { near } });
+    if (near.length > 0) notices.note(`${message}; ${similarIds}`);
   }
 
   #hint(found: string): string {
@@ -194,10 +195,10 @@ function requireType(context: Context, entityType: string): void {
   const { system, settings, notices } = context;
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const types = entityTypesOf(system, service);
-  const known = new Set(types);
-  if (known.has(entityType)) return;
-  if (hasListedTypes(system, service) || nearest(entityType, known) !== undefined)
-    return requireKnown(context, 'entity type', entityType, known);
+  const knownTypes = new Set(types);
+  if (knownTypes.has(entityType)) return;
+  if (hasListedTypes(system, service) || nearest(entityType, knownTypes) !== undefined)
+    return requireKnown(context, 'entity type', entityType, knownTypes);
   // The interface lets the service have more types than it names.
   const names = types.toSorted().join(', ');
   notices.warn(`the entity type ${typedWord(entityType, types)} is not one that the interface names (known: ${names})`);
@@ -346,10 +347,10 @@ export function reportFiltered(
 ): void {
   const filters = clientFilters(input);
   if (filters.length === 0) return;
-  const found = shown === 0 ? 'no match' : countText(shown, 'match');
+  const matchText = shown === 0 ? 'no match' : countText(shown, 'match');
   const are = filters.length === 1 ? 'is' : 'are';
   notices.note(
-    `${found} in the ${countText(read, 'entry')} read${range} (${filters.join(', ')} ${are} filtered client-side)`,
+    `${matchText} in the ${countText(read, 'entry')} read${range} (${filters.join(', ')} ${are} filtered client-side)`,
   );
 }
 
@@ -404,9 +405,9 @@ export class ActorFilter {
     const { length } = this.#beginning;
     const isNear = (id: string): boolean => nearest(this.#beginning, [id.slice(0, length)], MOST_EDITS) !== undefined;
     const near = [...this.#others].filter(isNear).slice(0, MOST_NEAR);
-    const found = near.length === 0 ? '' : ` Actors with a similar id: ${near.join(', ')}.`;
+    const similarActors = near.length === 0 ? '' : ` Actors with a similar id: ${near.join(', ')}.`;
     throw new SvcError('usage', `no entry read is by an actor whose id begins with ${this.#beginning}`, {
-      hint: `The beginning of an id stands for an actor of the entries read: widen the time range, or give the whole id.${found}`,
+      hint: `The beginning of an id stands for an actor of the entries read: widen the time range, or give the whole id.${similarActors}`,
       facts: { near },
     });
   }
@@ -504,9 +505,9 @@ function ambiguous(typed: string, ids: readonly string[]): SvcError {
 }
 
 function unknownActor(typed: string, names: ApplicationNames, problem: string | undefined): SvcError {
-  const known = [...names].slice(0, MOST_SHOWN).map(([id, name]) => `${name} (${id})`);
+  const knownActors = [...names].slice(0, MOST_SHOWN).map(([id, name]) => `${name} (${id})`);
   const reason = problem === undefined ? '' : `: the names of applications could not be read (${problem})`;
-  const applications = known.length === 0 ? '' : ` Known: ${known.join(', ')}.`;
+  const applications = knownActors.length === 0 ? '' : ` Known: ${knownActors.join(', ')}.`;
   return new SvcError('usage', `--actor ${typedWord(typed, [...names.values()])} is no known actor${reason}`, {
     hint: `Give an id, at least ${FEWEST_CHARACTERS} characters of one, or the name of an application.${applications}`,
     facts: { candidates: [...names.keys()].slice(0, MOST_SHOWN) },

@@ -232,13 +232,13 @@ export function checkSettingValue(name: string, value: string): void {
 /** Names a setting of a file that neither svc nor the tenant knows, with the one that was probably meant. */
 export function unknownSettingIn({ settings, lineOf }: TenantChange, tenant: Tenant): string | undefined {
   const onTenant = Object.keys(tenant.settings ?? {});
-  const known = [...KNOWN.keys(), ...onTenant];
+  const settingNames = [...KNOWN.keys(), ...onTenant];
   const unknown = unknownSettings(settings.keys(), onTenant);
   // One that resembles another setting is probably a mistake, and the others may have been lost.
-  const name = unknown.find((each) => didYouMean(each, known) !== undefined) ?? unknown[0];
+  const name = unknown.find((each) => didYouMean(each, settingNames) !== undefined) ?? unknown[0];
   if (name === undefined) return undefined;
   const what = `The tenant has no setting ${name}${inLine(lineOf?.(['settings', name]))}, and svc does not know it.`;
-  return sentences(what, didYouMean(name, known));
+  return sentences(what, didYouMean(name, settingNames));
 }
 
 export function unknownSettings(names: Iterable<string>, onTenant: readonly string[]): string[] {

@@ -19,13 +19,13 @@ import { ledgerOfKey } from '../jobs/named-cycle.ts';
 import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 
-/** A job whose rows were freed, or which was closed. */
+/** A job whose rows were freed, or that was closed. */
 interface AbandonedJob {
   readonly job: string;
-  /** What became of its rows. */
+  /** What the command did with the rows. */
   readonly progress: string;
   readonly cycle: string | null;
-  /** The number of its rows; null where the ledger has lost its claim. */
+  /** The number of rows; null if the ledger lost the claim. */
   readonly rows: number | null;
   readonly file: string | null;
   readonly created_at: string | null;
@@ -64,11 +64,10 @@ export const abandon = defineCommand({
 });
 
 /**
- * Frees the rows of a job on the operator's word, where nothing can be proven, or closes a forgotten job whose results were
- * read.
- * @throws SvcError `not_found` for a job without rows in the ledger, `conflict` for one that has its file, `pending` while a
- *   process sends it, `outcome_unknown` while it can still be proven whether the job has its file, and if it is not known
- *   whether its ledger is that of the key
+ * Frees the rows of a job on the operator's word if no proof is possible, or closes a forgotten job whose results were read.
+ * @throws SvcError `not_found` for a job without rows in the ledger, `conflict` for a job that has its file, `pending` while
+ *   another process sends the file, `outcome_unknown` while a later list can still prove that the job has no file, or if the
+ *   ledger may belong to another tenant
  */
 async function releaseJob(context: Context, job: string): Promise<AbandonedJob> {
   const client = await context.client();
@@ -87,7 +86,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const judge = async (claim: ClaimedJob): Promise<Judged> =>
     judged(claim, (await findJob(client, job)) ?? (await listedJob(client, claim.claim)), files, client.now());
   const { found, isPaid } = await judge(claimed);
-  // If a process is sending the file, the command ends before it asks.
+  // Ends the command before its question if another process sends the file.
   await holdSender(context, files, async () => undefined);
   const said = found === undefined ? 'does not know it' : `says that it is ${found.status}`;
   const risk = isPaid ? 'are paid for, and its results are lost unless a machine has them' : 'may have been paid for';
@@ -99,7 +98,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   await confirm(context, isPaid ? `Close job ${job}? Its rows stay in their cycle.` : `Free the rows of job ${job}?`);
   const ledger = openComparedLedger(context, ['au', 'abandon', job]);
   const progress = await holdSender(context, files, async () => {
-    // The job may have got its file while the question was open.
+    // The job may have got its file while the operator answered.
     const now = await ledger.claimed(tenant, job);
     if (now === undefined) throw claimed.cycle.missingClaimError(job);
     if ((await judge(now)).isPaid) {
@@ -124,7 +123,7 @@ function notInLedger(): SvcError {
 }
 
 /**
- * Frees the rows of a job that has its file, and whose claim the ledger has lost, so that it stops every upload.
+ * Gives up a job with a file whose claim the ledger lost. Until then, the job stops every upload.
  * @throws SvcError `not_found` for any other job
  */
 async function releaseLost(context: Context, client: Client, tenant: string, job: string): Promise<AbandonedJob> {
@@ -144,7 +143,7 @@ async function releaseLost(context: Context, client: Client, tenant: string, job
 interface Judged {
   /** The job; undefined if the service does not find it. */
   readonly found: AccountUpdaterJob | undefined;
-  /** Whether the rows are paid for and nobody can get the results, so that the job is only closed. */
+  /** Whether the rows are paid for but nobody can get the results, so that the job is closed and its rows stay. */
   readonly isPaid: boolean;
 }
 
@@ -197,7 +196,7 @@ function rowOfClaim({ claim, cycle }: ClaimedJob, progress: string): AbandonedJo
   return { job, progress, cycle: cycle.name, rows, file: cleanText(file.name), created_at };
 }
 
-/** Runs `work` while no other process of this machine sends the file. @throws SvcError `pending` if one does */
+/** Runs `work` with the lock of the job's files. @throws SvcError `pending` if another process sends the file */
 function holdSender<T>(context: Context, files: JobFiles, work: () => Promise<T>): Promise<T> {
   return files.sent === undefined ? work() : holdJob(context, files, work);
 }

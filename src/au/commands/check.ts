@@ -35,7 +35,7 @@ export const check = defineCommand({
     const printOne = await recordPrinter(context, checkedFileView);
     const printList = await listPrinter(context, checkedFileView);
     const checked: CheckedFile[] = [];
-    // A refused file must not prevent the check of the others.
+    // All files are checked before the first refusal ends the command.
     for (const file of files) checked.push(await checkFile(context, file));
     const refusals = checked.map((file, at) =>
       file.check.ok

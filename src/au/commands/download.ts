@@ -24,7 +24,7 @@ import { wholeJobId } from '../whole-job-id.ts';
 
 interface DownloadRow extends ResultsFile {
   readonly job: string;
-  /** Whether each result was matched with a row that was sent. */
+  /** Whether each result was matched with a row of the job. */
   readonly compared: boolean;
 }
 
@@ -75,7 +75,7 @@ export const download = defineCommand({
   request: (_, { job }) => jobRequest(job),
 });
 
-/** Checks that nothing else is to be written to standard output than the result file. @throws SvcError `usage` */
+/** Checks that a result file on standard output is not combined with another format. @throws SvcError `usage` */
 function requireCsv({ globals, query }: Context, out: string): void {
   if (out !== '-') return;
   if ((globals.output ?? 'csv') === 'csv' && !query && globals.fields === undefined) return;
@@ -122,12 +122,12 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
   }
 }
 
-/** Returns the tenant of a job; that of the key, if the job does not name it or is not found. */
+/** Returns the tenant of a job, or the key's if the job is not found or names no tenant. */
 async function tenantOfJob(client: Client, job: string): Promise<string | undefined> {
   return (await findJob(client, job))?.tenant_id || tenantOfKey(client);
 }
 
-/** Returns what the results of a job are checked against: the rows that this machine sent to it, if it has them. */
+/** Returns the rows to check a job's results against: those that this machine sent, if it has them. */
 async function sentRows(ledger: CommandLedger, tenant: string | undefined, job: string): Promise<ResultsChecks> {
   const claimed = tenant === undefined ? undefined : await ledger.claimed(tenant, job);
   return claimed === undefined ? {} : checksOf(ledger, claimed.claim);
@@ -139,7 +139,7 @@ function again(of: string, { out, force, acceptUnproven: accepts }: DownloadOpti
   return ['au', 'download', of, ...option('--out', out), ...flags];
 }
 
-/** Adds to an error how to accept unproven results, if every download attempt returned the same bytes. */
+/** Adds the command that accepts unproven results to an error, if every attempt got the same bytes. */
 function orAccept(error: unknown, next: readonly string[]): unknown {
   if (!isSvcError(error, 'checksum_mismatch') || typeof error.facts?.['kept'] !== 'string') return error;
   return error.with({ next });

@@ -35,7 +35,7 @@ export const ignore = defineCommand({
   request: (_, { job }) => jobRequest(job),
 });
 
-/** Checks that svc did not send a job with a ledger. @throws SvcError `conflict` */
+/** Checks that the ledger has no claim of a job, so that another system sent it. @throws SvcError `conflict` */
 async function requireForeign(ledger: Ledger, { id: job }: AccountUpdaterJob): Promise<void> {
   if ((await ledger.cycleOfJob(job)) === undefined) return;
   if ((await ledger.cycleWithoutClaim(job)) !== undefined)

@@ -117,12 +117,12 @@ async function listed(context: Context, input: ListInput, seen: ListProgress) {
 
 async function look(context: Context, input: ListInput): Promise<readonly JobRow[]> {
   const { jobs } = await listed(context, input, newListProgress());
-  const found: JobRow[] = [];
-  for await (const batch of jobs) found.push(...batch);
-  return found;
+  const rows: JobRow[] = [];
+  for await (const batch of jobs) rows.push(...batch);
+  return rows;
 }
 
-/** Adds to the error for a list without an end how many jobs were read, and the command that continues there. */
+/** Adds the number of jobs that were read, and the command that continues, to the error for an endless list. */
 function withSearched(error: unknown, { read, next }: ListProgress, wordsFrom: (start: string) => string[]): unknown {
   if (!isEndless(error) || next === undefined) return error;
   return error.with({
@@ -160,16 +160,16 @@ async function* withFiles(
 ): AsyncGenerator<readonly JobRow[]> {
   const state = directoryOf(context.system, 'state');
   const claims = state === undefined ? [] : claimsSeen(path.join(state, 'ledger'));
-  const known = new Map(claims.map(({ job, cycle, file }) => [job, { cycle, file: cleanText(file) }]));
+  const claimsByJob = new Map(claims.map(({ job, cycle, file }) => [job, { cycle, file: cleanText(file) }]));
   const listed = (job: ListedJob): JobRow => ({
     ...job,
     ...exactMembers(job),
-    ...(known.get(job.id ?? '') ?? { cycle: null, file: null }),
+    ...(claimsByJob.get(job.id ?? '') ?? { cycle: null, file: null }),
   });
   for await (const batch of batches) yield batch.map(listed);
 }
 
-/** Errors that may not occur again at the next read of the list. */
+/** Errors that the next read of the list may not have. */
 const OUTAGE = ['network', 'server', 'rate_limited', 'bad_response'] as const;
 
 /**
@@ -191,7 +191,7 @@ async function* watchJobs<T extends Pick<ListedJob, 'id' | 'status'>>(
         const jobs = await look();
         yield jobs.filter(({ id, status }) => !id || statuses.get(id) !== (status ?? undefined));
         for (const { id, status } of jobs) if (id) statuses.set(id, status ?? undefined);
-        // What cannot be read is never known to end.
+        // A job without a readable status does not count, since its end would never show.
         underWay = jobs.filter(({ status }) => status && status !== 'completed' && status !== 'failed').length;
       } catch (error) {
         if (looks === 0 || !isSvcError(error, ...OUTAGE)) throw error;

@@ -73,9 +73,9 @@ export const next = defineCommand({
       ...(force ? ['--force'] : []),
     ];
     const files = { request, results, out: file, excluded, exclusions, keep, options };
-    const made = await writeNextRequest(context, { ...files, cycle: undefined, actions, force });
-    if (target !== '-') await print(made);
-    requireFewToFix({ file: target, rows: made.rows, fix: made.groups.fix }, results, failOn);
+    const nextRequest = await writeNextRequest(context, { ...files, cycle: undefined, actions, force });
+    if (target !== '-') await print(nextRequest);
+    requireFewToFix({ file: target, rows: nextRequest.rows, fix: nextRequest.groups.fix }, results, failOn);
     if (target === '-') await copyOut(context, file, target);
   },
 });

@@ -15,7 +15,7 @@ import { removeOrphanedSpool } from '../request/spool.ts';
 /** The files of a job on this machine. */
 interface OldFiles {
   readonly job: string;
-  /** When they were last written. */
+  /** The time of the last change of these files. */
   readonly written_at: string;
   readonly files: number;
   readonly bytes: number;
@@ -69,19 +69,19 @@ export const prune = defineCommand({
   },
 });
 
-/** Returns the files of jobs that are not open and were last written before a time. */
+/** Returns the files of closed jobs that were last changed before a time. */
 function oldFiles(context: Context, before: number): { readonly directory: string; readonly row: OldFiles }[] {
   const { jobsRoot: root, ledgers } = new CommandLedger(context, { onlyReads: true }).places;
   const open = new Set(openClaimsIn(ledgers).map(({ job }) => new JobFiles(root, job).directory));
   const names = fs.existsSync(root) ? fs.readdirSync(root).toSorted() : [];
   return names.flatMap((job) => {
     const directory = path.join(root, job);
-    const own = fs.statSync(directory, { throwIfNoEntry: false });
-    if (!own?.isDirectory()) return [];
+    const directoryStat = fs.statSync(directory, { throwIfNoEntry: false });
+    if (!directoryStat?.isDirectory()) return [];
     const files = fs.readdirSync(directory);
     const stats = files.flatMap((name) => fs.statSync(path.join(directory, name), { throwIfNoEntry: false }) ?? []);
     // A process that was killed may have left a directory without files.
-    const written = Math.max(...(stats.length === 0 ? [own] : stats).map(({ mtimeMs }) => mtimeMs));
+    const written = Math.max(...(stats.length === 0 ? [directoryStat] : stats).map(({ mtimeMs }) => mtimeMs));
     if (open.has(directory) || !(written < before) || new JobFiles(root, job).isHeld(context.system)) return [];
     const bytes = stats.reduce((sum, { size }) => sum + size, 0);
     return [{ directory, row: { job, written_at: isoTime(written), files: files.length, bytes } }];
@@ -97,7 +97,7 @@ function remove({ signal }: Context, directory: string): void {
   }
 }
 
-/** Names the directories of old cycles with the command that removes them, because their files are the operator's. */
+/** Notes the directories of old cycles with a command that removes them. svc does not: their files are the operator's. */
 async function noteOldCycles(context: Context, before: number): Promise<void> {
   const { oldCyclesIn } = await import('../refresh/refresh-directory.ts');
   const { usualParent } = await import('../refresh/rehearsal.ts');

@@ -107,7 +107,7 @@ async function inputOf(context: Context, typed: Typed): Promise<RefreshInput> {
     failOn,
     sql: typed.sql,
     action,
-    // A rehearsal is paid for by nobody, so that another one may have the same rows.
+    // A rehearsal costs nothing, so repeated rows need no confirmation.
     confirmed: typed.rehearse
       ? { payAgain: true, newLedger: true }
       : { payAgain: typed.payAgain, newLedger: typed.newLedger },
@@ -128,8 +128,8 @@ interface Choosing {
 }
 
 /**
- * Returns the one cycle that is open in a directory. An export is never put into a cycle that the operator did not name.
- * @throws SvcError `usage` if there is an export, and for several or no open cycles
+ * Returns the only open cycle in a directory.
+ * @throws SvcError `usage` with an export, which only a named cycle gets, and for several or no open cycles
  */
 async function cycleToGoOnWith(
   context: Context,
@@ -156,7 +156,7 @@ async function cycleToGoOnWith(
   });
 }
 
-/** Refuses to propose another cycle while one is open that other machines began. @throws SvcError `usage` */
+/** Refuses to propose a new cycle while a cycle of other machines is open. @throws SvcError `usage` */
 async function refuseOpenElsewhere(context: Context, parent: string): Promise<void> {
   const { openCycles } = await import('../jobs/named-cycle.ts');
   const open = context.isRehearsal ? [] : await openCycles(context, { shared: true, onlyReads: true });
@@ -169,7 +169,7 @@ async function refuseOpenElsewhere(context: Context, parent: string): Promise<vo
   });
 }
 
-/** Returns the command line as typed. It also goes on with the refresh. */
+/** Returns the command line as typed. Run again, it continues the refresh. */
 function wordsOf(typed: Typed, options: readonly string[]): string[] {
   return [
     'au',

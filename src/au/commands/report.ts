@@ -44,16 +44,16 @@ export const report = defineCommand({
     const print = await recordPrinter(context, reportView);
     if (input.keep !== undefined && input.splitInto === undefined)
       throw new SvcError('usage', '--keep needs --split-into', { hint: 'Its columns go into the files of the split.' });
-    const made = await makeReport(context, input);
+    const report = await makeReport(context, input);
     if (isDrawn(context)) {
       const { palette, unicode, plain, out } = context;
       const columns = out.isTerminal ? out.width : Infinity;
-      await out.write(drawReport(made, { palette, unicode, plain, columns }));
+      await out.write(drawReport(report, { palette, unicode, plain, columns }));
     } else {
-      const warning = dominanceWarning(made.codes, totalRows(made));
+      const warning = dominanceWarning(report.codes, totalRows(report));
       if (warning !== undefined) context.notices.warn(warning);
-      await print(made);
+      await print(report);
     }
-    requireReconciled(made);
+    requireReconciled(report);
   },
 });

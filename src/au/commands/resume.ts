@@ -53,7 +53,7 @@ export const resume = defineCommand({
   request: (_, { of }) => jobOrListRequest(of),
 });
 
-/** Goes on with everything open, or with the job or cycle that is named. Resolves to the exit code. */
+/** Continues all open cycles, or the typed cycle or job. Resolves to the exit code. */
 async function resumeNamed(context: Context, input: ResumeInput): Promise<number | undefined> {
   const { of } = input;
   if (of === undefined) {
@@ -70,7 +70,7 @@ async function resumeNamed(context: Context, input: ResumeInput): Promise<number
       return undefined;
     },
     async () => {
-      // Where no job has the name either, the options are not what is wrong.
+      // An unknown name is reported before a wrong option.
       const job = await wholeJobId(context, of);
       await readJob(await context.client(), job);
       checkOptions(input, 'job');
@@ -80,17 +80,17 @@ async function resumeNamed(context: Context, input: ResumeInput): Promise<number
   return resumable(again, { cycle: of }, resuming);
 }
 
-/** What a command goes on with. */
+/** What `au resume` continues. */
 type Resumed = 'everything' | 'cycle' | 'job';
 
-/** The options that only mean something for some of what can be resumed. */
+/** The options that do not apply to everything that can be resumed. */
 const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readonly Resumed[]])[] = [
   ['out', '--out', ['cycle']],
   ['force', '--force', ['cycle']],
   ['failOn', '--fail-on', ['everything', 'cycle']],
 ];
 
-/** Checks that each option means something for what is resumed. @throws SvcError `usage` */
+/** Refuses options that do not apply to what is resumed. @throws SvcError `usage` */
 function checkOptions(input: ResumeInput, resumed: Resumed): void {
   if (input.out === '-')
     throw new SvcError('usage', '--out must be a file: the summary is written to standard output', {

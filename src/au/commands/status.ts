@@ -55,7 +55,7 @@ async function printCycles(context: Context): Promise<number> {
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
 }
 
-/** Says why no cycle is shown. A ledger without any job may not be the one that the other machines use. */
+/** Notes why no cycle is shown. An empty ledger may not be the one that the other machines use. */
 async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promise<void> {
   if (ledger === undefined) return context.notices.note('the service shows no job of this tenant');
   if ((await ledger.cycleNames()).length > 0)
@@ -64,21 +64,21 @@ async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promi
   noteNext(context, 'to see the jobs of the service', ['au', 'jobs']);
 }
 
-/** Shows the jobs of a cycle, each read from the service now. */
+/** Shows the jobs of a cycle with their statuses from the service. */
 async function printCycle(context: Context, name: string): Promise<number> {
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const { namedCycle } = await import('../jobs/named-cycle.ts');
   const print = await listPrinter(context, claimView);
   const client = await context.client();
   const { cycle, entries } = await namedCycle(context, client, new CommandLedger(context, { onlyReads: true }), name);
-  // A job that turned out to have its file was claimed again.
+  // A job may have two claims: it was given up, then turned out to have its file.
   const claims = [
     ...new Map(entries.flatMap((entry) => (entry.kind === 'claim' ? [[entry.job, entry] as const] : []))).values(),
   ];
   const jobs = await findJobs(client, new Set(claims.map(({ job }) => job)));
   const rows = claims.map((claim) => claimRow(claim, entries, jobs.get(claim.job)?.status ?? UNKNOWN));
   await print(oneBatch(rows));
-  // This machine may know the entries from its copies only.
+  // The entries may come from this machine's copies, so they are compared with the ledger.
   await cycle.heal();
   const isDoubtful = rows.some(
     ({ status: of, results_read: wasRead, freed }) => of === UNKNOWN && !wasRead && freed === null,

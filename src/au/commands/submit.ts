@@ -81,13 +81,13 @@ export const submit = defineCommand({
   },
 });
 
-/** Checks what can be checked without a request. */
+/** Checks the options and the file before any request. */
 async function checkInput(context: Context, input: SubmitInput): Promise<void> {
   checkWaitOptions(input);
   await openRequestFile(context, input.file);
 }
 
-/** Submits a request file as jobs, and with `--wait` also gets the results. Submitting it again goes on with it. */
+/** Submits a request file as jobs, and with `--wait` gets the results. Submitting the same file again continues it. */
 async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkWaitOptions(input);
   const print = await recordPrinter(context, submissionView);
@@ -110,18 +110,18 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   await resumable(submission.again, of, sending.run());
 }
 
-/** Returns what is shown of a file whose tokens all came from results of its cycle. */
+/** Returns the submission of a file whose tokens all came from results of its cycle. */
 function nothingNew(file: string, cycle: string | undefined): Submission {
   const counts = { rows: 0, sent: 0, left_out: 0, left_out_errors: 0, in_cycle_since: null };
   return { status: 'nothing_new', file, cycle: cycle ?? null, ...counts, job: null, jobs: [] };
 }
 
-/** The age from which the cycle of a schedule is an old one. A cycle of a month and a late run of it are younger. */
+/** The age from which a cycle is old: a monthly cycle, even with a late run, is younger. */
 const OLD_MS = 35 * DAY_MS;
 
 /**
- * Warns if the newest job with rows of a file, or of its cycle where results made all of its tokens, is so old that nothing was
- * sent now: a schedule may name the same cycle each time.
+ * Warns if nothing was sent and the file's newest job is old: a schedule may name the same cycle each month. If results made all
+ * tokens of the file, the newest job of its cycle counts.
  */
 async function warnOfOldCycle(context: Context, { file, jobs, isNamed, cycle }: FileJobs): Promise<void> {
   const claims = jobs.length === 0 ? standingClaims(cycle.entries) : jobs.map(({ claim }) => claim);
@@ -133,7 +133,7 @@ async function warnOfOldCycle(context: Context, { file, jobs, isNamed, cycle }: 
     );
 }
 
-/** One command that sends a file and shows what became of it. */
+/** One run of the command. */
 class Sending {
   readonly #context: Context;
   readonly #input: SubmitInput;
@@ -159,15 +159,15 @@ class Sending {
   async run(): Promise<void> {
     const { wait, out } = this.#input;
     await this.#submission.upload();
-    const found = await this.#submission.jobs();
-    if (wait) await this.#requireFiles(found);
+    const fileJobs = await this.#submission.jobs();
+    if (wait) await this.#requireFiles(fileJobs);
     if (wait || (this.#wasDelivered && out !== undefined)) await this.#showResults();
-    else await this.#showJobs(found);
+    else await this.#showJobs(fileJobs);
   }
 
   /**
-   * Checks before a wait that other machines have sent the files of their jobs: one that died while it sent a file is noticed
-   * only after the address of its job has ended.
+   * Checks before a wait that other machines have sent the files of their jobs. If a machine died while it sent a file, the wait
+   * would notice only after the job's address has expired.
    * @throws SvcError `pending`
    */
   async #requireFiles(found: FileJobs): Promise<void> {
@@ -183,11 +183,11 @@ class Sending {
       throw polled.reason;
   }
 
-  /** Polls the jobs that were there before this command, and shows all of them. */
+  /** Polls the jobs of earlier commands, and shows all jobs of the file. */
   async #showJobs(found: FileJobs): Promise<void> {
     const { again, sentNow } = this.#submission;
     const earlier = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
-    // A job whose results somebody read has its file, also when the service has forgotten it.
+    // A job with read results needs no poll: it has its file, even if the service has forgotten the job.
     const unread = earlier.filter(({ claim }) => !wereResultsRead(found.cycle.entries, claim.job));
     const polled = await pollFile(this.#context, { ...found, jobs: unread }, { wait: false, again });
     const { reason } = polled;
@@ -206,8 +206,8 @@ class Sending {
   async #showResults(): Promise<void> {
     const { wait, force, failOn } = this.#input;
     const { again } = this.#submission;
-    const to = { out: this.#out, force };
-    const written = await deliverFile(this.#context, () => this.#submission.jobs(), to, { wait, again });
+    const destination = { out: this.#out, force };
+    const written = await deliverFile(this.#context, () => this.#submission.jobs(), destination, { wait, again });
     const { fileJobs: found } = written;
     const { rows } = found.file.check;
     const errors = await this.#leftOutErrors(written);
@@ -219,7 +219,7 @@ class Sending {
     checkThreshold(counted.results, rows, failOn);
   }
 
-  /** Writes the left-out rows whose result is an error to a file of their own, and returns how many there are, at most. */
+  /** Writes the left-out rows whose result is an error to the fix file. Returns the largest possible number of such rows. */
   async #leftOutErrors(written: FileResults): Promise<number> {
     if (written.jobs.every((job) => isOfFile(job, written.fileJobs.file))) return 0;
     const { deliverFixFile } = await import('../jobs/fix-file.ts');

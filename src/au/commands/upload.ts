@@ -57,7 +57,7 @@ async function uploadFile(
   const client = await context.client();
   const job = await wholeJobId(context, typed);
   const pending = await explainMissing(context, job, readJob(client, job));
-  // A job that has its file already takes no other, so that nothing is claimed for it.
+  // Checked before the claim: a job that has its file takes no other.
   const address = uploadAddress(pending, client);
   const refused = implausibleFile(checked.submitted, {
     name: checked.name,
@@ -86,7 +86,7 @@ async function uploadFile(
   return undefined;
 }
 
-/** Reads a job to show it. The store has its file, whether this succeeds or not. */
+/** Reads a job to show it. A failure changes nothing: the store has the file. */
 async function jobToShow(context: Context, client: Client, pending: AccountUpdaterJob): Promise<ListedJob> {
   const { id, tenant_id, created_by, created_at } = pending;
   const read = await client.bestEffort(({ accountUpdater }) => accountUpdater.read(id));

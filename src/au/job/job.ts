@@ -96,29 +96,29 @@ export async function* jobPages(client: Client, { orNone = false } = {}): AsyncG
 
 /** Finds jobs by their ids: several in the list, one by reading it. Unknown jobs are left out. */
 export async function findJobs(client: Client, ids: ReadonlySet<string>): Promise<Map<string, AccountUpdaterJob>> {
-  const wanted = new Set(ids);
-  const found = wanted.size > 1 ? await findInList(client, wanted) : new Map<string, AccountUpdaterJob>();
-  for (const id of wanted) {
+  const missingIds = new Set(ids);
+  const jobs = missingIds.size > 1 ? await findInList(client, missingIds) : new Map<string, AccountUpdaterJob>();
+  for (const id of missingIds) {
     const job = await findJob(client, id);
-    if (job) found.set(id, job);
+    if (job) jobs.set(id, job);
   }
-  return found;
+  return jobs;
 }
 
-/** Finds wanted jobs in the list and removes them from `wanted`. Stops when single reads need fewer requests. */
-async function findInList(client: Client, wanted: Set<string>): Promise<Map<string, AccountUpdaterJob>> {
-  const found = new Map<string, AccountUpdaterJob>();
-  let fruitless = 0;
-  for await (const jobs of jobPages(client, { orNone: true })) {
-    const before = wanted.size;
-    for (const job of jobs) if (isReadable(job) && wanted.delete(job.id)) found.set(job.id, job);
-    if (wanted.size === 0) break;
-    if (wanted.size < before) continue;
-    fruitless += 1;
+/** Finds jobs in the list and removes their ids from `missingIds`. Stops when single reads need fewer requests. */
+async function findInList(client: Client, missingIds: Set<string>): Promise<Map<string, AccountUpdaterJob>> {
+  const jobs = new Map<string, AccountUpdaterJob>();
+  let fruitlessPages = 0;
+  for await (const page of jobPages(client, { orNone: true })) {
+    const before = missingIds.size;
+    for (const job of page) if (isReadable(job) && missingIds.delete(job.id)) jobs.set(job.id, job);
+    if (missingIds.size === 0) break;
+    if (missingIds.size < before) continue;
+    fruitlessPages += 1;
     // The list begins with the newest jobs. A page without matches after pages with matches is older than all of them.
-    if (found.size > 0 || fruitless > wanted.size / 4) break;
+    if (jobs.size > 0 || fruitlessPages > missingIds.size / 4) break;
   }
-  return found;
+  return jobs;
 }
 
 /** The error for a list of jobs that may miss jobs. */

@@ -51,12 +51,12 @@ export async function requireArrived(
   unclear: SvcError,
   options: JobOptions = {},
 ): Promise<void> {
-  const found = await pollForFile(client, job, options).catch((error: unknown) => {
+  const polledJob = await pollForFile(client, job, options).catch((error: unknown) => {
     // Without a response, the file may still be in the store.
     if (!isSvcError(error, ...NO_RESPONSE)) throw error;
     return undefined;
   });
-  if (found === undefined || found.status === 'pending')
+  if (polledJob === undefined || polledJob.status === 'pending')
     throw unclear.with({ next: ['au', 'status', job], facts: { job } });
   options.onEvent?.({ kind: 'uploaded', job });
 }

@@ -112,19 +112,19 @@ export function reportDivision(
   named: NamedFile,
   now: number,
 ): void {
-  const of = `of ${countText(check.rows, 'row')} of ${name}`;
-  for (const one of joined) {
+  const ofFile = `of ${countText(check.rows, 'row')} of ${name}`;
+  for (const joinedRows of joined) {
     const all = check.rows === 1 ? 'the only row' : `all ${countText(check.rows, 'row')}`;
-    const which = one.rows === check.rows ? `${all} of ${name}` : `${formatNumber(one.rows)} ${of}`;
-    const isDoubtful = one.status === undefined && !one.isDone;
-    const doubt = isDoubtful ? `; whether the service has them ${whenKnownText(one.claim, now)}` : '';
-    const text = `${which} ${one.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${senderText(one, now)}${doubt}`;
+    const which = joinedRows.rows === check.rows ? `${all} of ${name}` : `${formatNumber(joinedRows.rows)} ${ofFile}`;
+    const isDoubtful = joinedRows.status === undefined && !joinedRows.isDone;
+    const doubt = isDoubtful ? `; whether the service has them ${whenKnownText(joinedRows.claim, now)}` : '';
+    const text = `${which} ${joinedRows.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${senderText(joinedRows, now)}${doubt}`;
     if (isDoubtful) notices.warn(text);
     else notices.note(text);
   }
   if (upToDate > 0)
     notices.note(
-      `${formatNumber(upToDate)} ${of} ${upToDate === 1 ? 'has a token' : 'have tokens'} that results of ${cycleText(named)} made: up to date, and not sent`,
+      `${formatNumber(upToDate)} ${ofFile} ${upToDate === 1 ? 'has a token' : 'have tokens'} that results of ${cycleText(named)} made: up to date, and not sent`,
     );
   const [, second] = free;
   if (second === undefined) return;

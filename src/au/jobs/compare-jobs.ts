@@ -327,10 +327,10 @@ const LEDGER_HINT =
  * passes.
  */
 function mayHaveSameCreator(job: AccountUpdaterJob, listed: readonly ListedJob[]): (other: ListedJob) => boolean {
-  const own = [job, ...listed.filter(({ id }) => id === job.id)];
-  const key = own.find(({ created_by: by }) => by)?.created_by;
+  const ownJob = [job, ...listed.filter(({ id }) => id === job.id)];
+  const key = ownJob.find(({ created_by: by }) => by)?.created_by;
   if (key) return ({ created_by: by }) => !by || by === key;
-  const isSent = own.some((each) => (exactMembers(each)['created_by'] ?? '') !== '');
+  const isSent = ownJob.some((each) => (exactMembers(each)['created_by'] ?? '') !== '');
   return () => isSent;
 }
 

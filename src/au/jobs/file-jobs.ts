@@ -116,8 +116,8 @@ async function writeResults(
   const { file, cycle } = fileJobs;
   const jobs: (FileJob & JobResults)[] = [];
   for (const job of fileJobs.jobs.toSorted((a, b) => a.claim.part - b.claim.part)) {
-    const how = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
-    const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, how);
+    const options = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
+    const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, options);
     const joined = lostJobs.has(job.claim.job) ? delivered : undefined;
     jobs.push({
       ...job,
@@ -217,9 +217,9 @@ type SubmittedFile = Omit<Submission, 'status' | 'results'>;
 
 /** Returns a submitted file as printed. `errors` is the number of left-out rows whose result is an error, if known. */
 export function rowOfFile({ file, jobs, isNamed, cycle }: FileJobs, errors?: number): SubmittedFile {
-  const own = jobs.filter((job) => isOfFile(job, file));
+  const ownJobs = jobs.filter((job) => isOfFile(job, file));
   const ids = jobs.map(({ claim }) => claim.job);
-  const sent = countRows(own);
+  const sent = countRows(ownJobs);
   const times = jobs.flatMap(({ claim }) => parseTime(claim.created_at) ?? []);
   return {
     file: file.name,
@@ -227,7 +227,7 @@ export function rowOfFile({ file, jobs, isNamed, cycle }: FileJobs, errors?: num
     rows: file.check.rows,
     sent,
     left_out: file.check.rows - sent,
-    left_out_errors: own.length === jobs.length ? 0 : (errors ?? null),
+    left_out_errors: ownJobs.length === jobs.length ? 0 : (errors ?? null),
     in_cycle_since: times.length === 0 ? null : isoTime(Math.min(...times)),
     job: ids.length === 1 ? (ids[0] ?? null) : null,
     jobs: ids,

@@ -34,9 +34,9 @@ export async function deliverFixFile(context: Context, results: FileResults): Pr
   const { name } = fileJobs.file;
   const joined = results.jobs.filter((job) => !isOfFile(job, fileJobs.file));
   const target = fixFileOf(name);
-  const left = await writeLeftOutErrors(context, joined, target);
-  if (left === undefined) return 0;
-  const { rows, file, unclear } = left;
+  const leftOut = await writeLeftOutErrors(context, joined, target);
+  if (leftOut === undefined) return 0;
+  const { rows, file, unclear } = leftOut;
   const errors = rows + unclear.errors;
   if (unclear.errors > 0) context.notices.warn(unclearText(unclear, name, target, results));
   if (file === undefined) {
@@ -151,14 +151,14 @@ async function writeErrorRows(
   try {
     for (const job of jobs) {
       const { claim } = job;
-      const own = job.rows.source;
+      const ownRows = job.rows.source;
       const errors = await readErrors(job);
       if (errors === undefined) return undefined;
       if (errors.size === 0) continue;
-      const tokens = await TokenRows.of(own);
+      const tokens = await TokenRows.of(ownRows);
       const isWhole = claim.keys === 2 || job.rows.count === claim.rows;
       const errorsLeft = new Map([...errors].map(([key, ofToken]) => [key, ofToken.errors]));
-      for await (const rows of readRequest(own.open())) {
+      for await (const rows of readRequest(ownRows.open())) {
         const wrong: string[] = [];
         for (const row of rows) {
           const key = tokenKey(row.token);

@@ -120,13 +120,13 @@ function openCycleRow(
   outcome: Outcome | null,
 ): OpenCycleRow {
   const claims = standingClaims(entries);
-  const known: AdvancedCycle = advanced ?? {
+  const shown: AdvancedCycle = advanced ?? {
     status: 'not polled',
     rows: claims.reduce((sum, { rows }) => sum + rows, 0),
     jobs: claims.map(({ job }) => job),
     progress: '',
   };
-  const { status, rows, jobs, progress, results } = known;
+  const { status, rows, jobs, progress, results } = shown;
   return {
     cycle: name,
     status,

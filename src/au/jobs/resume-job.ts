@@ -38,8 +38,8 @@ async function finishUpload(context: Context, client: Client, job: string, wait:
   const tenant = await outlast(context, wait, () => tenantOfKey(client));
   const claimed = tenant === undefined ? undefined : await ledger.claimed(tenant, job);
   if (tenant === undefined || claimed === undefined || !hasStandingClaim(claimed.entries, job)) return;
-  const of = { name: claimed.cycle.name, tenant, ledger, claims: [claimed.claim] };
-  await finishUploads(context, client, of, showJobs(context));
+  const begun = { name: claimed.cycle.name, tenant, ledger, claims: [claimed.claim] };
+  await finishUploads(context, client, begun, showJobs(context));
 }
 
 /** Returns a completed job, and prints any other. @throws SvcError `job_failed`, `pending` for a job that is not completed */

@@ -178,13 +178,13 @@ export class RowClaims {
     if (named.isNamed && !isFileCycle(named.cycle)) return;
     requireKnownRows(named, await claimsWithoutRows(ledger, [whole.sha256, submitted]));
     if (!this.#ledger.isShared) return;
-    const own = await this.#ledger.openOwn(tenant, { onlyReads: true });
-    if (!(await own.cycleNames()).some(isFileCycle)) return;
+    const ownLedger = await this.#ledger.openOwn(tenant, { onlyReads: true });
+    if (!(await ownLedger.cycleNames()).some(isFileCycle)) return;
     const cycles = [
-      ...(await fileCycles(own, await this.#fileRows(own, whole))),
+      ...(await fileCycles(ownLedger, await this.#fileRows(ownLedger, whole))),
       ...(named.isNamed ? [named.cycle] : []),
     ];
-    requireKnownRows(named, await enteredWithoutRows(own, ledger, cycles));
+    requireKnownRows(named, await enteredWithoutRows(ownLedger, ledger, cycles));
   }
 
   async #fileRows(ledger: Ledger, file: JobRows): Promise<FileRows> {
@@ -265,8 +265,8 @@ export async function divideRows(
     const file = await groups[index]?.finish();
     if (file) joined.push({ ...one, rows: file.check.rows, file });
   }
-  const left = await free.finish();
-  return { free: left === undefined ? [] : await withTokensOnce(context, left), joined, upToDate };
+  const freeFile = await free.finish();
+  return { free: freeFile === undefined ? [] : await withTokensOnce(context, freeFile), joined, upToDate };
 }
 
 /** Returns the error for rows whose jobs failed. Their claims ended, so the next command sends the rows. */

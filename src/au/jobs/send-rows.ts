@@ -174,11 +174,11 @@ async function createJob(shared: SendState): Promise<AccountUpdaterJob> {
     job = await spare.create();
   }
   requireNew(job, client.now());
-  const of = ledger.tenantOf(job);
-  if (of !== tenant)
-    throw new SvcError('config', `the ledger of tenant ${tenant} was read, and this key creates jobs of ${of}`, {
+  const jobTenant = ledger.tenantOf(job);
+  if (jobTenant !== tenant)
+    throw new SvcError('config', `the ledger of tenant ${tenant} was read, and this key creates jobs of ${jobTenant}`, {
       hint: 'Nothing was uploaded. Use the key of one tenant for the whole command.',
-      facts: { job: job.id, tenant_id: of },
+      facts: { job: job.id, tenant_id: jobTenant },
     });
   return job;
 }
@@ -203,8 +203,8 @@ async function claimSlice(
   { source, sha256, bytes, number }: Slice,
 ): Promise<void> {
   const { name, cycle, check } = file;
-  const of = { name: path.basename(name), sha256: check.sha256, rows: check.rows };
-  await rows.claim(context, client, { job, cycle, file: of, part: number, bytes, source, sha256 });
+  const claimedFile = { name: path.basename(name), sha256: check.sha256, rows: check.rows };
+  await rows.claim(context, client, { job, cycle, file: claimedFile, part: number, bytes, source, sha256 });
 }
 
 /** Checks that a created job is new and waits for its file. @throws SvcError `bad_response` */

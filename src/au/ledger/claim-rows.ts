@@ -112,8 +112,8 @@ async function requireFreeRows(
       retryable: true,
       facts: { job: taken.job },
     });
-  for (const made of await cycle.newTokens(entries))
-    if ((await newTokenKeys(made.salt, source)).countShared(made) > 0)
+  for (const newTokens of await cycle.newTokens(entries))
+    if ((await newTokenKeys(newTokens.salt, source)).countShared(newTokens) > 0)
       throw new RowsTaken('conflict', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
         hint: 'Run the same command again: it sends the other rows.',
         retryable: true,
@@ -130,14 +130,14 @@ async function isClaimed(
   { job, rows, sha256 }: RowsToClaim,
 ): Promise<boolean> {
   if (!hasClaim(entries, job.id)) return false;
-  const own = standingClaims(entries).find((claim) => claim.job === job.id);
-  if (own === undefined)
+  const ownClaim = standingClaims(entries).find((claim) => claim.job === job.id);
+  if (ownClaim === undefined)
     throw new SvcError(
       'job_expired',
       `job ${job.id} was ended in the ledger: another machine proved that it has no file`,
     );
-  if (own.sha256 !== sha256) throw jobBoundError(job.id);
-  const claimed = await cycle.rowSetOf(own);
+  if (ownClaim.sha256 !== sha256) throw jobBoundError(job.id);
+  const claimed = await cycle.rowSetOf(ownClaim);
   if (claimed !== undefined && !(await rows.areAllOf(claimed))) throw jobBoundError(job.id);
   return true;
 }

@@ -206,8 +206,8 @@ export class CommandLedger {
   /** Opens this machine's own ledger, which it uses without a shared one. */
   async openOwn(tenant: string, { onlyReads = this.onlyReads } = {}): Promise<Ledger> {
     const objects = await openOwnLedgers(this.#context, this.#root());
-    const own = { isFirstUse: false, isOwn: true };
-    return this.#openAt(onlyReads ? new PlannedObjects(objects) : objects, tenant, own);
+    const options = { isFirstUse: false, isOwn: true };
+    return this.#openAt(onlyReads ? new PlannedObjects(objects) : objects, tenant, options);
   }
 
   async #openAt(objects: ObjectStore, tenant: string, host: Partial<LedgerHost>): Promise<Ledger> {

@@ -198,11 +198,15 @@ export class LedgerCycle {
     const closed = await this.#folder.read(CLOSED);
     if (closed === undefined) return;
     const value = parsedJson(Buffer.from(closed).toString());
-    const known = isObject(value) && typeof value['ledger'] === 'string' ? value['ledger'] : undefined;
-    throw new SvcError('config', `this machine uses the ledger ${known ?? 'of other machines'} now; nothing was sent`, {
-      hint: 'Set that ledger, and run the same command again.',
-      next: ['profile', 'set', 'ledger', known ?? '<location>'],
-    });
+    const ledgerName = isObject(value) && typeof value['ledger'] === 'string' ? value['ledger'] : undefined;
+    throw new SvcError(
+      'config',
+      `this machine uses the ledger ${ledgerName ?? 'of other machines'} now; nothing was sent`,
+      {
+        hint: 'Set that ledger, and run the same command again.',
+        next: ['profile', 'set', 'ledger', ledgerName ?? '<location>'],
+      },
+    );
   }
 
   /** Reads the rows of a claim; undefined if nobody knows them, so that the claim may have any row. @throws as `rowSet` */
@@ -232,8 +236,8 @@ export class LedgerCycle {
 
   /** Reads a set that an entry names. @throws SvcError `config` if it is absent or damaged */
   async rowSet(sha256: string, entry: Keys): Promise<RowSet> {
-    const known = this.#sets.get(sha256);
-    if (known) return known;
+    const cached = this.#sets.get(sha256);
+    if (cached) return cached;
     const salt = this.#place.saltOf(entry);
     const name = this.#nameOfSet(sha256);
     const bytes = await this.#folder.get(name, MAX_SET_BYTES, (kept) => sha256Of(kept) === sha256);
@@ -326,8 +330,8 @@ export class LedgerCycle {
 
   async #missingEntries(): Promise<MissingObject[]> {
     const lacking: MissingObject[] = [];
-    const own = this.#bytes.map((bytes, index) => ({ name: this.#nameOf(index + 1), bytes, number: index + 1 }));
-    const compared = sideBySide(own, AT_ONCE, async (each) => ({
+    const ownEntries = this.#bytes.map((bytes, index) => ({ name: this.#nameOf(index + 1), bytes, number: index + 1 }));
+    const compared = sideBySide(ownEntries, AT_ONCE, async (each) => ({
       ...each,
       stored: await this.#folder.read(each.name),
     }));
@@ -336,12 +340,12 @@ export class LedgerCycle {
       else if (Buffer.compare(stored, bytes) === 0) continue;
       else if (!isEntry(stored)) throw await unreadableEntry(this.#folder, { name, next: this.#nameOf(number + 1) });
       else {
-        const own = this.#entries.slice(number - 1);
-        const [here, there] = [claimedJobs(own), claimedJobs(await this.#storedFrom(number))];
+        const ownEntriesFrom = this.#entries.slice(number - 1);
+        const [here, there] = [claimedJobs(ownEntriesFrom), claimedJobs(await this.#storedFrom(number))];
         const isSafe = here.every((job) => there.includes(job)) || there.every((job) => here.includes(job));
         if (lacking.length > 0 || !isSafe)
           throw forkedLedger(this.#folder.shownName(name), 'it is not the one that this machine read', here);
-        await this.#adoptHistory(number, own);
+        await this.#adoptHistory(number, ownEntriesFrom);
         return [];
       }
     }
@@ -440,9 +444,9 @@ export class LedgerCycle {
   /** Returns the sets that the entries name, with their sizes if the entries have them. */
   #namedSets(): ReadonlyMap<string, number | undefined> {
     const sets = new Map<string, number | undefined>();
-    const known = this.#allEntries();
-    for (const { row_set: set, rows } of standingClaims(known)) if (set !== null) sets.set(set, rows * KEY_BYTES);
-    for (const entry of known) for (const set of tokenSetsOf(entry)) sets.set(set, undefined);
+    const entries = this.#allEntries();
+    for (const { row_set: set, rows } of standingClaims(entries)) if (set !== null) sets.set(set, rows * KEY_BYTES);
+    for (const entry of entries) for (const set of tokenSetsOf(entry)) sets.set(set, undefined);
     return sets;
   }
 

@@ -131,8 +131,8 @@ export function whenKnownText(claim: Pick<ClaimEntry, 'created_at' | 'expires_at
 
 /** Names a job with its rows, cycle and sender. The made-up cycle name of a file without a cycle is left out. */
 export function jobText({ job, rows, file, by }: ClaimEntry, cycle: string): string {
-  const of = isFileCycle(cycle) ? '' : ` of cycle ${cycle}`;
-  return `job ${job} with ${countText(rows, 'row')}${of}, sent by ${senderName({ by })} as ${file.name}`;
+  const ofCycle = isFileCycle(cycle) ? '' : ` of cycle ${cycle}`;
+  return `job ${job} with ${countText(rows, 'row')}${ofCycle}, sent by ${senderName({ by })} as ${file.name}`;
 }
 
 /**

@@ -49,15 +49,15 @@ async function* uncopied(own: Ledger, shared: Ledger): AsyncGenerator<ClaimEntry
 async function copyClaim(from: LedgerCycle, claim: ClaimEntry, shared: Ledger): Promise<void> {
   const { version: _version, previous: _previous, at: _at, by: _by, ...body } = claim;
   const { job } = claim;
-  const to = (await shared.cycleOfJob(job)) ?? shared.cycle(from.name);
+  const target = (await shared.cycleOfJob(job)) ?? shared.cycle(from.name);
   const rows = await from.rowSetOf(claim);
-  if (rows) await to.createRowSet(rows);
+  if (rows) await target.createRowSet(rows);
   const copied = { ...body, ...keysOfCopy(claim, rows) };
-  await to.append(async (now) => (now.some((entry) => entry.job === job) ? undefined : copied));
+  await target.append(async (now) => (now.some((entry) => entry.job === job) ? undefined : copied));
   // The mark comes after the claim: the service may have the job's file, and a mark without a claim would hide that.
   await shared.mark(job, from.name);
   for (const entry of await from.read())
-    if (entry.kind === 'done' && entry.job === job) await copyDone(from, entry, to);
+    if (entry.kind === 'done' && entry.job === job) await copyDone(from, entry, target);
 }
 
 async function copyDone(from: LedgerCycle, done: DoneEntry, to: LedgerCycle): Promise<void> {

@@ -245,8 +245,8 @@ export async function requireNotEmpty(
   tenant: string,
   copies: ObjectStore | undefined,
 ): Promise<void> {
-  const known = copies && (await firstIn(copies, `${folderOf(tenant)}/cycles/`));
-  if (known === undefined || (await isThere(objects, known))) return;
+  const copiedObject = copies && (await firstIn(copies, `${folderOf(tenant)}/cycles/`));
+  if (copiedObject === undefined || (await isThere(objects, copiedObject))) return;
   const top = `${folderOf(tenant)}/`;
   for await (const { path } of objects.list(top)) if (!path.startsWith(`${top}${PROBES}`)) return;
   throw absentLedger(objects.name, copies?.name);

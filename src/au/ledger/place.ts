@@ -137,9 +137,10 @@ export async function openSharedStore(
   used: Pick<UsedLedger, 'ledger'> | undefined,
 ): Promise<ObjectStore> {
   const objects = await openLedgerStore(context, location);
-  const known = used?.ledger;
-  if (known === undefined || known === objects.name || !isSamePlace(known, objects.name)) return objects;
-  return openLedgerStore(context, known);
+  const usedLocation = used?.ledger;
+  if (usedLocation === undefined || usedLocation === objects.name || !isSamePlace(usedLocation, objects.name))
+    return objects;
+  return openLedgerStore(context, usedLocation);
 }
 
 /** Opens a directory with ledgers that only this machine uses. */

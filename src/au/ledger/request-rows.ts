@@ -44,10 +44,10 @@ export class FileRows {
 
   /** Counts the rows that are in none of the sets. Sets with different salts cannot be added, so the count may be too high. */
   async countFree(sets: readonly RowSet[]): Promise<number> {
-    let left = this.size;
+    let free = this.size;
     for (const salt of new Set(sets.map((set) => set.salt)))
-      left = Math.min(left, (await this.keysUnder(salt)).countMissingFrom(sets));
-    return left;
+      free = Math.min(free, (await this.keysUnder(salt)).countMissingFrom(sets));
+    return free;
   }
 }
 

@@ -5,7 +5,7 @@ import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts'
 import { MORE_RESULTS } from '../results/results-errors.ts';
 import type { Reconciliation } from '../results/reconcile.ts';
 
-/** The error for results in another order of more rows than fit in memory. */
+/** Returns the error for results in another order that do not fit into memory. */
 export function tooManyToMatch(most: number): SvcError {
   return new SvcError(
     'refused_input',
@@ -14,7 +14,7 @@ export function tooManyToMatch(most: number): SvcError {
   );
 }
 
-/** The error for results with rows that are not in the request. */
+/** Returns the error for results with rows that are not in the request. */
 export function notOfTheRequest(
   { request, results }: { readonly request: string; readonly results: string },
   { notRequested, duplicates }: Pick<Reconciliation, 'notRequested' | 'duplicates'>,
@@ -31,7 +31,7 @@ export function notOfTheRequest(
   );
 }
 
-/** The error for results that are not proven whole: new billable rows would be made of them. */
+/** Returns the error for results that are not proven whole: they would become billable rows. */
 export function notProven(results: string): SvcError {
   return new SvcError('refused_input', `${results} is kept because it is not proven whole`, {
     hint: 'To compare it with its request, use svc au report. If it is right, accept it:',
@@ -40,7 +40,7 @@ export function notProven(results: string): SvcError {
   });
 }
 
-/** The error for a next request with too many rows that need fixing. */
+/** Returns the error for a next request with too many rows that need fixing. */
 export function tooManyToFix(
   { file, rows, fix }: { readonly file: string; readonly rows: number; readonly fix: number },
   results: string,

@@ -60,7 +60,7 @@ export async function* nextRequest(
   }
 }
 
-/** What decides about rows besides their results. */
+/** The rules for rows besides the actions. */
 export interface NextRules {
   readonly exclusions?: Pick<Exclusions, 'lineOf'> | undefined;
   readonly isRehearsal?: boolean | undefined;
@@ -112,10 +112,10 @@ export type PackedResult = Pick<
 export class PackedResults {
   /** Maps each token to the number of its last result, plus one. */
   readonly #last = new TokenTable({ words: 3 });
-  // The results of a token form a ring that is entered at the last result, whose successor is the first.
+  /** The next result of the same token, by index. The results of a token form a ring: after the last comes the first. */
   readonly #following: number[] = [];
   readonly #texts: string[] = [];
-  /** Whether it is unknown to which row of a token each of its results belongs. */
+  /** Whether it is unknown which result belongs to which row of a token. */
   readonly #isUnclear: boolean;
 
   constructor(isUnclear = false) {
@@ -129,7 +129,7 @@ export class PackedResults {
     const added = this.#texts.length;
     this.#texts.push(JSON.stringify([result_code, new_token, new_expiration_year, new_expiration_month]));
     if (last !== -1 && this.#isUnclear && (this.#at(last).new_token === '') !== (new_token === '')) {
-      // Only the results with a new token count, so that no row of the token keeps the old one.
+      // Every row of the token must get the new token, so results without one do not count.
       this.#following.push(added);
       if (new_token !== '') this.#last.set(key, added + 1);
       return;
@@ -187,18 +187,17 @@ export async function resultsInOrder(
 }
 
 /**
- * Keeps results in memory, so that they can be in any order. A token that was requested several times takes its next
- * result each time, or the last one again if none is left, because an update applies to every row of the token. `isUnclear`
- * tells whether it is unknown to which row of a token each of its results belongs.
+ * Keeps results in memory, so that they can be in any order. Each row of a token takes the token's next result, or the last one
+ * again: an update applies to every row. `isUnclear` tells whether it is unknown which result belongs to which row.
  * @throws SvcError `refused_input` for more results than fit in memory
  */
 export async function indexResults(results: AsyncIterable<Uint8Array>, isUnclear?: boolean): Promise<ResultsByToken> {
-  const held = new PackedResults(isUnclear);
+  const packed = new PackedResults(isUnclear);
   for await (const rows of readResults(results)) {
     for (const row of rows) {
       if (row.row > MAX_BUFFERED) throw tooManyToMatch(MAX_BUFFERED);
-      held.add(row);
+      packed.add(row);
     }
   }
-  return { take: (token) => held.take(token), close: () => Promise.resolve() };
+  return { take: (token) => packed.take(token), close: () => Promise.resolve() };
 }

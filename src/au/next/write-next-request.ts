@@ -39,7 +39,7 @@ import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
 import { TokenRows } from '../results/rows-of-request.ts';
 import { indexResults, nextRequest, type NextRow, type ResultsByToken, resultsInOrder } from './next-request.ts';
 
-/** The files to read and to write, and how. Names are as typed. */
+/** The arguments and options of `au next`, with file names as typed. */
 export interface NextFiles {
   readonly request: string;
   readonly results: string;
@@ -55,15 +55,15 @@ export interface NextFiles {
   readonly cycle: string | undefined;
   readonly actions: Actions;
   readonly force: boolean;
-  /** Whether a token may have more results than rows, in any order: a job of an earlier build has it for several merchants. */
+  /** Whether a token may have more results than rows, as in jobs of earlier builds. */
   readonly mayHaveMore?: boolean | undefined;
-  /** Whether the caller counted the results itself, and warned of what is wrong with them. */
+  /** Whether the caller counted the results and printed the warnings itself. */
   readonly isCounted?: boolean | undefined;
 }
 
 /**
- * The next request, with counts of the last request's rows by action. The counts match those of `au report`, except for the
- * rows of a token that are not told apart: each of them takes the new token.
+ * The next request, with counts of the last request's rows by action. The counts match `au report`, unless a token has several
+ * rows and it is unknown which got a new token: then all of them get it.
  */
 type NextRequest = Awaited<ReturnType<typeof writeNextRequest>>;
 
@@ -111,7 +111,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
     // If the disk is full, no file gets its final name.
     reading.end();
     for (const file of drafts.all) await file.seal();
-    // The operator may edit the list at any time, so that nothing slow may come between this check and the new list.
+    // The operator may edit the list at any time, so the new list follows this check at once.
     await exclusions?.requireUnchanged();
     for (const file of drafts.all) await file.finish(force || file === list);
     kept?.warnOfMissing(context, `; use the file that was kept for ${input.request}`);
@@ -124,7 +124,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
   }
 }
 
-/** The files that are written, which get their names only together. */
+/** The output files, which all get their names together. */
 class Drafts {
   readonly #context: Context;
   readonly all: Draft[] = [];
@@ -214,7 +214,7 @@ export function requireFewToFix(
   if (compareShare(fix, rows, share) > 0) throw tooManyToFix({ file, rows, fix }, results);
 }
 
-/** Describes the counts in a sentence, with the codes of the excluded rows. */
+/** Returns the counts as a sentence, with the codes of the excluded rows. */
 function countsOf({ rows, groups, unchanged, excluded_before: before, excluded_by_code: byCode }: Counts): string {
   const codes = Object.entries(byCode).map(([code, count]) => `${shownCode(code)} ${formatNumber(count)}`);
   const counts = namedCounts(groups, unchanged).map(
@@ -266,7 +266,7 @@ async function repeatsTokens(request: Rereadable, { submitted, check }: RequestF
   return false;
 }
 
-/** Refuses unproven results until the operator accepts them, because new billable rows would be created from them. */
+/** Refuses unproven results until the operator accepts them: they would become billable rows. */
 function requireProven(results: string): void {
   if (results.endsWith('.unproven')) throw notProven(results);
 }
@@ -303,7 +303,7 @@ async function writeRows(
   await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...(kept?.names ?? [])]));
   await keepFile?.write(csvRow([...KEPT_COLUMNS, ...(kept?.names ?? [])]));
   let row = 0;
-  let left = 0;
+  let toFix = 0;
   for await (const batch of batches) {
     signal.throwIfAborted();
     const lines: string[] = [];
@@ -325,15 +325,15 @@ async function writeRows(
         if (group === 'unchanged') unchanged += 1;
         else groups[group] += 1;
         lines.push(line, '\n');
-        left += 1;
-        if (kept) keptRows.push([String(left), tokenOf(line), ...cells]);
+        toFix += 1;
+        if (kept) keptRows.push([String(toFix), tokenOf(line), ...cells]);
       }
     }
     await out?.write(lines.join(''));
     if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
   }
   const excluded_by_code = Object.fromEntries(byCode);
-  return { rows: left, groups, unchanged, excluded_before: before, excluded_by_code, updates };
+  return { rows: toFix, groups, unchanged, excluded_before: before, excluded_by_code, updates };
 }
 
 function tokenOf(line: string): string {

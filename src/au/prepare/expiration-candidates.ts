@@ -57,9 +57,10 @@ const LONGEST_DATE = 40;
 /** Returns the month of a date, counted from the year 0; undefined for bare digits, which may be anything. */
 function monthOf(cell: string): number | undefined {
   if (cell.length > LONGEST_DATE || !isWritten(cell)) return undefined;
-  const found = readExpiration(cell);
+  const reading = readExpiration(cell);
   // The order of an ambiguous date does not matter here: the operator is asked about the column anyway.
-  const read = found !== undefined && 'orders' in found ? readExpiration(cell, found.orders.slice(0, 1)) : found;
+  const read =
+    reading !== undefined && 'orders' in reading ? readExpiration(cell, reading.orders.slice(0, 1)) : reading;
   if (read === undefined || 'orders' in read) return undefined;
   return (2000 + Number(read.year)) * 12 + Number(read.month) - 1;
 }

@@ -135,9 +135,9 @@ export function findKept(names: readonly string[], kept: readonly string[]): rea
   const places = kept.map((name) => {
     const place = placeOf(names, name);
     if (typeof place === 'string') throw refused(`a column to keep ${place}; ${columnsBeside(name, names)}`);
-    const found = names[place] ?? '';
-    if (RESERVED.has(found))
-      throw refused(`the column ${found} cannot be kept: results have a column of that name`, {
+    const columnName = names[place] ?? '';
+    if (RESERVED.has(columnName))
+      throw refused(`the column ${columnName} cannot be kept: results have a column of that name`, {
         hint: 'Leave it out, or rename it in the export.',
       });
     return place;
@@ -169,11 +169,11 @@ function placeOf(names: readonly string[], name: string): number | 'does not exi
 }
 
 function guessedPlace(names: readonly string[], column: PreparedColumn, taken: readonly number[]): number | undefined {
-  const found = names.flatMap((name, at) =>
+  const places = names.flatMap((name, at) =>
     SYNONYMS[column].includes(plain(name)) && !taken.includes(at) ? [at] : [],
   );
-  if (found.length > 1) throw unclear(`more than one column may be ${column}`, column, names, found);
-  return found[0];
+  if (places.length > 1) throw unclear(`more than one column may be ${column}`, column, names, places);
+  return places[0];
 }
 
 function plain(name: string): string {

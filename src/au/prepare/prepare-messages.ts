@@ -46,10 +46,12 @@ export function explainPrepared(
 
 /** Lists the columns that were found, kept and left out. Columns with their usual names are listed only on a terminal. */
 function columnsText({ columns, kept, leftOut }: Prepared, files: PreparedNames, isTerminal: boolean): string {
-  const found = Object.entries(columns).filter(([column, name]) => isTerminal || column !== name);
+  const shownColumns = Object.entries(columns).filter(([column, name]) => isTerminal || column !== name);
   const isDated = (columns.expiration ?? columns.expiration_year ?? columns.expiration_month) !== undefined;
   return [
-    ...(found.length === 0 ? [] : [found.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')]),
+    ...(shownColumns.length === 0
+      ? []
+      : [shownColumns.map(([column, name]) => `${column} is ${shownNames([name])}`).join(', ')]),
     ...(isDated ? [] : ['none is the expiration']),
     ...(kept.length === 0 ? [] : [`kept${files.keep === undefined ? '' : ` in ${files.keep}`}: ${shownNames(kept)}`]),
     ...(leftOut.length === 0 ? [] : [`left out: ${shownNames(leftOut)}`]),

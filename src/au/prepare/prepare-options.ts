@@ -231,8 +231,8 @@ function emptyWord(typed: string): string {
 
 function columnChoice(typed: string): ColumnChoice {
   const { name: column, value: name } = nameValue(typed);
-  const known = PREPARED_COLUMNS.find((each) => each === column);
-  if (known !== undefined && name !== '') return { column: known, name };
+  const preparedColumn = PREPARED_COLUMNS.find((each) => each === column);
+  if (preparedColumn !== undefined && name !== '') return { column: preparedColumn, name };
   const isReversed = PREPARED_COLUMNS.some((each) => each === name);
   throw new SvcError('usage', `must be <column>=<name>, and the column one of ${PREPARED_COLUMNS.join(', ')}`, {
     hint: isReversed

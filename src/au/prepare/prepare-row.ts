@@ -336,10 +336,10 @@ export class RowPreparer {
   }
 
   #merchantMark(cell: string): Mark | 'name' {
-    const known = this.#merchantMarks.get(cell);
-    if (known !== undefined) return known;
-    const found = markOf(cell);
-    const mark = found === undefined || (found === 'word' && this.#hasNames) ? 'name' : found;
+    const cachedMark = this.#merchantMarks.get(cell);
+    if (cachedMark !== undefined) return cachedMark;
+    const ownMark = markOf(cell);
+    const mark = ownMark === undefined || (ownMark === 'word' && this.#hasNames) ? 'name' : ownMark;
     if (this.#merchantMarks.size < MERCHANTS_KEPT) this.#merchantMarks.set(cell, mark);
     return mark;
   }
@@ -553,23 +553,23 @@ class DateReader {
   }
 
   read(cell: string): Expiration | JudgedDate | RowFinding {
-    const known = this.#known.get(cell);
-    if (known !== undefined) return known;
-    const found = this.#readUncached(cell);
-    if (this.#known.size < DATES_KEPT && cell.length <= LONGEST_KEPT) this.#known.set(cell, found);
-    return found;
+    const cached = this.#known.get(cell);
+    if (cached !== undefined) return cached;
+    const date = this.#readUncached(cell);
+    if (this.#known.size < DATES_KEPT && cell.length <= LONGEST_KEPT) this.#known.set(cell, date);
+    return date;
   }
 
   #readUncached(cell: string): Expiration | JudgedDate | RowFinding {
     if (cell === '') return NO_EXPIRATION;
     if (hasLostZero(cell)) return { ...LOST_ZERO, shape: shapeOf(cell) };
-    const found = readExpiration(cell, this.#orders, this.#zone);
-    if (found === undefined)
+    const date = readExpiration(cell, this.#orders, this.#zone);
+    if (date === undefined)
       return { rule: 'date', problem: 'the expiration is not a month and a year', shape: shapeOf(cell) };
-    if (!('orders' in found)) return judged(found);
-    const orders = found.orders.map((order) => `${ORDER_NAMES[order]} (--date-order ${order})`);
+    if (!('orders' in date)) return judged(date);
+    const orders = date.orders.map((order) => `${ORDER_NAMES[order]} (--date-order ${order})`);
     const problem = `the expiration may be ${orders.join(' or ')}`;
-    return { rule: 'date_order', problem, shape: shapeOf(cell), orders: found.orders };
+    return { rule: 'date_order', problem, shape: shapeOf(cell), orders: date.orders };
   }
 }
 

@@ -326,8 +326,8 @@ function firstLine(head: Uint8Array): Uint8Array {
 function requireExport(header: Uint8Array, options: PrepareOptions): void {
   const { findings, below } = checkHeader(header);
   const refused = findings.find(({ rule }) => rule === 'card_number' || rule === 'wrong_file');
-  const found = refused ?? (below === 'nothing' ? findings[0] : undefined);
-  if (found) throw refusedHeader(found, options);
+  const finding = refused ?? (below === 'nothing' ? findings[0] : undefined);
+  if (finding) throw refusedHeader(finding, options);
 }
 
 function refusedHeader({ problem, rule }: Finding, { name = 'the export' }: PrepareOptions): SvcError {

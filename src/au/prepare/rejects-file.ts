@@ -45,10 +45,10 @@ export async function refuseCorrected(path: string, name: string, how: PrepareOp
  */
 async function goodRows(path: string, { columns, dateOrder = [], noExpiration }: PrepareOptions): Promise<number> {
   // The refused rows alone do not show that tokens should be UUIDs, so the recorded reason decides.
-  const how = { columns, noExpiration, onlyUuids: await mentions(path, OTHER_SHAPE) };
-  const rows = await readableRows(path, { ...how, dateOrder });
+  const options = { columns, noExpiration, onlyUuids: await mentions(path, OTHER_SHAPE) };
+  const rows = await readableRows(path, { ...options, dateOrder });
   if (rows === 0 || dateOrder.length === 0) return rows;
-  return Math.min(rows, await readableRows(path, how));
+  return Math.min(rows, await readableRows(path, options));
 }
 
 async function mentions(path: string, words: string): Promise<boolean> {

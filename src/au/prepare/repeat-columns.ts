@@ -49,15 +49,15 @@ export class RepeatColumns {
     const seen = this.#seen.get(key);
     if (seen === undefined && isRepeated) return;
     if (seen !== undefined) this.#repeats += 1;
-    const known = seen ?? new Set();
+    const values = seen ?? new Set();
     for (const column of this.#columns) {
       const cell = cells[column.place]?.trim() ?? '';
       const entry = `${column.place}\0${cell}`;
-      if (seen !== undefined && cell !== '' && !known.has(entry)) column.told += 1;
-      known.add(entry);
+      if (seen !== undefined && cell !== '' && !values.has(entry)) column.told += 1;
+      values.add(entry);
     }
     if (seen !== undefined) return;
-    this.#seen.set(key, known);
+    this.#seen.set(key, values);
     if (this.#seen.size > MOST_TOKENS) this.#halve();
   }
 

@@ -175,11 +175,11 @@ export class CycleFiles {
     this.#directory.requireOwn([file, ...(kept === undefined ? [] : [keepFileOf(file)])]);
     await this.#announceNext([...option('--keep', kept), ...option('--out', file)]);
     const out = await openSpool(this.#context);
-    const made = await this.#addExclusions({ out, keep: kept });
+    const nextRequest = await this.#addExclusions({ out, keep: kept });
     const ofKept = kept === undefined ? [] : [[keepFileOf(file), keepFileOf(out)] as const];
     const changed = await this.#directory.put([...ofKept, [file, out]]);
     if (changed.length > 0) throw changedFiles(changed, this.#input.again);
-    this.#directory.record.made = { of: this.#inputHash, left_out: made.left_out, next_rows: made.rows };
+    this.#directory.record.made = { of: this.#inputHash, left_out: nextRequest.left_out, next_rows: nextRequest.rows };
   }
 
   /** Adds the closed accounts to the list of exclusions. With `out`, writes the next request there. */

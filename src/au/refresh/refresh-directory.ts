@@ -137,7 +137,7 @@ export class RefreshDirectory {
    */
   async hold(work: () => Promise<void>): Promise<void> {
     const directory = this.resolve(this.path);
-    const made = [directory, path.dirname(directory)].filter((each) => !fs.existsSync(each));
+    const newDirectories = [directory, path.dirname(directory)].filter((each) => !fs.existsSync(each));
     makeDirectory(directory);
     try {
       await withLock(
@@ -152,7 +152,7 @@ export class RefreshDirectory {
         { waitMs: 0, what: `the refresh of cycle ${this.cycle} in ${this.path}`, advice: UNLOCKING },
       );
     } finally {
-      for (const each of made) removeEmpty(each);
+      for (const each of newDirectories) removeEmpty(each);
     }
   }
 
@@ -211,20 +211,24 @@ export class RefreshDirectory {
    * @throws SvcError `config`
    */
   requireTenant(tenant: string, again: readonly string[]): void {
-    const of = this.tenant;
-    if (of === undefined || of === tenant) return;
+    const ownTenant = this.tenant;
+    if (ownTenant === undefined || ownTenant === tenant) return;
     const elsewhere = inDirectory(again, `${this.parent}-${tenant.slice(0, 8)}`);
     const here = tenantText(this.#context, tenant);
     const isSandbox = serviceOf(this.#context) === 'sandbox';
-    throw new SvcError('config', `${this.parent} has the cycles of tenant ${of}, and this key belongs to ${here}`, {
-      ...(isSandbox
-        ? {
-            hint: 'Nothing was submitted. A reset gives the sandbox a new tenant: use another directory.',
-            next: elsewhere,
-          }
-        : { hint: OTHER_TENANT, next: ['profile', 'list'], alternatives: [elsewhere] }),
-      facts: { file: this.#tenantFile, tenant: of },
-    });
+    throw new SvcError(
+      'config',
+      `${this.parent} has the cycles of tenant ${ownTenant}, and this key belongs to ${here}`,
+      {
+        ...(isSandbox
+          ? {
+              hint: 'Nothing was submitted. A reset gives the sandbox a new tenant: use another directory.',
+              next: elsewhere,
+            }
+          : { hint: OTHER_TENANT, next: ['profile', 'list'], alternatives: [elsewhere] }),
+        facts: { file: this.#tenantFile, tenant: ownTenant },
+      },
+    );
   }
 
   /** Returns the readable records of all cycles: this cycle first, then the others from the newest on. */

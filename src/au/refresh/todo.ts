@@ -125,8 +125,8 @@ class TodoFiles {
   }
 
   async #open(name: TodoFile) {
-    const known = this.#files.get(name);
-    if (known !== undefined) return known;
+    const opened = this.#files.get(name);
+    if (opened !== undefined) return opened;
     const spool = await openSpool(this.#context);
     const file = { draft: await Draft.begin(spool), path: spool, rows: 0 };
     this.#files.set(name, file);

@@ -32,7 +32,7 @@ export const acceptParameter = suggesting(
 );
 
 function checkName(typed: string): Check {
-  const known = CHECKS.find((check) => check === typed);
-  if (known !== undefined) return known;
+  const check = CHECKS.find((check) => check === typed);
+  if (check !== undefined) return check;
   throw new SvcError('usage', `must be one of ${CHECKS.join(', ')}`, { hint: didYouMean(typed, CHECKS) });
 }

@@ -40,16 +40,16 @@ export function implausibleFile(
   const counts = Object.entries(implausible.byRule).filter(([rule]) => !isAccepted(rule, accept));
   const count = whole.length + counts.reduce((sum, [, each]) => sum + each, 0);
   if (count === 0) return undefined;
-  const found = CHECKS.filter(
+  const refusedChecks = CHECKS.filter(
     (check) => whole.some((each) => each.check === check) || counts.some(([rule]) => rule === check),
   );
   const canBeAccepted = counts.every(([rule]) => CHECKS.some((check) => check === rule));
   return new SvcError('refused_input', `${name} is refused: ${countText(count, 'problem')}`, {
     hint: `Fix the file${canBeAccepted ? ', or go on if it is meant so:' : ', then run the command again.'}`,
-    next: canBeAccepted ? [...words, ...option('--accept', found)] : undefined,
+    next: canBeAccepted ? [...words, ...option('--accept', refusedChecks)] : undefined,
     facts: {
       file: name,
-      checks: found,
+      checks: refusedChecks,
       problems: [...(hasLines ? rows : rows.map(({ column, rule, problem }) => ({ column, rule, problem }))), ...whole],
       problem_count: count,
     },

@@ -120,17 +120,17 @@ export async function checkFile(context: Context, typed: string, path?: string):
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
   const openOverflow = () => openOverflowFile(context);
-  const found = await readWithProgress(context, 'check', file, (pieces, shown) =>
+  const check = await readWithProgress(context, 'check', file, (pieces, shown) =>
     checkRequestFile(pieces, { ...shown, openOverflow, now: context.clock.now() }),
   );
-  const { ok, duplicates } = found;
+  const { ok, duplicates } = check;
   const isRepeating = ok && duplicates.count > 0;
-  const sent = isRepeating ? await spoolWithoutLines(context, file, found) : { path: file, check: found };
+  const sent = isRepeating ? await spoolWithoutLines(context, file, check) : { path: file, check: check };
   const files = ok ? await withTokensOnce(context, sent) : [];
-  if (ok) for (const warning of explainWarnings(found, sent.check)) context.notices.warn(`${name}: ${warning}`);
-  const kind = found.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
+  if (ok) for (const warning of explainWarnings(check, sent.check)) context.notices.warn(`${name}: ${warning}`);
+  const kind = check.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
   const jobs = files.reduce((sum, { check }) => sum + check.parts.length, 0);
-  return { name, path: file, check: found, sent, jobs, otherKind: kind === 'request' ? undefined : kind };
+  return { name, path: file, check: check, sent, jobs, otherKind: kind === 'request' ? undefined : kind };
 }
 
 /** Notes the overview of a file. `name` is the name of the file, if there are several. */
@@ -176,9 +176,13 @@ export async function readWithProgress<T>(
   const source = await fileSource(file);
   const shown = source.size >= LARGE ? progress.bytes(label, source.size) : undefined;
   try {
-    const found = await read(source.open(), { size: source.size, signal, onProgress: (bytes) => shown?.update(bytes) });
+    const result = await read(source.open(), {
+      size: source.size,
+      signal,
+      onProgress: (bytes) => shown?.update(bytes),
+    });
     shown?.done();
-    return found;
+    return result;
   } catch (error) {
     // The error explains a refused file, so its progress line disappears.
     if (isSvcError(error, 'refused_input')) shown?.drop();

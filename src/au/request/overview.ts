@@ -93,9 +93,9 @@ export class Overview {
   takePlain(month: number, merchant: string): boolean {
     if (month >= 0 && this.isWrongYear(Math.trunc(month / 12))) return false;
     if (merchant !== '') {
-      const known = this.#merchants.get(merchant);
-      if (known === undefined || known.problem !== undefined) return false;
-      this.#count(known);
+      const merchantRows = this.#merchants.get(merchant);
+      if (merchantRows === undefined || merchantRows.problem !== undefined) return false;
+      this.#count(merchantRows);
     }
     this.#rows += 1;
     if (month >= 0) this.#takeMonth(month);
@@ -154,8 +154,8 @@ export class Overview {
   }
 
   #merchant(name: string): Merchant {
-    const known = this.#merchants.get(name);
-    if (known !== undefined) return known;
+    const merchantRows = this.#merchants.get(name);
+    if (merchantRows !== undefined) return merchantRows;
     const merchant = { rows: 0, problem: this.#merchantProblem(name) };
     if (this.#merchants.size < MOST_MERCHANTS) this.#merchants.set(name, merchant);
     else this.#hasMoreMerchants = true;

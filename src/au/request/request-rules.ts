@@ -84,13 +84,13 @@ function checkColumns(text: string): CheckedHeader {
   if (kind !== undefined && kind !== 'request')
     return header('cells', finding('wrong_file', `the file is ${KIND_NAMES[kind]}, not a request file`));
   const names = namesIn(text, ',');
-  const known = REQUEST_COLUMNS.filter((column) => names.includes(column)).length;
+  const knownColumns = REQUEST_COLUMNS.filter((column) => names.includes(column)).length;
   for (const [sign, name] of OTHER_DELIMITERS) {
     const others = namesIn(text, sign);
-    if (REQUEST_COLUMNS.filter((column) => others.includes(column)).length > known)
+    if (REQUEST_COLUMNS.filter((column) => others.includes(column)).length > knownColumns)
       return header('cells', finding('header_delimiter', `columns are separated by ${name}; use commas`));
   }
-  if (known > 0) return header('cells', ...wrongColumns(names));
+  if (knownColumns > 0) return header('cells', ...wrongColumns(names));
   return header(
     names.length === REQUEST_COLUMNS.length ? 'rows' : 'cells',
     finding('header_absent', `the first line is not a header: put ${REQUEST_HEADER} above it`),
@@ -102,10 +102,10 @@ function namesIn(text: string, delimiter: string): string[] {
 }
 
 function wrongColumns(names: readonly string[]): Finding[] {
-  const known: ReadonlySet<string> = new Set(REQUEST_COLUMNS);
+  const knownColumns: ReadonlySet<string> = new Set(REQUEST_COLUMNS);
   const missing = REQUEST_COLUMNS.filter((column) => !names.includes(column)).join(', ');
-  const repeated = [...new Set(names.filter((name, at) => known.has(name) && names.indexOf(name) !== at))];
-  const unknown = names.filter((name) => !known.has(name));
+  const repeated = [...new Set(names.filter((name, at) => knownColumns.has(name) && names.indexOf(name) !== at))];
+  const unknown = names.filter((name) => !knownColumns.has(name));
   const findings: Finding[] = [];
   if (missing !== '') findings.push(finding('header_missing_column', `the header lacks ${missing}`));
   if (repeated.length > 0)

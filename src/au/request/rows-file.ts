@@ -58,8 +58,8 @@ export class RowsFile {
     this.#requireWritten();
     const { signal, clock } = this.#context;
     const openOverflow = () => openOverflowFile(this.#context);
-    const how = { signal, openOverflow, now: clock.now() };
-    const check = await checkRequestFile((await fileSource(this.#path)).open(), how);
+    const options = { signal, openOverflow, now: clock.now() };
+    const check = await checkRequestFile((await fileSource(this.#path)).open(), options);
     return { path: this.#path, check };
   }
 
@@ -125,11 +125,11 @@ export async function withTokensOnce(context: Context, whole: DividedRows): Prom
   const { path, check } = whole;
   if (!check.duplicates.hasSeveralMerchants) return [whole];
   const source = await fileSource(path, { sha256: check.sha256 });
-  const most = await mostRowsOfToken(source, check.rows);
-  if (most === 1) return [whole];
-  const found: DividedRows[] = [];
-  for (let first = 1; first <= most; first += FILES_AT_ONCE) {
-    const files = Array.from({ length: Math.min(FILES_AT_ONCE, most + 1 - first) }, () => new RowsFile(context));
+  const rowsOfToken = await mostRowsOfToken(source, check.rows);
+  if (rowsOfToken === 1) return [whole];
+  const divided: DividedRows[] = [];
+  for (let first = 1; first <= rowsOfToken; first += FILES_AT_ONCE) {
+    const files = Array.from({ length: Math.min(FILES_AT_ONCE, rowsOfToken + 1 - first) }, () => new RowsFile(context));
     const before = new TokenTable({ words: 3, expected: check.rows });
     for await (const rows of readRequest(source.open())) {
       for (const { token, line } of rows) files[addOne(before, tokenKey(token)) - first]?.add(line);
@@ -137,18 +137,18 @@ export async function withTokensOnce(context: Context, whole: DividedRows): Prom
     }
     for (const file of files) {
       const written = await file.finish();
-      if (written) found.push(written);
+      if (written) divided.push(written);
     }
   }
-  return found;
+  return divided;
 }
 
 async function mostRowsOfToken(source: Rows, expected: number): Promise<number> {
   const counts = new TokenTable({ words: 3, expected });
-  let most = 0;
+  let maxRows = 0;
   for await (const rows of readRequest(source.open()))
-    for (const { token } of rows) most = Math.max(most, addOne(counts, tokenKey(token)));
-  return most;
+    for (const { token } of rows) maxRows = Math.max(maxRows, addOne(counts, tokenKey(token)));
+  return maxRows;
 }
 
 /** Adds one to the number of a token in a table. Returns the sum. */

@@ -119,14 +119,14 @@ export class TokenTable {
   }
 
   #add(slot: number, hashes: Int32Array, value: number, at = 0): void {
-    const most = Math.floor(this.#slots * LOAD);
-    if (this.size === most) {
+    const maxSize = Math.floor(this.#slots * LOAD);
+    if (this.size === maxSize) {
       this.isFull = true;
       return;
     }
     this.#fill(slot, hashes, at, value);
     this.size += 1;
-    if (this.size === most && this.#slots < this.#mostSlots) this.#grow();
+    if (this.size === maxSize && this.#slots < this.#mostSlots) this.#grow();
   }
 
   #fill(slot: number, hashes: Int32Array, at: number, value: number): void {

@@ -108,13 +108,13 @@ export class KeptColumns {
     const { numbers, offsets, following } = this.#rows;
     const last = numbers.get(tokenKey(token)) - 1;
     if (last === -1) return [];
-    const own: number[] = [];
+    const ownOffsets: number[] = [];
     for (let row = following[last] ?? last; ; row = following[row] ?? last) {
-      own.push(offsets[row] ?? 0);
+      ownOffsets.push(offsets[row] ?? 0);
       if (row === last) break;
     }
-    if (own.length === 1) return own;
-    const numbered = own.map((offset) => ({ offset, number: Number(this.#cellsIn(offset)[0]) }));
+    if (ownOffsets.length === 1) return ownOffsets;
+    const numbered = ownOffsets.map((offset) => ({ offset, number: Number(this.#cellsIn(offset)[0]) }));
     return numbered.toSorted((a, b) => a.number - b.number).map(({ offset }) => offset);
   }
 

@@ -30,8 +30,8 @@ export async function* mergedInOrder(parts: readonly string[], rows: readonly Pa
   yield csvRow([...RESULT_COLUMNS, ...extra]);
   const heads: Head[] = [];
   for (const [index, part] of parts.entries()) {
-    const own = rows[index];
-    const head = own && (await openHead(part, own, index));
+    const ownRows = rows[index];
+    const head = ownRows && (await openHead(part, ownRows, index));
     if (head) heads.push(head);
   }
   let lines: string[] = [];
@@ -114,8 +114,8 @@ async function sortedHead(source: AsyncIterable<Uint8Array>, part: PartRows, fil
     }
   const sorted = requested.toSorted((one, other) => one.number - other.number);
   const at = (index: number): Head | undefined => {
-    const one = sorted[index];
-    return one && { ...one, file, next: async () => at(index + 1) };
+    const head = sorted[index];
+    return head && { ...head, file, next: async () => at(index + 1) };
   };
   return at(0);
 }

@@ -38,7 +38,7 @@ export interface PageSubject {
 /** Returns a report as a self-contained HTML page, without scripts or external resources. */
 export function reportPage(report: Report, subject: PageSubject): string {
   const { madeAt, begunAt, tenant, cycle, trend, submitted } = subject;
-  const of = tenant === undefined ? '' : `Tenant ${tenant}`;
+  const tenantLine = tenant === undefined ? '' : `Tenant ${tenant}`;
   // The page is passed on to others, so it shows no directory of this machine.
   const file = path.basename(report.file);
   const mark = subject.isRehearsal ? `${REHEARSAL_WARNING}. ` : '';
@@ -50,7 +50,7 @@ export function reportPage(report: Report, subject: PageSubject): string {
     .flatMap((odd) => (odd === undefined ? [] : `<p class="odd"><strong>${escapeHtml(odd)}</strong></p>\n`))
     .join('');
   const body = `${first}<p>${escapeHtml(file)}: ${rowsText(report)}</p>
-${of === '' ? '' : `<p>${escapeHtml(of)}</p>\n`}<p class="soft">${begun}Made ${timeTag(madeAt)}</p>
+${tenantLine === '' ? '' : `<p>${escapeHtml(tenantLine)}</p>\n`}<p class="soft">${begun}Made ${timeTag(madeAt)}</p>
 ${requestSection(report, submitted)}${classSection(report, trend)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
   return htmlPage({ title, heading }, body);
 }

@@ -118,12 +118,12 @@ function classLines(name: string, codes: readonly ReportCode[], report: Report, 
 function actionLines(report: Report, { plain }: ChartOptions): string[] {
   const counts = namedCounts(report.groups, report.request?.unchanged);
   const width = Math.max(...counts.map(({ name }) => name.length));
-  const most = Math.max(...counts.map(({ count }) => formatNumber(count).length));
+  const numberWidth = Math.max(...counts.map(({ count }) => formatNumber(count).length));
   const lines = counts.map(({ name, count }) => {
     const number = formatNumber(count);
     const percent = percentOf(count, report);
     if (plain) return `${name}: ${number} (${percent})`;
-    return `  ${name.padEnd(width)}  ${number.padStart(most)}  ${percent.padStart(6)}`;
+    return `  ${name.padEnd(width)}  ${number.padStart(numberWidth)}  ${percent.padStart(6)}`;
   });
   return counts.length === 0 ? [] : ['what to do', ...lines, ''];
 }
@@ -164,9 +164,9 @@ export function codeLines(
   { palette, unicode, plain, columns }: ChartOptions,
   { all = codes, margin = '' }: { readonly all?: readonly ChartCode[]; readonly margin?: string } = {},
 ): string[] {
-  const most = Math.max(...all.map(({ count }) => count));
+  const maxCount = Math.max(...all.map(({ count }) => count));
   const codeWidth = Math.max(...all.map(({ code }) => shownCode(code).length));
-  const countWidth = formatNumber(most).length;
+  const countWidth = formatNumber(maxCount).length;
   return codes.map(({ code, count, share, action, class: kind }) => {
     if (plain)
       return `${shownCode(code)}: ${formatNumber(count)}${share === undefined ? '' : ` (${fixedPercent(share)})`}: ${action}`;
@@ -174,7 +174,7 @@ export function codeLines(
     const numbers = `${margin}${shownCode(code).padEnd(codeWidth)}  ${formatNumber(count).padStart(countWidth)}  ${percent}`;
     // A narrow terminal leaves out the bar, because the numbers contain the same information.
     const room = Math.max(0, Math.min(BAR_COLUMNS, columns - numbers.length));
-    const bar = drawBar(count, most, room, { unicode });
+    const bar = drawBar(count, maxCount, room, { unicode });
     const gap = room === 0 ? '' : `${' '.repeat(room - bar.length)}  `;
     const width = numbers.length + bar.length + gap.length;
     return hangingIndent(`${numbers}${palette[TONES[kind]](bar)}${gap}`, width, action, columns);

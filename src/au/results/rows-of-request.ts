@@ -117,8 +117,8 @@ export function onlyResults(results: Rereadable, isWanted: (token: string) => bo
     async *open() {
       yield Buffer.from(csvRow(RESULT_COLUMNS));
       for await (const rows of readResults(results.open())) {
-        const wanted = rows.filter(({ token }) => isWanted(token));
-        yield Buffer.from(csvRows(wanted.map((row) => RESULT_COLUMNS.map((name) => row[name]))));
+        const wantedRows = rows.filter(({ token }) => isWanted(token));
+        yield Buffer.from(csvRows(wantedRows.map((row) => RESULT_COLUMNS.map((name) => row[name]))));
       }
     },
   };

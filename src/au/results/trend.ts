@@ -52,12 +52,13 @@ async function lastCycle({
 }: CycleOfTenant): Promise<(CycleCounts & { readonly cycle: string }) | undefined> {
   if (isFileCycle(cycle)) return undefined;
   const opened = await ledger.open(tenant);
-  const own = await opened.cycle(cycle).readFirst();
+  const firstEntry = await opened.cycle(cycle).readFirst();
   const earlier: { readonly name: string; readonly at: string }[] = [];
   for (const name of await opened.cycleNames()) {
     if (name === cycle || !isNamedCycle(name)) continue;
     const first = await opened.cycle(name).readFirst();
-    if (first !== undefined && (own === undefined || first.at < own.at)) earlier.push({ name, at: first.at });
+    if (first !== undefined && (firstEntry === undefined || first.at < firstEntry.at))
+      earlier.push({ name, at: first.at });
   }
   for (const { name } of earlier.toSorted((a, b) => (a.at < b.at ? 1 : -1))) {
     const counts = sumResults(await opened.cycle(name).read());

@@ -44,7 +44,7 @@ export class LineScanner {
   /** Returns the place of a member, which every scan changes. Call it before the first scan. */
   member(name: string): ScannedMember {
     const bytes = Buffer.from(name);
-    const known = this.#members.find((member) => member.name.equals(bytes));
+    const known = this.#members.find((each) => each.name.equals(bytes));
     if (known !== undefined) return known;
     const member = { name: bytes, start: -1, end: -1 };
     this.#members.push(member);
@@ -58,13 +58,13 @@ export class LineScanner {
     if (block[at] !== OPEN) return -1;
     let count = 0;
     do {
-      const known = this.#first[count];
-      const isKnown = known !== undefined && holdsAt(block, at + 1, known.text);
+      const expected = this.#first[count];
+      const isKnown = expected !== undefined && holdsAt(block, at + 1, expected.text);
       if (!isKnown && block[at + 1] !== QUOTE) return -1;
-      const colon = isKnown ? at + known.text.length : endOfString(block, at + 2) + 1;
+      const colon = isKnown ? at + expected.text.length : endOfString(block, at + 2) + 1;
       if (colon === 0 || block[colon] !== COLON) return -1;
-      const member = isKnown ? known.member : this.#memberNamed(block, at + 2, colon - 1);
-      if (known === undefined && count < MOST_NAMES && colon - at < MOST_NAMES)
+      const member = isKnown ? expected.member : this.#memberNamed(block, at + 2, colon - 1);
+      if (expected === undefined && count < MOST_NAMES && colon - at < MOST_NAMES)
         this.#first[count] = { text: Buffer.from(block.subarray(at + 1, colon + 1)), member };
       count += 1;
       const start = colon + 2;

@@ -64,10 +64,10 @@ export async function findLost(store: Store): Promise<LostFiles> {
 async function lostOf(store: Store, { segments, last }: Manifest): Promise<LostFiles> {
   const end = Date.parse(last.record.position.read_to);
   const firstDay = store.isRemote ? dayOf(end - DAYS_IN_BUCKET * DAY_MS) : '';
-  const wanted = segments.filter(({ path }) => dayIn(path) >= firstDay);
-  const sizes = new Map<string, number | undefined>(wanted.map(({ path, bytes }) => [path, bytes]));
+  const searched = segments.filter(({ path }) => dayIn(path) >= firstDay);
+  const sizes = new Map<string, number | undefined>(searched.map(({ path, bytes }) => [path, bytes]));
   const newest = last.record.sequence;
-  const oldest = store.isRemote ? Math.min(newest, ...wanted.map(({ path }) => partNumber(path))) : 0;
+  const oldest = store.isRemote ? Math.min(newest, ...searched.map(({ path }) => partNumber(path))) : 0;
   for (let sequence = oldest; sequence <= newest; sequence += 1) sizes.set(recordPath(sequence), undefined);
   for (const { path } of filesNamedBy(last.record).side) sizes.set(path, undefined);
   const changed: string[] = [];

@@ -168,10 +168,10 @@ export class SegmentIndex {
 
   /** Returns the columns that may contain entries with one id of each list. */
   find(query: readonly (readonly number[])[]): IndexedColumns {
-    const wanted = [...this.columns.keys()].filter((column) =>
+    const columns = [...this.columns.keys()].filter((column) =>
       query.every((keys) => keys.some((key) => this.mayHold(column, key))),
     );
-    return { columns: this.columns, wanted };
+    return { columns: this.columns, wanted: columns };
   }
 
   /** Whether a column may contain an id. */

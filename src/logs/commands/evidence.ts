@@ -116,15 +116,15 @@ export const evidence = defineCommand({
       );
     };
     const bundle = await writeWhole(target, input.force, write, { writer: context.system });
-    const made = evidenceOf(name, { bundle, plan, facts, written });
-    if (isDrawn(context)) await context.out.write(summaryText(context, made));
-    else await print(made);
+    const evidence = evidenceOf(name, { bundle, plan, facts, written });
+    if (isDrawn(context)) await context.out.write(summaryText(context, evidence));
+    else await print(evidence);
     const { reportCoverage } = await import('../archive/archive-text.ts');
-    reportCoverage(context, plan.requested, made.missing);
+    reportCoverage(context, plan.requested, evidence.missing);
     for (const words of timelessInRows(facts.access)) context.notices.warn(words);
-    warnOfCardNumbers(context, made);
-    if (made.problems > 0)
-      throw new SvcError('checksum_mismatch', `the archive has ${countText(made.problems, 'problem')}`, {
+    warnOfCardNumbers(context, evidence);
+    if (evidence.problems > 0)
+      throw new SvcError('checksum_mismatch', `the archive has ${countText(evidence.problems, 'problem')}`, {
         hint: 'The bundle was written, and names them; no file of its days has one.',
         next: ['logs', 'verify', input.dir],
       });
@@ -175,8 +175,8 @@ async function verified(context: Context, store: Store): Promise<{ result: Verif
   return withProgress(context, 'verify', async (onProgress) => {
     const result = nothingVerified();
     const problems: Finding[] = [];
-    const how = { signal: context.signal, onProgress, commitWait: commitWait(context, store) };
-    const findings = verifyArchive(store, how, result);
+    const options = { signal: context.signal, onProgress, commitWait: commitWait(context, store) };
+    const findings = verifyArchive(store, options, result);
     for await (const found of findings) problems.push(...found);
     return { result, problems };
   });

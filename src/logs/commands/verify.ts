@@ -111,8 +111,8 @@ export const verify = defineCommand({
     const verification: Verification = { verified, findings: 0, drops: 0, requirement, missing: [], manifestOnly };
     const isForPeople = isDrawn(context);
     await withProgress(context, 'verify', async (onProgress) => {
-      const how = { expect, keep, manifestOnly, signal: context.signal, commitWait: commitWait(context, store) };
-      const findings = verifyArchive(store, { ...how, onProgress }, verified);
+      const options = { expect, keep, manifestOnly, signal: context.signal, commitWait: commitWait(context, store) };
+      const findings = verifyArchive(store, { ...options, onProgress }, verified);
       await print(verificationRows(findings, manifest?.coverage, verification, isForPeople));
     });
     if (isForPeople) await context.out.write(summaryText(context, verification));

@@ -71,8 +71,8 @@ export class OtlpExporter {
    */
   async export(logs: readonly Log[]): Promise<void> {
     const { settings, clock, clean, idOf } = this.#options;
-    const how = { resource: settings.resource, observedAt: clock.now(), clean, idOf };
-    for (const request of exportRequests(logs, how)) await this.#post(request);
+    const options = { resource: settings.resource, observedAt: clock.now(), clean, idOf };
+    for (const request of exportRequests(logs, options)) await this.#post(request);
   }
 
   async #post(request: ExportRequest): Promise<void> {

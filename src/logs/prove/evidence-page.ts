@@ -31,7 +31,7 @@ export async function evidenceFacts(
 ): Promise<EvidenceFacts> {
   const { coverage, earlier, first, from, reviews, segments, to } = plan;
   // A damaged archive is not read beyond the days of the bundle.
-  const known = problems.length === 0 ? [...earlier, ...segments] : segments;
+  const knownSegments = problems.length === 0 ? [...earlier, ...segments] : segments;
   const days = {
     dir,
     from: Date.parse(from),
@@ -40,7 +40,7 @@ export async function evidenceFacts(
     timeless: segments.filter((segment) => segment.first === null),
     labels: await knownLabels(context, first),
   };
-  const access = await countAccess(context, store, { coverage, first, segments: known }, days);
+  const access = await countAccess(context, store, { coverage, first, segments: knownSegments }, days);
   const range = mentioned(plan);
   const statuses = range === undefined ? [] : statusOf({ coverage, segments, reviews }, range);
   const dayCount = Math.floor(plan.requested.to / DAY_MS) - plan.requested.from / DAY_MS;
@@ -114,8 +114,8 @@ function textSection(heading: string, headers: readonly string[], rows: readonly
 
 function summaryRows(plan: EvidencePlan, { problems, days, dayCount, access }: EvidenceFacts): string[][] {
   const { first, entries, segments, records, last, requested, clocks } = plan;
-  const of = (state: DayState): number => days.filter((day) => day.state === state).length;
-  const [reviewed, open] = [of('reviewed'), of('open')];
+  const countState = (state: DayState): number => days.filter((day) => day.state === state).length;
+  const [reviewed, open] = [countState('reviewed'), countState('open')];
   const dayText = `${formatNumber(reviewed)} reviewed, ${formatNumber(open)} open, ${formatNumber(dayCount - reviewed - open)} not in the archive`;
   const accessReviews = plan.reviews.filter((review) => review.of === 'access');
   return [

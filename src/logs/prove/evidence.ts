@@ -257,8 +257,8 @@ function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, 
 
 /** Copies the known members of a record of dropped months. */
 function dropOf({ before, written_at: at, by, months }: DropRecord) {
-  const known = months.map(({ month, segments, entries, bytes }) => ({ month, segments, entries, bytes }));
-  return { before, written_at: at, by, months: known };
+  const monthsText = months.map(({ month, segments, entries, bytes }) => ({ month, segments, entries, bytes }));
+  return { before, written_at: at, by, months: monthsText };
 }
 
 /** A file in a tar archive. Its content must have exactly the given size. */

@@ -12,7 +12,7 @@ import {
   writtenFor,
 } from '../archive/records/record.ts';
 
-/** The files of an archive that no record read so far lists. */
+/** The files of an archive that none of the records read so far lists. */
 export class UnlistedFiles {
   readonly #store: Store;
   readonly #files = new Map<string, StoredFile>();
@@ -58,11 +58,11 @@ export class UnlistedFiles {
     this.#files.delete(path);
   }
 
-  /** Removes a listed file, and returns it. A file that the list lacks is looked up: the list may be older. */
+  /** Removes a file from the list and returns it. A file that the list lacks is looked up, because the list may be older. */
   async take(path: string): Promise<StoredFile | undefined> {
-    const found = this.#files.get(path);
+    const file = this.#files.get(path);
     this.#files.delete(path);
-    return found ?? this.#store.find(path);
+    return file ?? this.#store.find(path);
   }
 
   /**

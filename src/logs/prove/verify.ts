@@ -56,14 +56,14 @@ export interface VerifyOptions {
   readonly commitWait?: CommitWait | undefined;
 }
 
-/** What a verification found. */
+/** The counts and hashes of a verification. */
 export interface Verified {
-  /** What the readable records say. */
+  /** The contents that the readable records describe. */
   readonly contents: Contents;
   /** The hash of the newest record, which proves everything before it. */
   sha256: string | undefined;
   records: number;
-  /** The segments that are as they were written, and their entries. */
+  /** The number of intact segments. */
   segments: number;
   entries: number;
   /** The number of entries of other tenants that share them. */
@@ -71,13 +71,13 @@ export interface Verified {
   bytes: number;
   /** The number of entries that retention dropped, by the records that listed them. */
   dropped: number;
-  /** The files of dropped months that are still there: retention could not remove them, was killed, or is at work. */
+  /** The remaining files of dropped months: retention could not remove them, was killed, or is at work. */
   undeleted: readonly string[];
   /** The number of segments whose index is damaged, or rules out one of their entries. */
   otherIndexes: number;
   /** The number of files that a killed run left, or that a run is writing. */
   leftovers: number;
-  /** The number of entries that records list in files that are gone or have other bytes. */
+  /** The number of listed entries in files that are missing or changed. */
   unread: number;
 }
 
@@ -93,19 +93,19 @@ const NOTHING = {
   leftovers: 0,
 };
 
-/** Returns what is known before anything is verified. */
+/** Returns the empty result at the beginning of a verification. */
 export function nothingVerified(): Verified {
   return { ...NOTHING, contents: new Contents(), sha256: undefined, undeleted: [] };
 }
 
-/** Counts the segments that are as they were written. `unread` are the paths of the others. */
+/** Counts the intact segments. `unread` has the paths of all others. */
 function totalsOf({ first, segments, dropped }: Contents, unread: ReadonlySet<string>) {
   const read = segments.filter(({ path }) => !unread.has(path));
-  const own = first && `${tenantFolder(first.tenant_id)}/`;
+  const tenantPrefix = first && `${tenantFolder(first.tenant_id)}/`;
   return {
     segments: read.length,
     entries: sumOfEntries(read),
-    shared: sumOfEntries(read.filter(({ path }) => own !== undefined && !path.startsWith(own))),
+    shared: sumOfEntries(read.filter(({ path }) => tenantPrefix !== undefined && !path.startsWith(tenantPrefix))),
     bytes: read.reduce((sum, { bytes }) => sum + bytes, 0),
     dropped: sumOfEntries(dropped),
     unread: sumOfEntries(segments) - sumOfEntries(read),
@@ -121,7 +121,7 @@ async function undeletedOf(store: Store, { dropped }: Contents): Promise<string[
   return found;
 }
 
-/** Reads the manifest before anything else; undefined if it is damaged, which the findings show. */
+/** Reads the manifest; undefined if it is damaged, which the findings report. */
 export function manifestOf(store: Store): Promise<Manifest | undefined> {
   return unlessDamaged(readManifest(store));
 }
@@ -141,12 +141,12 @@ export async function* verifyArchive(
   const { contents } = verified;
   const unread = new Set<string>();
   let others = 0;
-  for await (const found of sideBySide(listedSegments(state), READERS, segmentReader(state))) {
-    for (const finding of found) {
+  for await (const result of sideBySide(listedSegments(state), READERS, segmentReader(state))) {
+    for (const finding of result) {
       if (UNREAD.has(finding.problem)) unread.add(finding.path);
       if (finding.problem === 'missing') state.missing.set(finding.path, finding);
     }
-    const findings = [...takeProblems(state), ...found.filter(({ problem }) => problem !== 'missing')];
+    const findings = [...takeProblems(state), ...result.filter(({ problem }) => problem !== 'missing')];
     others += findings.length;
     yield findings;
   }
@@ -154,14 +154,14 @@ export async function* verifyArchive(
   if (others === 0) await awaitNextRecord(state);
   await unlisted.forgetRemoved();
   Object.assign(verified, totalsOf(contents, unread), { undeleted: await undeletedOf(store, contents) });
-  const left = [
+  const leftovers = [
     ...takeProblems(state),
     ...contents.segments.flatMap(({ path: file }) => state.missing.get(file) ?? []),
     ...unlisted.findings(state.known, state.read.length === state.known + 1 ? state.written : state.known),
   ];
-  verified.leftovers = left.filter(({ message }) => message === LEFT_BY_RUN).length;
-  if (state.newest === undefined && left.length === 0) throw await noArchive(store);
-  yield [...left, ...(await foreignFiles(store))];
+  verified.leftovers = leftovers.filter(({ message }) => message === LEFT_BY_RUN).length;
+  if (state.newest === undefined && leftovers.length === 0) throw await noArchive(store);
+  yield [...leftovers, ...(await foreignFiles(store))];
   if (!state.isExpected) yield [rewritten(state)];
 }
 
@@ -228,8 +228,8 @@ function segmentReader({
     options.onProgress?.(done, total);
   };
   const onOtherIndex = (): void => void (verified.otherIndexes += 1);
-  const how = { signal: options.signal, isListedOnly: options.manifestOnly, onBytes, onOtherIndex };
-  return (listed) => checkSegment(store, listed, how);
+  const checkOptions = { signal: options.signal, isListedOnly: options.manifestOnly, onBytes, onOtherIndex };
+  return (listed) => checkSegment(store, listed, checkOptions);
 }
 
 function takeProblems(state: VerifyState): Finding[] {
@@ -291,7 +291,7 @@ function listedTwice({ path }: Segment): Finding {
   return { problem: 'unfit', path, message: 'records list it twice: its entries would count twice' };
 }
 
-/** Returns what in a record contradicts the records before it. Records after an unreadable one cannot be compared. */
+/** Returns contradictions between a record and those before it. After an unreadable record, nothing can be compared. */
 function contradictions(state: VerifyState, { record, path: file }: Link): Finding[] {
   const { links, read, verified, options, isExpected } = state;
   const before = links.at(-1)?.record;
@@ -307,7 +307,7 @@ function contradictions(state: VerifyState, { record, path: file }: Link): Findi
   return unexpected === undefined ? problems : [...problems, { problem: 'dropped', path: file, message: unexpected }];
 }
 
-/** Returns what the records so far say of a review. */
+/** Returns the facts in earlier records that a review must match. */
 function knownOf({ hashes, verified: { contents } }: VerifyState, { review }: ReviewRecord) {
   const timeless = entriesOf(contents, { from: UNKNOWN_DAY, to: UNKNOWN_DAY });
   const earlier = contents.reviews.map((signed) => {
@@ -334,11 +334,11 @@ function unexpectedDrop(
 async function sideFileProblems({ store, newest, links, read }: VerifyState): Promise<Finding[]> {
   const sequence = newest?.sequence ?? -1;
   const isWhole = read.length === sequence + 1;
-  const found: Finding[] = [];
-  for await (const finding of checkSideFiles(store, links, isWhole ? read : undefined)) found.push(finding);
+  const findings: Finding[] = [];
+  for await (const finding of checkSideFiles(store, links, isWhole ? read : undefined)) findings.push(finding);
   // A concurrent run may have committed more and removed these files.
-  const isOutdated = found.length > 0 && (await readText(store, recordPath(sequence + 1))) !== undefined;
-  return isOutdated ? [] : found;
+  const isOutdated = findings.length > 0 && (await readText(store, recordPath(sequence + 1))) !== undefined;
+  return isOutdated ? [] : findings;
 }
 
 /** Reads records that a concurrent run has committed meanwhile, if they may explain unlisted or missing files. */
@@ -402,7 +402,7 @@ interface CommitWait {
 const LONGEST_MS = 30_000;
 const PAUSE_MS = 500;
 
-/** Returns how to wait for a commit to an archive: not at all while nobody has the lock of its directory. */
+/** Returns how to wait for a commit to an archive. If nobody has the lock of its directory, there is no wait. */
 export function commitWait(
   { clock, system }: { readonly clock: Clock; readonly system: Pick<System, 'pid' | 'isAlive'> },
   store: Store,
@@ -411,7 +411,7 @@ export function commitWait(
   return { clock, mayBeWritten: () => store.isRemote || isLocked(path.join(store.name, '.lock'), system) };
 }
 
-/** Repeats `isDone`, which reads the archive again, until it is done or nobody is left who could commit. */
+/** Repeats `isDone`, which reads the archive again, until it returns true or no process can commit any more. */
 async function awaitCommit(
   { clock, mayBeWritten }: CommitWait,
   signal: AbortSignal | undefined,

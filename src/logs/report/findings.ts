@@ -59,18 +59,18 @@ const OF_ENTRIES: ReadonlySet<string> = new Set<FindingKind>(['deletions', 'chan
 /** Returns the number of one kind: `42 in 12 groups`, `3 with 15 entries`, `unknown`. */
 function findingText<Kind extends string>(counted: CountedFindings<Kind>, kind: NoInfer<Kind>): string {
   const { findings, findings_entries: entries } = counted;
-  const found = findings[kind] ?? null;
+  const count = findings[kind] ?? null;
   const inEntries = entries?.[kind] ?? null;
-  if (found === null) return 'unknown';
-  if (found === 0) return '0';
+  if (count === null) return 'unknown';
+  if (count === 0) return '0';
   if (OF_ENTRIES.has(kind)) {
-    const groups = found > MOST_GROUPS ? `more than ${countText(MOST_GROUPS, 'group')}` : countText(found, 'group');
+    const groups = count > MOST_GROUPS ? `more than ${countText(MOST_GROUPS, 'group')}` : countText(count, 'group');
     if (inEntries === null) return groups;
-    return inEntries === found && found <= MOST_GROUPS
-      ? formatNumber(found)
+    return inEntries === count && count <= MOST_GROUPS
+      ? formatNumber(count)
       : `${formatNumber(inEntries)} in ${groups}`;
   }
-  return inEntries === null ? formatNumber(found) : `${formatNumber(found)} with ${countText(inEntries, 'entry')}`;
+  return inEntries === null ? formatNumber(count) : `${formatNumber(count)} with ${countText(inEntries, 'entry')}`;
 }
 
 /** The findings of a day or of a shift, counted. */

@@ -154,16 +154,16 @@ type DayOptions = ReviewedDay &
 export async function reviewDay(context: Context, options: DayOptions): Promise<void> {
   const print = await recordPrinter(context, reviewView);
   const writePage = await openPage(context, options, options.dir);
-  const made = await makeReview(context, options);
+  const reading = await makeReview(context, options);
   const now = context.clock.now();
-  const range = lackingRange(made.review, options, now);
-  let { review } = made;
+  const range = lackingRange(reading.review, options, now);
+  let { review } = reading;
   const sign = async (pageHash?: string): Promise<boolean> => {
     if (range !== undefined) return false;
-    review = await signed(context, options, made, pageHash);
-    return review !== made.review;
+    review = await signed(context, options, reading, pageHash);
+    return review !== reading.review;
   };
-  await writePage(() => drawPage(context, made.review), options.signOff ? sign : undefined);
+  await writePage(() => drawPage(context, reading.review), options.signOff ? sign : undefined);
   if (!isDrawn(context)) {
     warnOfMissing(context, review);
     await print(review);
@@ -270,8 +270,8 @@ function findingsFound(review: Review, now: number, isShown: boolean): SvcError 
   const unsigned = isOver
     ? 'Look at each, then sign the day off:'
     : `Look at each. The day can be signed off at ${endText(date)}.`;
-  const found = isShown ? '' : `: ${foundText(review)}`;
-  return new SvcError('threshold', `${date} has findings to look at${found}`, {
+  const counts = isShown ? '' : `: ${foundText(review)}`;
+  return new SvcError('threshold', `${date} has findings to look at${counts}`, {
     hint: isSigned ? 'The day is signed off.' : unsigned,
     next: isShown
       ? ['logs', 'review', archive, '--day', date, '--verbose']

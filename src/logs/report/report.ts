@@ -159,9 +159,9 @@ function marksOf({ counts }: Hours, room: number): { readonly hours: number; rea
 function hourLines(context: Context, { from, counts }: Hours): string[] {
   const room = Math.max(10, context.out.width - INDENT.length);
   const { hours, marks } = marksOf({ from, counts }, room);
-  const most = Math.max(...counts);
+  const maxCount = Math.max(...counts);
   const unit = hours === 1 || context.plain ? '' : `; each mark is ${hours} hours`;
-  const peak = `peak: ${formatNumber(most)} at ${utcTime(from + counts.indexOf(most) * HOUR_MS)}${unit}`;
+  const peak = `peak: ${formatNumber(maxCount)} at ${utcTime(from + counts.indexOf(maxCount) * HOUR_MS)}${unit}`;
   const drawn = context.plain ? [] : [context.palette.accent(drawSparkline(marks, context))];
   return [...drawn, ...wrapWords(peak, room)];
 }
@@ -204,7 +204,7 @@ const MOST_COLUMNS = 96;
 /** Returns a column chart. */
 function chart({ from, counts, busy = new Set() }: Hours): string {
   const { hours, marks } = marksOf({ from, counts }, MOST_COLUMNS);
-  const most = Math.max(1, ...marks);
+  const maxMark = Math.max(1, ...marks);
   const timeOf = (at: number): string =>
     isoTime(from + at * hours * HOUR_MS)
       .slice(5, 16)
@@ -212,7 +212,7 @@ function chart({ from, counts, busy = new Set() }: Hours): string {
   const every = Math.ceil(marks.length / 4);
   const width = 100 / marks.length;
   const columns = marks.map((count, at) => {
-    const height = count === 0 ? 0 : Math.max(1, Math.round((count / most) * HEIGHT));
+    const height = count === 0 ? 0 : Math.max(1, Math.round((count / maxMark) * HEIGHT));
     const x = `${(at * width).toFixed(2)}%`;
     const label = at % every === 0 ? `<text x="${x}" y="${HEIGHT + 18}">${timeOf(at)}</text>` : '';
     return `<rect class="${busy.has(at) ? 'warned' : 'unchanged'}" x="${x}" y="${HEIGHT - height}" width="${(width * 0.8).toFixed(2)}%" height="${height}"/>${label}`;

@@ -69,8 +69,8 @@ async function makeAccess(context: Context, input: AccessOptions) {
   const dormantMs = input.dormant ?? DEFAULT_DORMANT_MS;
   const labels = await knownLabels(context, manifest.first);
   const timeless = timelessOf(manifest.timeless, days);
-  const made = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, timeless, labels });
-  return { made, manifest, unarchived: unarchivedSince(manifest, since, now) };
+  const access = await countAccess(context, store, manifest, { dir: input.dir, ...days, dormantMs, timeless, labels });
+  return { made: access, manifest, unarchived: unarchivedSince(manifest, since, now) };
 }
 
 async function drawPage(context: Context, made: Access): Promise<string> {

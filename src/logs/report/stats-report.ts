@@ -56,7 +56,7 @@ function valueSection(
   { actorOf, barOf }: ReportWords,
 ): Section {
   const rows = all.filter(({ by }) => by === kind);
-  const most = Math.max(...rows.map(({ count }) => count));
+  const maxCount = Math.max(...rows.map(({ count }) => count));
   const nameOf = ({ value, actor_type }: StatsRow): string => {
     if (value === null) return '(none)';
     return kind === 'actor' && value !== OTHERS ? actorOf({ actor_id: value, actor_type }) : value;
@@ -78,7 +78,7 @@ function valueSection(
             header: '',
             kind: 'text' as const,
             priority: 3,
-            show: (_: unknown, { count }: StatsRow) => barOf(count / most),
+            show: (_: unknown, { count }: StatsRow) => barOf(count / maxCount),
             paint: () => 'accent' as const,
           },
         ]

@@ -54,8 +54,8 @@ function byDay<T>(items: readonly T[], dayOfItem: (item: T) => string): Readonly
 
 function signatureOf(review: SignedReview | undefined) {
   if (review === undefined) {
-    const found = { findings: null, findings_entries: null };
-    return { signed_at: null, by: null, account: null, note: null, ...found, record: null };
+    const noFindings = { findings: null, findings_entries: null };
+    return { signed_at: null, by: null, account: null, note: null, ...noFindings, record: null };
   }
   const { written_at: at, by, account, note = null, findings, findings_entries = null, number } = review;
   return { signed_at: isoTime(Date.parse(at)), by, account, note, findings, findings_entries, record: number };
@@ -103,8 +103,10 @@ export async function reviewStatus(context: Context, { dir, since, within }: Sta
   const manifest = await readManifest(store, { since: startOfDay(first), until: now });
   const days = statusOf(manifest, { since: since ? first : Math.max(beginOf(manifest), first), now });
   await print(oneBatch(days));
-  const of = (state: DayState): number => days.filter((one) => one.state === state).length;
-  context.notices.note(`${of('reviewed')} reviewed, ${of('open')} open, ${of('uncovered')} not in the archive`);
+  const countState = (state: DayState): number => days.filter((one) => one.state === state).length;
+  context.notices.note(
+    `${countState('reviewed')} reviewed, ${countState('open')} open, ${countState('uncovered')} not in the archive`,
+  );
   if (within !== undefined) requireNoneLate(store.name, overdue(days, now, within), within);
 }
 

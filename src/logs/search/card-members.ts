@@ -9,10 +9,10 @@ import { isObject } from '../../schema/json-value.ts';
 import { LOG_FIELDS } from '../../schema/log-fields.ts';
 import type { Log } from '../../schema/log.ts';
 
-/** The members of an entry that say which entry it is, without its text. */
+/** The members that identify an entry, without its text. */
 const IDS = ['created_at', 'tenant_id', 'entity_type', 'entity_id', 'operation', 'actor_type', 'actor_id'] as const;
 
-/** An entry with what looks like a card number: which entry, and the paths of the members that have it. */
+/** An entry with what looks like a card number: its identity, and the paths of the members with the number. */
 export type CardEntry = Readonly<Record<(typeof IDS)[number], string | null>> & { readonly members: readonly string[] };
 
 export const cardEntryView: View<CardEntry> = {
@@ -28,7 +28,7 @@ export const cardEntryView: View<CardEntry> = {
 
 /** Shown in place of the name of a member that is a card number itself. */
 const HIDDEN_NAME = '(card number)';
-/** Shown where no member alone has the number, but the text of the entry does. */
+/** Shown if only the text of several members together contains the number. */
 const ELSEWHERE = '(several members together)';
 
 /** Whether an entry, as the service sent it, seems to contain a card number. */

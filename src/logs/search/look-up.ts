@@ -22,7 +22,7 @@ import {
   SegmentIndex,
 } from '../archive/segment-index.ts';
 
-/** The ids to find: a match has one id of each list, as its entity or its actor. */
+/** The ids to find. A match has one id of each list as its entity or its actor. */
 type IdQuery = readonly (readonly string[])[];
 
 /** The columns by the SHA-256 of their segments. Segments that are not in the map must be read whole. */
@@ -39,7 +39,7 @@ export function partToRead(index: Lookup | undefined, { sha256, bytes, entries }
 
 const SIDE_BY_SIDE = 16;
 
-/** Finds the parts of segments that may contain some ids, by indexes beside the segments, in the cache, or made for it. */
+/** Finds the parts of segments that may contain the ids, by indexes in the archive, in the cache, or built for the search. */
 export class IndexLookup {
   readonly found = new Map<string, IndexedColumns>();
   readonly #store: Store;
@@ -67,17 +67,17 @@ export class IndexLookup {
 
   /** Makes the indexes of segments, and looks into them. A segment that was changed gets none, and is read whole. */
   async make(segments: readonly Segment[], options: ReadSegmentOptions): Promise<void> {
-    const made = sideBySide(segments, READERS, async (segment) => {
+    const indexes = sideBySide(segments, READERS, async (segment) => {
       const bytes = this.#cache.isUsable ? await makeIndex(this.#store, segment, options) : undefined;
       const index = opened(bytes, segment);
       if (bytes === undefined || index === undefined) return;
       this.#cache.write(segment.sha256, bytes);
       this.found.set(segment.sha256, index.find(this.#query));
     });
-    for await (const _ of made);
+    for await (const _ of indexes);
   }
 
-  // What is in a bucket is kept here. What is in a directory is as near as the cache.
+  // Indexes of a bucket are copied to the cache. A directory is as fast as the cache.
   async #indexOf(segment: Segment): Promise<SegmentIndex | undefined> {
     const { isRemote } = this.#store;
     const kept = (): SegmentIndex | undefined => opened(this.#cache.read(segment.sha256), segment);
@@ -103,7 +103,7 @@ export class IndexCache {
     this.#directory = cache && path.join(cache, 'index');
   }
 
-  /** Whether an index can be kept here, as far as is known. */
+  /** Whether the cache can be written, as far as is known. */
   get isUsable(): boolean {
     return this.#directory !== undefined;
   }

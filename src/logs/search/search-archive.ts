@@ -35,14 +35,14 @@ interface SearchInput extends IntervalInput, Input<typeof ENTITY_PARAMETERS>, In
   /** The location of the archive. */
   readonly dir: string;
   readonly limit: number | undefined;
-  /** Whether to read all, and use no index. */
+  /** Whether to read all segments without an index. */
   readonly full: boolean;
   /** Whether to add the newer entries that only the service has. */
   readonly live: boolean;
   /** Whether it is an error that the archive does not cover the requested time. */
   readonly strict: boolean;
   readonly retention?: number | undefined;
-  /** How to get entries that are newer than the archive, if it is another way than `--live`. */
+  /** The way to get newer entries, if it is not `--live`. */
   readonly newer?: string;
 }
 
@@ -85,7 +85,7 @@ export async function searchArchive(
   const byIndex = segments.length < manifest.segments.length || parts.some(({ columns }) => columns !== undefined);
   const reading = { dir: input.dir, label: 'search', store, segments: parts };
   const shown = await withByteProgress(context, reading, (onBytes) => {
-    const found = searchSegments(store, {
+    const matchingEntries = searchSegments(store, {
       ...bounds,
       segments,
       index,
@@ -100,12 +100,12 @@ export async function searchArchive(
         read.segments += 1;
       },
     });
-    return print(shownOf(input, actors, found));
+    return print(shownOf(input, actors, matchingEntries));
   });
   await reportFound(context, input, { shown, read, byIndex, allSegments: manifest.allSegments, uncovered });
 }
 
-/** Finds the parts of segments that may have the ids that were typed; undefined if all is read. */
+/** Finds the parts of segments that may have the typed ids; undefined if all segments are read. */
 async function lookUp(
   context: Context,
   input: SearchInput & EntryFilter,
@@ -125,12 +125,12 @@ async function lookUp(
 
 interface Found {
   readonly shown: number;
-  /** The entries read of the archive, the segments in which they were, and the entries read from the service. */
+  /** The number of entries and segments read from the archive, and of entries read from the service. */
   readonly read: Readonly<Record<'entries' | 'segments' | 'live', number>>;
   readonly allSegments: number;
-  /** Whether an index decided that something need not be read. */
+  /** Whether an index made reading some parts unnecessary. */
   readonly byIndex: boolean;
-  /** What was warned of the time that the archive does not cover. */
+  /** The warnings about time that the archive does not cover. */
   readonly uncovered: readonly UncoveredTime[];
 }
 
@@ -169,7 +169,7 @@ async function liveOf(
   }: LiveSearch & {
     bounds: Bounds;
     isWanted: (log: Log) => boolean;
-    /** Takes what is warned of a time that neither the archive nor the service has. */
+    /** Gets the warnings about time that neither the archive nor the service has. */
     uncovered: UncoveredTime[];
     /** Counts the entries read from the service. */
     read: { live: number };
@@ -224,15 +224,15 @@ async function openSearch(
   const bounds = intervalOf(input, context.clock.now());
   const store = await openArchive(context, input.dir);
   if (!input.live) return { store, manifest: await readManifest(store, bounds), bounds, live: undefined };
-  const found = await readManifestAndPosition(store, bounds);
-  const { client, others } = await openService(context, input, { store, first: found.first });
-  const { position, ...manifest } = others ? await readManifestAndPosition(store, others) : found;
+  const opened = await readManifestAndPosition(store, bounds);
+  const { client, others } = await openService(context, input, { store, first: opened.first });
+  const { position, ...manifest } = others ? await readManifestAndPosition(store, others) : opened;
   return { store, manifest, bounds: others ?? bounds, live: { client, position } };
 }
 
 /**
- * Opens the service of an archive. Its requests find the tenant of the key, and confirm a time that differs from this
- * machine's. `others` are the times that are then meant.
+ * Opens the service of an archive, reads the tenant of the key, and confirms the service's time if it differs from this
+ * machine's. `others` are the typed times, which then count from the service's time.
  */
 async function openService(
   context: Context,

@@ -23,7 +23,7 @@ export interface EntrySource {
 export interface SearchOptions extends Bounds, ReadSegmentOptions {
   readonly segments: readonly Segment[];
   readonly matches: (log: Log) => boolean;
-  /** Values of which every match has one, so that other lines need not be parsed. */
+  /** Values: every match contains one of them, so other lines need not be parsed. */
   readonly among?: readonly string[] | undefined;
   readonly limit?: number | undefined;
   /** The columns of segments that can contain matches, by the index. */
@@ -47,9 +47,9 @@ export async function* searchSegments(store: Store, options: SearchOptions): Asy
   const all = options.more ? [...sources, options.more] : sources;
   for await (const batch of merged(all, Math.min(left, BATCH_SIZE), isOver)) {
     if (isOver()) continue;
-    const wanted = batch.slice(0, left);
-    left -= wanted.length;
-    yield wanted.map(({ log }) => log);
+    const limited = batch.slice(0, left);
+    left -= limited.length;
+    yield limited.map(({ log }) => log);
   }
 }
 
@@ -60,8 +60,8 @@ function segmentSource(store: Store, segment: Segment, options: SearchOptions): 
     isSegment: true,
     async *read() {
       for await (const batch of readSegment(store, segment, { ...options, columns })) {
-        const wanted = batch.map(entryOf).filter((one) => isWithin(one, options) && options.matches(one.log));
-        if (wanted.length > 0) yield wanted;
+        const matching = batch.map(entryOf).filter((one) => isWithin(one, options) && options.matches(one.log));
+        if (matching.length > 0) yield matching;
       }
       options.onRead?.(entries);
     },
@@ -101,17 +101,17 @@ async function* read(
     keep: matches,
     onEvent: (event) => event.kind === 'gap' && onGap(event),
   });
-  let held: Entry[] = [];
+  let heldBack: Entry[] = [];
   for await (const logs of tail.batches()) {
-    held = [...held, ...logs.map(entryOf)].toSorted(byTime);
+    heldBack = [...heldBack, ...logs.map(entryOf)].toSorted(byTime);
     const { settled } = tail.position();
-    const ready = held.filter(({ at }) => at < settled);
-    held = held.slice(ready.length);
+    const ready = heldBack.filter(({ at }) => at < settled);
+    heldBack = heldBack.slice(ready.length);
     const wanted = ready.filter(isWanted);
     if (wanted.length > 0) yield wanted;
     if (settled >= until) return;
   }
-  const wanted = held.filter(isWanted);
+  const wanted = heldBack.filter(isWanted);
   if (wanted.length > 0) yield wanted;
 }
 

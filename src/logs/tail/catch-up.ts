@@ -114,12 +114,12 @@ export class CatchUpReader {
   #noticeGap({ entries }: Poll, readTo: number): void {
     const { overlapMs, retentionMs, onGap } = this.#options;
     const edge = this.#source.now() - retentionMs;
-    const known = this.#reached ?? Math.max(this.#state.settled, this.#state.readTo - overlapMs);
+    const knownTo = this.#reached ?? Math.max(this.#state.settled, this.#state.readTo - overlapMs);
     // A false Date header may have shown a later time, in which the gap seemed to be.
-    if ((this.#gapFrom ?? known) >= edge) this.#gapFrom = undefined;
-    if (this.#keepsLonger || (this.#gapFrom ?? known) >= edge) return;
+    if ((this.#gapFrom ?? knownTo) >= edge) this.#gapFrom = undefined;
+    if (this.#keepsLonger || (this.#gapFrom ?? knownTo) >= edge) return;
     if (this.#gapFrom === undefined) this.#oldest = NO_TIME;
-    this.#gapFrom ??= known;
+    this.#gapFrom ??= knownTo;
     this.#oldest = Math.min(this.#oldest, ...entries.map(({ at }) => at));
     if (!this.#source.isConfirmed) return;
     // No entry shows the end of the gap, so a false Date header may: of 2030, when this machine's clock says 2026.
@@ -205,8 +205,8 @@ export class Backfill {
       this.#readAhead(end);
       const read = this.#reads[0];
       if (read?.reading === undefined) throw read?.failure ?? new RangeError('nothing of the past is left');
-      const found = await read.reading.catch(() => undefined);
-      if (found === undefined) {
+      const result = await read.reading.catch(() => undefined);
+      if (result === undefined) {
         if (!(read.failure instanceof TooManyPages)) throw read.failure;
         if (read.failure.isSifted) this.#readAsOne(read, end);
         else this.#retry();
@@ -214,7 +214,7 @@ export class Backfill {
       }
       this.#reads.shift();
       this.#readAhead(end);
-      return { from: read.from, to: read.to, ...found };
+      return { from: read.from, to: read.to, ...result };
     }
   }
 

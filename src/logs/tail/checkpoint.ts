@@ -58,9 +58,9 @@ export function checkpointText(subject: Subject, position: TailPosition): string
 
 /** Parses the text of a checkpoint, whatever its tenant. @throws SvcError `config` if it is damaged, newer, or of another log */
 export function parseCheckpoint(file: string, text: string, subject: Subject): Checkpoint {
-  const found = parsedJson(text);
-  refuseNewer(found, 1, file);
-  const checkpoint = checkpointSchema.safeParse(found).data;
+  const content = parsedJson(text);
+  refuseNewer(content, 1, file);
+  const checkpoint = checkpointSchema.safeParse(content).data;
   if (checkpoint === undefined)
     throw new SvcError('config', `${file} is not a checkpoint, or is damaged`, {
       hint: 'Choose another file, or delete this one and start from a time.',
@@ -98,7 +98,7 @@ function subjectMembers({ service, entityType, entityId }: Subject) {
   return { service, entity_type: entityType ?? null, entity_id: entityId ?? null };
 }
 
-/** The client of a tail, where it goes on if its checkpoint says so, and what is written into checkpoints. */
+/** The client of a tail, its position from the checkpoint, and the subject for new checkpoints. */
 interface Opened {
   readonly client: Client;
   readonly kept: TailPosition | undefined;
@@ -110,18 +110,18 @@ interface Opened {
  * @throws SvcError `config` for a checkpoint of another log or tenant, `local`
  */
 export async function openCheckpoint(context: Context, log: Subject, file: string | undefined): Promise<Opened> {
-  const found = file === undefined ? undefined : readCheckpoint(file, log);
+  const kept = file === undefined ? undefined : readCheckpoint(file, log);
   const client = await context.client();
   if (file === undefined) return { client, kept: undefined, subject: log };
   const tenantId = await tenantOfLog(context, client);
-  if (found) requireSameTenant(file, found, tenantId);
-  return { client, kept: found?.position, subject: { ...log, tenantId: tenantId ?? found?.tenantId } };
+  if (kept) requireSameTenant(file, kept, tenantId);
+  return { client, kept: kept?.position, subject: { ...log, tenantId: tenantId ?? kept?.tenantId } };
 }
 
 /** Returns the id of the tenant whose log the key reads; undefined if neither the profile nor one request shows it. */
 async function tenantOfLog(context: Context, client: Client): Promise<string | undefined> {
-  const known = tenantInUse(context);
-  if (known !== undefined) return known.id;
+  const tenant = tenantInUse(context);
+  if (tenant !== undefined) return tenant.id;
   // Neither an outage nor a key that may not read the tenant ends a tail, or delays it by more than two seconds.
   const request = { method: 'GET', path: '/tenants/self', key: 'management' } as const;
   const read = await client.bestEffort(({ any }) => any.send(request));

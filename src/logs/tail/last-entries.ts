@@ -12,7 +12,7 @@ export interface LastOptions {
   readonly count: number;
   /** Stop after reading this many entries. */
   readonly mostRead: number;
-  /** The time, a whole second, at which to stop reading backwards, and the one before which to begin. */
+  /** The time at which to stop reading backwards, a whole second. `until` is the time before which to begin. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly overlapMs: number;
@@ -21,9 +21,9 @@ export interface LastOptions {
   readonly keep?: ((log: Log) => boolean) | undefined;
   /** Receives each entry without a readable time once. They never count. */
   readonly onTimeless?: ((log: Log) => void) | undefined;
-  /** Receives an outage, which is then waited out. Without it, an outage is an error. */
+  /** Receives outages. Without it, an outage is an error; with it, the reading waits until the outage ends. */
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
-  /** How long an outage is waited out, in milliseconds. Default: until it ends. */
+  /** The longest wait for the end of an outage, in milliseconds. Default: no limit. */
   readonly patienceMs?: number | undefined;
 }
 

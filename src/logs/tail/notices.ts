@@ -18,7 +18,7 @@ import type { Resuming } from './start.ts';
 export class FollowNotices {
   /** The number of time ranges in which entries may be missing. */
   gaps = 0;
-  /** Why the newest poll failed; undefined if it did not. */
+  /** The reason why the newest poll failed; undefined if it succeeded. */
   outage: string | undefined;
   protected readonly context: Context;
   readonly #live: WaitProgress | undefined;
@@ -66,7 +66,7 @@ export class FollowNotices {
 
   protected polled(): void {}
 
-  /** Returns how many entries are hidden, to be added to a sentence. */
+  /** Returns the number of hidden entries, as the end of a sentence. */
   protected hiddenText(): string {
     return '';
   }
@@ -86,7 +86,7 @@ export class TailNotices extends FollowNotices {
   readonly #malformed = new MalformedEntries();
   readonly #hidden: HiddenReads | undefined;
   #entries = 0;
-  /** The time of the newest batch, and the number of lines since then that say that nothing came. */
+  /** The time of the newest batch, and the number of "no entries" lines since then. */
   #newest: { readonly at: number; lines: number };
 
   constructor(context: Context, hidden?: HiddenReads) {
@@ -106,7 +106,7 @@ export class TailNotices extends FollowNotices {
     }
   }
 
-  /** On a terminal, says from time to time that nothing came, so that silence is no doubt. */
+  /** Reports on a terminal from time to time that no entries came, so that silence is no reason for doubt. */
   protected override polled(): void {
     const { clock, out, notices } = this.context;
     const quietMs = clock.now() - this.#newest.at;
@@ -124,7 +124,7 @@ export class TailNotices extends FollowNotices {
     return `${super.caughtUp(event)}: ${countText(event.entries, 'entry')} read since`;
   }
 
-  /** Reports the end of a tail: the number of entries, up to when they were read if any of the log was, and how to resume. */
+  /** Reports the end of a tail: the number of entries, the time up to which the log was read, and how to resume. */
   end({ readTo }: TailPosition, hasRead: boolean, resume: () => Resuming): void {
     const { notices, clock, signal } = this.context;
     this.stop();
@@ -145,17 +145,17 @@ export class TailNotices extends FollowNotices {
   }
 }
 
-/** The reads that are not shown, and the names of actors. */
+/** The hidden reads, and the names of actors. */
 interface HiddenReads {
   readonly own: OwnReads;
   readonly actors: Pick<ActorNames, 'textOf'> | undefined;
-  /** Whether they are hidden without an option that says so. */
+  /** Whether they are hidden by default, not by an option. */
   readonly isDefault: boolean;
 }
 
 const FIRST_QUIET_MS = [60_000, 600_000] as const;
 
-/** Returns after how long without entries the next line says so: a minute, ten minutes, then each hour. */
+/** Returns the silence before the next "no entries" line: a minute, ten minutes, then an hour. */
 function quietAfter(lines: number): number {
   return FIRST_QUIET_MS[lines] ?? HOUR_MS * (lines - 1);
 }

@@ -18,7 +18,7 @@ export interface Poll {
 }
 
 const PAGE = 100;
-/** The most uncertain seconds that a poll reads again at once. The next polls read the others. */
+/** The largest number of uncertain seconds that a poll reads again. The next polls read the others. */
 const MAX_DOUBTS = 5;
 /** How long before the previous poll a short poll begins. Most late entries are less late than this. */
 const SHORT_MS = 5_000;
@@ -257,9 +257,9 @@ export class PollRate {
   }
 }
 
-/** The entries per second that the requests of one command suffice to read twice. */
+/** The number of entries per second that one command can read twice with its requests. */
 export const MOST_PER_SECOND = 155;
-/** The share of that rate below which entries are read twice again. */
+/** Below this share of `MOST_PER_SECOND`, entries are read twice again. */
 const FEW_AGAIN = 0.7;
 const MEMORY_MS = 120_000;
 const LONG_ENOUGH_MS = 60_000;

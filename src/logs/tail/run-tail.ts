@@ -114,13 +114,13 @@ async function follow(
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
 }
 
-/** Finds the reads to hide, by default on a terminal; undefined if none are. */
+/** Finds the reads to hide, by default on a terminal; undefined if none are hidden. */
 async function ownReadsOf(context: Context, input: TailFilter): Promise<OwnReads | undefined> {
   if (!input.hideOwnReads && !hidesOwnReads(context.out.isTerminal, input)) return undefined;
   return ownReadsToHide(context, { isAskedFor: input.hideOwnReads === true, isCounted: false });
 }
 
-/** Fails for a tail whose time is over while the service does not respond, and for a mistyped filter: both prove nothing. */
+/** Fails if the tail ended during an outage, or its filter is mistyped: then finding no entries proves nothing. */
 async function requireProof(
   context: Context,
   input: TailFilter,

@@ -57,7 +57,7 @@ export function before({ logs: [first], position }: LastEntries): TailPosition {
   return at === undefined ? position : beginAt(wholeSecond(at));
 }
 
-/** The most entries read backwards to find the last matches. */
+/** The largest number of entries read backwards to find the last matches. */
 const MAX_READ_BACK = 20_000;
 
 /** Reads the entries for --last; undefined without that option. @throws SvcError */
@@ -91,11 +91,11 @@ export async function readLast(
   return last;
 }
 
-/** The commands that go on where a tail ended. */
+/** The commands that resume a tail. */
 export interface Resuming {
-  /** Goes on exactly there, on this machine; undefined if no checkpoint could be written. */
+  /** Resumes at exactly the same position, on this machine; undefined if no checkpoint could be written. */
   readonly here: string | undefined;
-  /** Goes on anywhere: it names no file, loses no entry, and may repeat those of the overlap. */
+  /** Resumes on any machine, without a file. It loses no entry, but may repeat entries of the overlap. */
   readonly elsewhere: string;
   readonly overlapMs: number;
 }
@@ -117,7 +117,7 @@ export function resumeCommands(
     // Without this, a terminal would hide entries that were shown.
     ...(input.noHideOwnReads ? ['--no-hide-own-reads'] : []),
   ];
-  // A checkpoint does not go together with this option.
+  // --hide-own-reads cannot be combined with a checkpoint.
   const hiding = input.hideOwnReads ? ['--hide-own-reads'] : [];
   const command = (start: readonly string[]): string =>
     typedCommand(['logs', 'tail', ...start, ...options], context.globals, context.system);
