@@ -1,3 +1,5 @@
+// Every word of the command line, with its summary and the file of its command.
+
 import { entry, type Entry, type Example, group, type Program } from './cli/app/command.ts';
 import { GLOBAL_PARAMETERS } from './cli/app/global-parameters.ts';
 

@@ -1,3 +1,5 @@
+// Requests to any endpoint (`svc api`).
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { exactItem } from '../../base/json/exact.ts';
 import { listSource } from '../../base/json/source.ts';

@@ -1,3 +1,5 @@
+// The typed client of the service.
+
 import { SvcError } from '../../base/errors.ts';
 import { type Clock, type Environment, systemClock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';

@@ -1,3 +1,5 @@
+// Reads lists page by page.
+
 import { setImmediate } from 'node:timers/promises';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { DEFAULT_PAGE_SIZE } from '../../schema/page-size.ts';

@@ -1,3 +1,5 @@
+// Polls the service until something is done.
+
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Client } from './client.ts';
 

@@ -1,3 +1,5 @@
+// Sends a request of the API: key, pace, retries, time limits and errors.
+
 import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
 import { isSvcError } from '../../base/errors.ts';

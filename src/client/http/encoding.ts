@@ -1,3 +1,5 @@
+// Decompresses response bodies.
+
 import { ownMember } from '../../schema/own-member.ts';
 
 /** A body in the form in which it is read, or the reason why it cannot be. */

@@ -1,3 +1,5 @@
+// Turns failed exchanges and error responses into errors in plain words.
+
 import { type ErrorCode, type ErrorDetails, localFailure, SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
 import { ownMember } from '../../schema/own-member.ts';

@@ -1,3 +1,5 @@
+// Delays requests to stay below the rate limits of the service.
+
 import { SvcError } from '../../base/errors.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import { DAY_MS } from '../../schema/durations.ts';

@@ -1,3 +1,5 @@
+// Finds the proxy for an address, and opens tunnels through it.
+
 import type { ClientRequest } from 'node:http';
 import type { RequestOptions } from 'node:https';
 import { BlockList, isIP, type Socket } from 'node:net';

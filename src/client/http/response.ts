@@ -1,3 +1,5 @@
+// Reads and parses response bodies.
+
 import type { SvcError } from '../../base/errors.ts';
 import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../../base/json/source.ts';
 import { maskCardNumbers } from '../../base/security/card-number.ts';

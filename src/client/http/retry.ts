@@ -1,3 +1,5 @@
+// Decides whether and when a request is repeated.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import type { FailureType, TransportFailure } from './failure.ts';

@@ -1,3 +1,5 @@
+// The TLS options of connections.
+
 import tls, { type SecureContext } from 'node:tls';
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';

@@ -1,3 +1,5 @@
+// Opens and reuses connections.
+
 import type { Duplex } from 'node:stream';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Environment } from '../../base/system.ts';

@@ -1,3 +1,5 @@
+// Downloads a file from a pre-signed address, and proves that it is complete.
+
 import { SvcError } from '../../base/errors.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { inspectTarget, moveIntoPlace } from '../../base/files/target.ts';

@@ -1,3 +1,5 @@
+// The partial file of a download, which a later run continues.
+
 import { createHash, type Hash } from 'node:crypto';
 import fs from 'node:fs';
 import { constants } from 'node:fs';

@@ -1,3 +1,5 @@
+// Receives the body of a download, and judges whether all of it arrived.
+
 import { SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
 import type { HttpResponse } from '../http/exchange.ts';

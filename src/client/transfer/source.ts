@@ -1,3 +1,5 @@
+// Files to upload, and hashes of files.
+
 import fs from 'node:fs';
 import net from 'node:net';
 import type { Writable } from 'node:stream';

@@ -1,3 +1,5 @@
+// Requests to pre-signed addresses of object stores, and their errors.
+
 import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import { decodedUri, displayHost, isLoopback, isSafeAddress, readAddress } from '../../schema/address.ts';
 import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';

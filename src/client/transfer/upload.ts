@@ -1,3 +1,5 @@
+// Uploads a file to a pre-signed address.
+
 import { createHash } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';

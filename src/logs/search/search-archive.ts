@@ -1,3 +1,5 @@
+// `svc logs search`: searches an archive, and with --live the newer entries of the service.
+
 import type { Context } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';

@@ -1,3 +1,5 @@
+// Reads the settings of an S3 store from the environment.
+
 import { SvcError } from '../../../base/errors.ts';
 import type { Environment } from '../../../base/system.ts';
 import { isSafeAddress, readAddress } from '../../../schema/address.ts';
