@@ -1,6 +1,6 @@
 // Merges result files in the order of the rows of the request.
 
-import { csvRow } from '../../cli/output/csv.ts';
+import { csvRow, csvRows } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { readResults, type ResultRow } from '../result-codes.ts';
@@ -34,30 +34,30 @@ export async function* mergedInOrder(parts: readonly string[], rows: readonly Pa
     const head = ownRows && (await openHead(part, ownRows, index));
     if (head) heads.push(head);
   }
-  let lines: string[] = [];
+  let lines: (readonly string[])[] = [];
   let last: Head | undefined;
   while (heads.length > 0) {
     const first = heads.reduce((least, head, at) => (head.number <= (heads[least]?.number ?? 0) ? at : least), 0);
     const head = heads[first];
     if (head === undefined) break;
     if (head.number !== last?.number || head.file === last.file) {
-      lines.push(resultLine(head.row, extra));
+      lines.push(resultCells(head.row, extra));
       last = head;
     }
     if (lines.length === LINES_AT_ONCE) {
-      yield lines.join('');
+      yield csvRows(lines);
       lines = [];
     }
     const next = await head.next();
     if (next) heads[first] = next;
     else heads.splice(first, 1);
   }
-  yield lines.join('');
+  yield csvRows(lines);
 }
 
-/** Returns the CSV line of a result, with the extra columns of all files. */
-export function resultLine(row: ResultRow, extra: readonly string[]): string {
-  return csvRow([...RESULT_COLUMNS.map((name) => row[name]), ...extra.map((name) => row.extra[name] ?? '')]);
+/** Returns the cells of a result, with the extra columns of all files. */
+export function resultCells(row: ResultRow, extra: readonly string[]): readonly string[] {
+  return [...RESULT_COLUMNS.map((name) => row[name]), ...extra.map((name) => row.extra[name] ?? '')];
 }
 
 /** Returns the names of the columns that some files have besides the documented ones. */

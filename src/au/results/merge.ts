@@ -7,7 +7,7 @@ import { shownPath } from '../../base/files/names.ts';
 import { Draft, type DraftWriter, removeAbandonedDrafts, type Sealed } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { csvRow } from '../../cli/output/csv.ts';
+import { csvRow, csvRows } from '../../cli/output/csv.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { recognizeFile } from '../request/file-kind.ts';
@@ -15,7 +15,7 @@ import { LF } from '../request/request-file.ts';
 import { copyOut, openSpool } from '../request/spool.ts';
 import { readResults } from '../result-codes.ts';
 import { lastByteOf } from './download.ts';
-import { extraColumns, mergedInOrder, resultLine } from './merge-in-order.ts';
+import { extraColumns, mergedInOrder, resultCells } from './merge-in-order.ts';
 import type { PartRows } from './rows-of-request.ts';
 
 export interface MergeOptions {
@@ -86,7 +86,7 @@ async function* withAllColumns(parts: readonly string[]): AsyncGenerator<string>
   yield csvRow([...RESULT_COLUMNS, ...extra]);
   for (const part of parts) {
     for await (const rows of readResults((await fileSource(part)).open())) {
-      yield rows.map((row) => resultLine(row, extra)).join('');
+      yield csvRows(rows.map((row) => resultCells(row, extra)));
     }
   }
 }
