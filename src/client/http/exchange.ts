@@ -71,34 +71,31 @@ function isStale(error: unknown): boolean {
 }
 
 async function exchangeOn(lease: Lease, request: ExchangeRequest): Promise<HttpResponse> {
-  const abort = new AbortController();
-  const watchdog = new Watchdog(request.limits, (failure) => abort.abort(failure));
-  const onSignal = (): void => abort.abort(request.signal?.reason);
+  const { signal } = request;
+  const watchdog = new Watchdog(request.limits, (failure) => receiver.giveUp(failure));
   // Many exchanges listen to one signal, and each removes its listener. AbortSignal.any would keep all of them in memory.
-  if (request.signal) setMaxListeners(0, request.signal);
-  request.signal?.addEventListener('abort', onSignal, { once: true });
+  if (signal) setMaxListeners(0, signal);
+  const receiver = new Receiver({ signal, watchdog, onSent: request.onSent, brokenBy: () => lease.brokenBy() });
   let finished = false;
   const finish = (reusable: boolean): void => {
     if (finished) return;
     finished = true;
     watchdog.stop();
+    receiver.stopListening();
     lease.release(reusable);
-    request.signal?.removeEventListener('abort', onSignal);
   };
   try {
-    request.signal?.throwIfAborted();
-    const receiver = dispatch(lease, request, abort.signal, watchdog);
-    return await toResponse(receiver, abort.signal, finish);
+    signal?.throwIfAborted();
+    dispatch(lease, request, receiver, watchdog);
+    return await toResponse(receiver, signal, finish);
   } catch (error) {
     finish(false);
-    if (request.signal?.aborted) throw request.signal.reason;
-    throw abort.signal.aborted ? abort.signal.reason : exchangeFailure(error, watchdog.stage);
+    if (signal?.aborted) throw signal.reason;
+    throw exchangeFailure(error, watchdog.stage);
   }
 }
 
-function dispatch(lease: Lease, request: ExchangeRequest, signal: AbortSignal, watchdog: Watchdog): Receiver {
-  const { onSent } = request;
-  const receiver = new Receiver({ signal, watchdog, onSent, brokenBy: () => lease.brokenBy() });
+function dispatch(lease: Lease, request: ExchangeRequest, receiver: Receiver, watchdog: Watchdog): void {
   lease.dispatcher.dispatch(
     {
       origin: request.url.origin,
@@ -109,7 +106,6 @@ function dispatch(lease: Lease, request: ExchangeRequest, signal: AbortSignal, w
     } as Dispatcher.DispatchOptions,
     receiver,
   );
-  return receiver;
 }
 
 async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): AsyncGenerator<Uint8Array> {
@@ -122,7 +118,7 @@ async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): As
 
 async function toResponse(
   receiver: Receiver,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   finish: (reusable: boolean) => void,
 ): Promise<HttpResponse> {
   const { status, headers } = await receiver.head;
@@ -133,7 +129,7 @@ async function toResponse(
     } catch (error) {
       finish(false);
       if (error instanceof TakeError) throw error.cause;
-      throw signal.aborted ? signal.reason : exchangeFailure(error, 'body');
+      throw signal?.aborted === true ? signal.reason : exchangeFailure(error, 'body');
     }
   };
   return {

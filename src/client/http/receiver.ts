@@ -10,7 +10,7 @@ interface Head {
 
 /** The facts of an exchange that its receiver needs. */
 export interface ReceiverOptions {
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   readonly watchdog: Pick<Watchdog, 'sending' | 'answered' | 'received' | 'stop'>;
   /** Called at the moment from which the server may have received the request. */
   readonly onSent?: (() => void) | undefined;
@@ -35,6 +35,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
   /** Rejects when no response comes, and as soon as the signal aborts: undici may need longer to let go. */
   readonly head: Promise<Head>;
   readonly #options: ReceiverOptions;
+  readonly #onAbort = (): void => this.giveUp(this.#options.signal?.reason);
   #resolveHead: (head: Head) => void = ignore;
   #rejectHead: (error: unknown) => void = ignore;
   #controller: Dispatcher.DispatchController | undefined;
@@ -50,8 +51,19 @@ export class Receiver implements Dispatcher.DispatchHandler {
       this.#resolveHead = resolve;
       this.#rejectHead = reject;
     });
-    const { signal } = options;
-    signal.addEventListener('abort', () => this.#giveUp(signal.reason), { once: true });
+    options.signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  /** Ends the exchange with an error; the rest of the body is not needed. */
+  giveUp(error: unknown): void {
+    this.#waiting = [];
+    this.#finish({ error });
+    this.#controller?.abort(asError(error));
+  }
+
+  /** Called when the exchange is over: its signal may live much longer. */
+  stopListening(): void {
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
   }
 
   /**
@@ -71,15 +83,15 @@ export class Receiver implements Dispatcher.DispatchHandler {
   /** Discards the rest of the response and its connection. */
   drop(): void {
     const dropped = new Error('dropped');
-    if (this.#end === undefined) this.#giveUp(dropped);
+    if (this.#end === undefined) this.giveUp(dropped);
     else this.#finish({ error: dropped });
     this.#waiting = [];
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    const { signal, watchdog, onSent } = this.#options;
+    const { watchdog, onSent } = this.#options;
     this.#controller = controller;
-    if (signal.aborted) return controller.abort(asError(signal.reason));
+    if (isFailure(this.#end)) return controller.abort(asError(this.#end.error));
     watchdog.sending();
     onSent?.();
   }
@@ -92,8 +104,10 @@ export class Receiver implements Dispatcher.DispatchHandler {
     // An interim response, such as 103, is not the response.
     if (status < 200) return;
     this.#options.watchdog.answered();
-    const entries = Object.entries(headers).map(([name, value = []]) => [name, [value].flat()] as const);
-    this.#resolveHead({ status, headers: new Map(entries) });
+    const values = new Map<string, readonly string[]>();
+    for (const [name, value = []] of Object.entries(headers))
+      values.set(name, typeof value === 'string' ? [value] : value);
+    this.#resolveHead({ status, headers: values });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, piece: Uint8Array): void {
@@ -117,7 +131,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#waiting.push(piece);
     this.#waitingBytes += piece.byteLength;
     if (this.#waitingBytes > MAX_WAITING)
-      this.#giveUp(new TransportFailure('timeout', 'body', 'its response was not read in time'));
+      this.giveUp(new TransportFailure('timeout', 'body', 'its response was not read in time'));
   }
 
   #hand(piece: Uint8Array): void {
@@ -125,15 +139,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
     try {
       this.#reader?.take(piece);
     } catch (error) {
-      this.#giveUp(new TakeError(error));
+      this.giveUp(new TakeError(error));
     }
-  }
-
-  /** Ends the exchange with an error; the rest of the body is not needed. */
-  #giveUp(error: unknown): void {
-    this.#waiting = [];
-    this.#finish({ error });
-    this.#controller?.abort(asError(error));
   }
 
   /**
@@ -215,7 +222,7 @@ export class Watchdog {
 
   /** Called when a piece of the body arrived. */
   received(): void {
-    this.#arm(this.#limits.idle);
+    if (!this.#over) this.#timer?.refresh();
   }
 
   /** Ends the watch. Later events of undici start no timer, which would keep the process alive. */
