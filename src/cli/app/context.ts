@@ -114,9 +114,12 @@ function timeUp(limitMs: number): SvcError {
   });
 }
 
-/** Returns the function that finds keys. Remembers a profile's keys, so that a key command runs at most once. */
+/**
+ * Returns the function that finds keys. It finds each once, so that a key command runs at most once. A key file may change
+ * meanwhile, so it is read again.
+ */
 function keysOf(context: Context, { system, settings, redactor }: ContextDeps): Context['key'] {
-  const profileKeys = new Map<KeyType, Promise<ApiKey>>();
+  const found = new Map<KeyType, Promise<ApiKey>>();
   const find = async (kind: KeyType): Promise<ApiKey> => {
     const { value, origin } = await resolveKey(system, settings, kind, {
       signal: context.signal,
@@ -131,9 +134,12 @@ function keysOf(context: Context, { system, settings, redactor }: ContextDeps): 
     return { value, origin: goesToProfile ? `${origin.name} (${profile})` : origin.name };
   };
   return (kind) => {
-    if (keyOrigin(system, settings, kind)?.kind !== 'profile') return find(kind);
-    const key = profileKeys.get(kind) ?? find(kind);
-    profileKeys.set(kind, key);
+    const known = found.get(kind);
+    if (known) return known;
+    const key = find(kind);
+    const origin = keyOrigin(system, settings, kind);
+    const isFile = origin?.kind === 'environment' && origin.name.endsWith('_FILE');
+    if (origin && !isFile) found.set(kind, key);
     return key;
   };
 }

@@ -63,8 +63,15 @@ export function listLogsRequest(filter: LogFilter): ListRequest<unknown> {
     permission: 'log:read',
     subject: 'logs',
     itemsOfAnyDepth: true,
-    shape: async () => (await import('../../schema/log.ts')).looseLogPageSchema,
+    shape: () => (pageShape ??= loadPageShape()),
   };
+}
+
+// Each page would ask Node for the module again.
+let pageShape: ReturnType<typeof loadPageShape> | undefined;
+
+async function loadPageShape() {
+  return (await import('../../schema/log.ts')).looseLogPageSchema;
 }
 
 function logsFrom(items: readonly unknown[], text: string, bytes: Buffer | undefined): Log[] {

@@ -49,13 +49,16 @@ export function path(parts: TemplateStringsArray, ...values: readonly string[]):
 export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unknown>['query'] = {}): URL {
   const url = new URL(base);
   url.pathname = base.pathname.replace(/\/+$/, '') + requestPath;
+  // Each change of `url.searchParams` would parse the whole address again.
+  const parameters = new URLSearchParams(base.search);
   for (const [name, value] of Object.entries(query)) {
     if (Array.isArray(value)) {
-      for (const one of value) url.searchParams.append(name, String(one));
+      for (const one of value) parameters.append(name, String(one));
     } else if (value !== undefined) {
-      url.searchParams.set(name, String(value));
+      parameters.set(name, String(value));
     }
   }
+  url.search = parameters.toString();
   return url;
 }
 
