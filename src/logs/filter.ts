@@ -67,8 +67,11 @@ class RequestedEntity {
   }
 
   /** Holds accepted entries until all are read, so that none is shown of several entities. @throws SvcError `usage` for several */
-  async *only(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
-    if (!this.#isBeginning) return yield* batches;
+  only(batches: AsyncIterable<readonly Log[]>): AsyncIterable<readonly Log[]> {
+    return this.#isBeginning ? this.#heldBack(batches) : batches;
+  }
+
+  async *#heldBack(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
     let heldBack: Log[] = [];
     for await (const batch of batches) {
       heldBack = heldBack.concat(batch);

@@ -137,12 +137,8 @@ export async function* listSteadily(
   for (let restart = 0; ;) {
     let pages = 0;
     try {
-      const range = {
-        from: parseTime(rest.startDate ?? '') ?? -Infinity,
-        to: parseTime(rest.endDate ?? '') ?? Infinity,
-      };
       const list = logs.list(rest, { ...options, start }).pages();
-      for await (const { items, next } of sifted(list, range, options.onIgnoredTimes)) {
+      for await (const { items, next } of inTimeOf(rest, list, options.onIgnoredTimes)) {
         pages += 1;
         const fresh = position.take(items);
         if (fresh.length > 0) restart = 0;
@@ -157,6 +153,16 @@ export async function* listSteadily(
       options.onRestart?.();
     }
   }
+}
+
+function inTimeOf(
+  { startDate, endDate }: LogFilter,
+  pages: AsyncIterable<Page<Log>>,
+  onIgnored: (() => void) | undefined,
+): AsyncIterable<Page<Log>> {
+  if (startDate === undefined && endDate === undefined) return pages;
+  const range = { from: parseTime(startDate ?? '') ?? -Infinity, to: parseTime(endDate ?? '') ?? Infinity };
+  return sifted(pages, range, onIgnored);
 }
 
 /** The progress of a list, as far as it is in order of time. */
@@ -215,7 +221,10 @@ class ListPosition {
         return;
       }
       this.#last = log.created_at;
-      if (this.#order.add(at)) this.#given = [];
+      if (this.#order.add(at)) {
+        this.#given = [log];
+        return;
+      }
     }
     this.#given.push(log);
   }

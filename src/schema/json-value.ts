@@ -30,7 +30,8 @@ export function otherTypes(read: unknown, sent: unknown): string[] {
 function addOtherTypes(found: Set<string>, path: string, read: unknown, sent: unknown): void {
   if (read === sent) return;
   if (Array.isArray(sent) && Array.isArray(read)) {
-    for (const [at, item] of sent.entries()) addOtherTypes(found, path, read[at], item);
+    for (let at = 0; at < sent.length; at += 1)
+      if (read[at] !== sent[at]) addOtherTypes(found, path, read[at], sent[at]);
   } else if (isObject(sent) && isObject(read)) {
     const prefix = path === '' ? '' : `${path}.`;
     for (const name of Object.keys(read)) addOtherTypes(found, prefix + name, read[name], sent[name]);
