@@ -143,11 +143,21 @@ export type TallyLine = readonly [key: string, at: number, count: number];
 
 /** The entries of one second. Each is stored as text until its line is needed, because hashing is slow. */
 class Second {
-  readonly added: (TallyLine | string)[] = [];
-  total = 0;
+  readonly added: (TallyLine | string)[];
+  total: number;
   // Most seconds are forgotten before anybody asks for their lines.
   #lines: Map<string, TallyLine> | undefined;
   #read = 0;
+
+  constructor(first: TallyLine | string, count: number) {
+    this.added = [first];
+    this.total = count;
+  }
+
+  add(added: TallyLine | string, count: number): void {
+    this.added.push(added);
+    this.total += count;
+  }
 
   /** Returns the lines with the counts of the first `length` added entries. */
   lines(length = this.added.length): ReadonlyMap<string, TallyLine> {
@@ -213,10 +223,10 @@ export class Tally {
   }
 
   #put(added: TallyLine | string, at: number, count: number): void {
-    const second = this.#seconds.get(wholeSecond(at)) ?? new Second();
-    if (second.total === 0) this.#seconds.set(wholeSecond(at), second);
-    second.added.push(added);
-    second.total += count;
+    const time = wholeSecond(at);
+    const second = this.#seconds.get(time);
+    if (second === undefined) this.#seconds.set(time, new Second(added, count));
+    else second.add(added, count);
   }
 }
 

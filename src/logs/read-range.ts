@@ -27,12 +27,7 @@ export async function* sifted(
   const order = new ListOrder();
   let isIgnored = false;
   for await (const page of pages) {
-    const times = page.items.map(({ created_at: created }) => parseTime(created));
-    for (const at of times) if (at !== undefined) order.add(at);
-    const isOutside = times.map(
-      (at) => at !== undefined && (at < range.from - LEEWAY_MS || at >= range.to + LEEWAY_MS),
-    );
-    if (!isIgnored && isOutside.includes(true)) {
+    if (hasOutside(page.items, range, order) && !isIgnored) {
       isIgnored = true;
       onIgnored?.();
     }
@@ -40,11 +35,28 @@ export async function* sifted(
       yield page;
       continue;
     }
+    const times = page.items.map(({ created_at: created }) => parseTime(created));
     const isOver = isBehind(times, range, order);
-    const items = page.items.filter((_, at) => isOutside[at] === false);
+    const items = page.items.filter((_, at) => !isOutside(times[at], range));
     yield { ...page, items, isSifted: true, ...(isOver && { next: undefined }) };
     if (isOver) return;
   }
+}
+
+/** Adds the times of entries to the order of their list. Returns whether one of them is outside the range. */
+function hasOutside(items: readonly Log[], range: TimeRange, order: ListOrder): boolean {
+  let isFound = false;
+  for (const { created_at: created } of items) {
+    const at = parseTime(created);
+    if (at === undefined) continue;
+    order.add(at);
+    isFound ||= isOutside(at, range);
+  }
+  return isFound;
+}
+
+function isOutside(at: number | undefined, { from, to }: TimeRange): boolean {
+  return at !== undefined && (at < from - LEEWAY_MS || at >= to + LEEWAY_MS);
 }
 
 /** Whether all entries of a page, and therefore of the pages after it, are beyond the range. */
@@ -129,8 +141,6 @@ export class TooManyPages extends Error {
 const PAGE_SIZES = [100, 97, 89] as const;
 const MAX_READS = 8;
 const MAX_RESTARTS = 20;
-/** The page number of a time that occurs on several pages. */
-const SEVERAL = -1;
 
 /**
  * Reads all pages of a range once. When its cursor expires, it starts over and drops what was read, so nothing is lost
@@ -228,16 +238,28 @@ function restOf(range: TimeRange, entries: readonly Entry[]): readonly TimeRange
 
 /** Returns entries that may be duplicates from shifting pages. Equal entries on the same page are certainly different. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
-  const pageOf = new Map<number, number>();
-  for (const [page, entries] of pages.entries()) {
-    for (const { at } of entries) pageOf.set(at, (pageOf.get(at) ?? page) === page ? page : SEVERAL);
-  }
-  const doubtful = pages.map((page) => page.filter(({ at }) => pageOf.get(at) === SEVERAL));
+  const shared = timesOnSeveral(pages);
+  if (shared.size === 0) return [];
+  const doubtful = pages.map((page) => page.filter(({ at }) => shared.has(at)));
   const certain = new Map<string, number>();
   for (const page of doubtful) {
     for (const [key, count] of countByKey(page)) certain.set(key, Math.max(count, certain.get(key) ?? 0));
   }
   return beyond(doubtful.flat(), ({ key }) => certain.get(key) ?? 0);
+}
+
+/** Returns the times that entries on several pages have. */
+function timesOnSeveral(pages: readonly (readonly Entry[])[]): ReadonlySet<number> {
+  const pageOf = new Map<number, readonly Entry[]>();
+  const shared = new Set<number>();
+  for (const page of pages) {
+    for (const { at } of page) {
+      const first = pageOf.get(at);
+      if (first === undefined) pageOf.set(at, page);
+      else if (first !== page) shared.add(at);
+    }
+  }
+  return shared;
 }
 
 /** Reads a range until two reads agree, because pages may shift meanwhile. A range that never settles is read in halves. */
