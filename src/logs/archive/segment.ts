@@ -233,23 +233,26 @@ export class Pending {
   /** Adds entries to the files or to memory. @throws SvcError `local` */
   async add(logs: readonly Log[]): Promise<void> {
     for (const log of logs) {
-      const line = logText(log);
-      this.entries += 1;
-      this.#characters += line.length;
-      if (holdsCardNumber(line)) this.cardNumbers += 1;
-      const at = entryTime(log);
-      if (at === undefined) this.timeless += 1;
-      const tenantId = log.tenant_id ?? this.#tenantId;
-      const isRaw = !isReadable(log);
-      const text = { at, log, line, bytes: damagedBytes(log) };
-      if (isRaw || tenantId !== this.#tenantId) this.#keepApart(text, { tenantId, isRaw });
-      else if (at === undefined) await (this.#timeless ??= this.#begin(this.#kindOf(undefined))).add(text);
-      else if (at < this.#committedTo || at < this.#highest) this.#keep(text, { tenantId, supplementary: true, isRaw });
-      else {
-        const writing = this.#addNext(text, at);
-        if (writing) await writing;
-      }
+      const writing = this.#addOne(log);
+      if (writing) await writing;
     }
+  }
+
+  /** Adds an entry. Returns a promise only if the caller has to wait. */
+  #addOne(log: Log): Promise<unknown> | undefined {
+    const line = logText(log);
+    this.entries += 1;
+    this.#characters += line.length;
+    if (holdsCardNumber(line)) this.cardNumbers += 1;
+    const at = entryTime(log);
+    if (at === undefined) this.timeless += 1;
+    const tenantId = log.tenant_id ?? this.#tenantId;
+    const isRaw = !isReadable(log);
+    const text = { at, log, line, bytes: damagedBytes(log) };
+    if (isRaw || tenantId !== this.#tenantId) return this.#keepApart(text, { tenantId, isRaw });
+    if (at === undefined) return (this.#timeless ??= this.#begin(this.#kindOf(undefined))).add(text);
+    if (at < this.#committedTo || at < this.#highest) return this.#keep(text, { tenantId, supplementary: true, isRaw });
+    return this.#addNext(text, at);
   }
 
   /** Closes all files. Nothing may be added afterwards. @throws SvcError `local` */
@@ -266,13 +269,13 @@ export class Pending {
     this.#timeless?.abandon();
   }
 
-  #keepApart(text: EntryText, kind: Pick<SegmentKind, 'tenantId' | 'isRaw'>): void {
+  #keepApart(text: EntryText, kind: Pick<SegmentKind, 'tenantId' | 'isRaw'>): undefined {
     if (kind.tenantId !== this.#tenantId) this.shared += 1;
     if (kind.isRaw) this.raw += 1;
     this.#keep(text, { ...kind, supplementary: text.at !== undefined && text.at < this.#committedTo });
   }
 
-  #keep(text: EntryText, kind: Omit<SegmentKind, 'day'>): void {
+  #keep(text: EntryText, kind: Omit<SegmentKind, 'day'>): undefined {
     if (kind.supplementary) this.late += 1;
     this.#kept.push({ ...text, kind: { ...kind, day: dayOf(text.at) } });
   }
