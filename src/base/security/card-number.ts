@@ -88,7 +88,11 @@ function runsOf(text: string, groups: readonly Group[]): Group[][] {
 function uuidsAround(text: string, groups: readonly Group[]): Span[] {
   const from = Math.max(0, (groups[0]?.start ?? 0) - UUID_LENGTH - 1);
   const nearby = text.slice(from, (groups.at(-1)?.end ?? 0) + UUID_LENGTH + 1);
-  return Array.from(nearby.matchAll(UUID), ({ index }) => ({ start: from + index, end: from + index + UUID_LENGTH }));
+  const uuids: Span[] = [];
+  UUID.lastIndex = 0;
+  for (let match = UUID.exec(nearby); match !== null; match = UUID.exec(nearby))
+    uuids.push({ start: from + match.index, end: from + match.index + UUID_LENGTH });
+  return uuids;
 }
 
 /** Finds the card numbers of one run, from left to right, the longest at each position. */
