@@ -32,7 +32,7 @@ export function openClaimsIn(ledgers: string): OpenClaim[] {
     .flatMap(claimsOfCycle);
 }
 
-/** Returns the open claims of the ledgers that only this machine has, except those of the embedded sandbox. */
+/** Returns the open claims in this machine's own ledgers, without the embedded sandbox. */
 export function ownOpenClaims(ledgers: string): OpenClaim[] {
   return namesIn(ledgers)
     .filter((name) => name !== 'sandbox')

@@ -294,7 +294,7 @@ export function noUpdates(): Updates {
   return { lostTokens: 0, expirations: new Map() };
 }
 
-/** Adds a result to what is known of the updates of its file. */
+/** Adds a result to the facts about the updates in its file. */
 export function noteUpdate(updates: Updates, row: NewExpiration & Pick<ResultRow, 'result_code'>): void {
   if (lacksNewToken(row.result_code, row.new_token !== '')) updates.lostTokens += 1;
   const month = row.new_token === '' ? undefined : newExpiration(row);

@@ -13,7 +13,7 @@ export class OwnReads {
   /** One of the reads, which says who the actor is. */
   readonly sample: Log;
   count = 0;
-  /** The times of hidden reads while the last entries are searched, which goes back further than what is shown. */
+  /** The times of hidden reads while the last entries are searched. The search reads further back than it shows. */
   #times: number[] | undefined = [];
 
   constructor(sample: Log) {

@@ -207,7 +207,7 @@ export function checkTenantName(name: string): string {
   return name;
 }
 
-/** The allowed values of each known setting, as text, also for booleans. */
+/** The allowed values of each known setting, as text even for booleans. */
 const KNOWN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...BOOLEAN_TENANT_SETTINGS.map((name) => [name, ['true', 'false']] as const),
   ['token_deduplication_behavior', DEDUPLICATION_BEHAVIORS],
@@ -229,7 +229,7 @@ export function checkSettingValue(name: string, value: string): void {
   });
 }
 
-/** Names a setting of a file that neither svc nor the tenant knows, with the one that was probably meant. */
+/** Names an unknown setting in a file, and the known setting that was probably meant. */
 export function unknownSettingIn({ settings, lineOf }: TenantChange, tenant: Tenant): string | undefined {
   const onTenant = Object.keys(tenant.settings ?? {});
   const settingNames = [...KNOWN.keys(), ...onTenant];

@@ -127,7 +127,7 @@ async function tenantOfJob(client: Client, job: string): Promise<string | undefi
   return (await findJob(client, job))?.tenant_id || tenantOfKey(client);
 }
 
-/** Returns the rows to check a job's results against: those that this machine sent, if it has them. */
+/** Returns the rows that this machine sent to a job, to check its results against. */
 async function sentRows(ledger: CommandLedger, tenant: string | undefined, job: string): Promise<ResultsChecks> {
   const claimed = tenant === undefined ? undefined : await ledger.claimed(tenant, job);
   return claimed === undefined ? {} : checksOf(ledger, claimed.claim);

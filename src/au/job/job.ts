@@ -44,7 +44,7 @@ export type JobEvent =
   | { readonly kind: 'missing'; readonly job: string }
   | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };
 
-/** Options of every step with a job. The clock and the signal are those of the client. */
+/** Options of every step with a job. The clock and the signal come from the client. */
 export interface JobOptions {
   /** Called immediately after each step, because an unreported id is lost if the process dies. */
   readonly onEvent?: ((event: JobEvent) => void) | undefined;

@@ -19,7 +19,7 @@ export interface SentJobs {
   readonly places: ReadonlyMap<string, number>;
 }
 
-/** Returns a function that shows the events of jobs. With `sent`, it shows the number of each job among those of its file. */
+/** Returns a function that shows the events of jobs. With `sent`, it also shows the number of each job within its file. */
 export function showJobs(context: Context, sent?: SentJobs): (event: JobEvent) => void {
   const progress = new JobsProgress(context, sent);
   context.onClose(() => progress.stop());

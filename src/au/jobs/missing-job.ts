@@ -12,7 +12,7 @@ import type { ClaimedJob } from '../ledger/command-ledger.ts';
 import { keptResults } from '../results/reading.ts';
 
 /**
- * Runs `work`. If the service does not find the job, replaces the error by one that says what is known of the job.
+ * Runs `work`. If the service does not find the job, throws an error with everything that is known of the job.
  * @throws SvcError `outcome_unknown` for a job that has its file, or may have it
  */
 export async function explainMissing<T>(context: Context, id: string, work: Promise<T>): Promise<T> {

@@ -28,7 +28,7 @@ export interface NamedCycle {
  * Opens the ledger of the key's tenant. Where the service does not show the tenant, returns undefined if no ledger that may be
  * the tenant's passes `isWanted`, by default: has open jobs. `isNamed` says that the operator named a cycle. Otherwise a
  * ledger whose jobs another profile sent only gets a note, because one machine may use keys of several tenants.
- * @throws SvcError `outcome_unknown` if a wanted ledger may be that of the key
+ * @throws SvcError `outcome_unknown` if a wanted ledger may belong to the key
  */
 export async function ledgerOfKey(
   context: Context,

@@ -33,7 +33,7 @@ export interface Slice {
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
-  /** The number of the job among those of the file, starting at 1. */
+  /** The number of the job within the file, starting at 1. */
   readonly number: number;
 }
 

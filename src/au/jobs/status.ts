@@ -16,7 +16,7 @@ export const UNKNOWN = 'unknown';
 /** A cycle of the ledger with jobs whose results nobody has read. */
 export interface CycleRow {
   readonly cycle: string;
-  /** The status of the open jobs. Of several, the one that needs the operator most. */
+  /** The most urgent status among the open jobs. */
   readonly status: string;
   /** When its first job was created, in the service's time. */
   readonly began_at: string;

@@ -17,7 +17,7 @@ export interface RowsToClaim {
   readonly cycle: string;
   readonly rows: FileRows;
   readonly source: Pick<UploadSource, 'open'>;
-  /** The number of the job among those of the file, in the order of its rows. */
+  /** The number of the job within the file, in the order of the rows. */
   readonly part: number;
   readonly file: { readonly name: string; readonly sha256: string; readonly rows: number };
   readonly bytes: number;

@@ -40,7 +40,7 @@ const AT_ONCE = 8;
 export interface LedgerHost {
   readonly clock: Clock;
   readonly who: Who;
-  /** This machine's copies of what it read. Entries never change. */
+  /** This machine's copies of objects that it read. Entries never change. */
   readonly cache?: Copies | undefined;
   /** Whether this machine must still check that the store honors `If-None-Match`. */
   readonly isFirstUse?: boolean | undefined;

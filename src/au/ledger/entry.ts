@@ -42,7 +42,7 @@ const CLAIM = {
   /** The name of the set of rows; null if the rows are unknown, so that the claim may have any row. */
   row_set: z.nullable(sha256),
   rows: count,
-  /** The number of the job among those of its file, in the order of the rows. */
+  /** The number of the job within its file, in the order of the rows. */
   part: count,
   file: z.looseObject({ name: text, sha256, rows: count }),
   bytes: count,

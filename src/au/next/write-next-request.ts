@@ -282,7 +282,7 @@ interface Targets {
   readonly excluded: Pick<Draft, 'write'> | undefined;
   /** Receives the kept columns of the written rows. */
   readonly keepFile: Pick<Draft, 'write'> | undefined;
-  /** The kept columns, and a function that returns those of each row of the request in order. */
+  /** The names of the kept columns, and a function that returns the kept cells of each row in order. */
   readonly kept: Kept | undefined;
   /** Adds a token to the list of exclusions. */
   readonly exclude: (token: string, code: string) => void;

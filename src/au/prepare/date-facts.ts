@@ -20,7 +20,7 @@ const FEW_DAYS = 0.02;
 const FARTHEST_ZONE = 14 * HOUR_MS;
 const LAST_DAYS = 31;
 
-/** A date with what its column is judged by. */
+/** A date with its month in other time zones. */
 export interface JudgedDate extends ReadDate {
   readonly isLastDay: boolean;
   /** The month that the time is in elsewhere; undefined if that is the same one. */

@@ -71,9 +71,9 @@ export interface PreparedRows {
   readonly attachedDigits: Pick<CountedLines, 'count' | 'first'>;
   /** Lines whose written row has a year without a month, or a month without a year. */
   readonly halfDates: Pick<CountedLines, 'count' | 'first'>;
-  /** Lines of repeated rows whose kept cells differ from those of their first rows; undefined where nothing is kept. */
+  /** Lines of repeated rows whose kept cells differ from the first row; undefined without kept columns. */
   readonly keptRepeats: Pick<CountedLines, 'count' | 'first'> | undefined;
-  /** The expirations of repeated rows that are later than those of their first rows, by the keys of the rows. */
+  /** The expirations of repeated rows that are later than in the first row, by key. */
   readonly laterDates: ReadonlyMap<string, Expiration>;
   /** The overview of all written rows. */
   readonly overview: FileOverview;

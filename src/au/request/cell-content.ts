@@ -14,7 +14,7 @@ const FEWEST_CARD_DIGITS = 13;
 const TIMESTAMP =
   /^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-[0-3]\d[T ][0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z| ?[+-]\d\d(?::?\d\d)?)?$/;
 
-/** Classifies a cell. Writing exports and reading kept cells share this rule, so that what was written is never refused. */
+/** Classifies a cell. Writing and reading kept cells share this rule, so that svc never refuses a file that it wrote. */
 export function contentOf(cell: string): Content {
   if (cell.length < FEWEST_CARD_DIGITS || isUuid(cell) || TIMESTAMP.test(cell)) return 'no_card_number';
   return inspectCell(cell);

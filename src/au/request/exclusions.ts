@@ -111,7 +111,7 @@ export class Exclusions {
     }
   }
 
-  /** Checks that the file is still the one that was read. @throws SvcError `conflict` if it was changed */
+  /** Checks that the file did not change since it was read. @throws SvcError `conflict` */
   async requireUnchanged(): Promise<void> {
     if ((await hashOf(this.#path)) === this.#sha256) return;
     throw new SvcError('conflict', `${this.#path} was changed meanwhile; nothing was written`, {

@@ -12,7 +12,7 @@ interface Judging {
   /** The command, as words after `svc`. */
   readonly words: readonly string[];
   readonly accept: readonly Check[];
-  /** Whether the lines are those of the file as typed. */
+  /** Whether line numbers are valid for the typed file. */
   readonly hasLines?: boolean;
 }
 

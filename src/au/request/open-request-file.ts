@@ -47,9 +47,9 @@ export interface CheckedFile {
   /** The path of the bytes, which may be a copy. */
   readonly path: string;
   readonly check: RequestFileCheck;
-  /** What is sent: the file, or a copy without its repeated rows. */
+  /** The file to send: the original, or a copy without repeated rows. */
   readonly sent: Pick<RequestFile, 'path' | 'check'>;
-  /** The number of jobs for what is sent. */
+  /** The number of jobs for the file to send. */
   readonly jobs: number;
   /** The kind of a file that is certainly no request file. */
   readonly otherKind: Exclude<FileKind, 'request'> | undefined;

@@ -63,7 +63,7 @@ export interface CoreOptions {
   readonly trace?: Trace | undefined;
   /** Whether each request is sent once, and its refusal delays no other request. */
   readonly isBestEffort?: boolean | undefined;
-  /** Receives a sentence for what is unusual about a successful response. */
+  /** Receives a sentence about an unusual but successful response. */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 

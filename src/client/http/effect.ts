@@ -59,7 +59,7 @@ export function isPage({ header, text, isCut = false }: ResponseText): boolean {
   return !isEmpty && (hasPageType(header) || /^\s*<(?:!doctype\s+html|html)\b/i.test(text));
 }
 
-/** Whether the content type of a response is that of a web page. */
+/** Whether a response is a web page, by its content type. */
 export function hasPageType(header: ResponseText['header']): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(header('content-type') ?? '');
 }

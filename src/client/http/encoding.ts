@@ -2,10 +2,10 @@
 
 import { ownMember } from '../../schema/own-member.ts';
 
-/** A body in the form in which it is read, or the reason why it cannot be. */
+/** A decoded body, or the reason why it could not be decoded. */
 export type Decoded = { readonly bytes: Buffer; readonly complete: boolean } | { readonly problem: string };
 
-/** How to decode. */
+/** The options of decoding. */
 export interface DecodeOptions {
   /** The most bytes of the decoded body. */
   readonly limit: number;
@@ -51,7 +51,7 @@ interface NewDecoders {
 /** The first bytes of a body in zstd. */
 const CUT_ZSTD = Buffer.from('28b52ffd2001', 'hex');
 
-/** Whether the decoder notices bytes that break off: that of Node 22 takes them for the whole, and is not used. */
+/** Whether the decoder reports truncated bytes. The decoder of Node 22 accepts them, so it is not used. */
 function noticesCut(unzstd: NonNullable<NewDecoders['zstdDecompressSync']>): boolean {
   try {
     unzstd(CUT_ZSTD, {});

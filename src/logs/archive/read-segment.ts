@@ -33,7 +33,7 @@ interface SkipOptions {
   readonly columns?: IndexedColumns | undefined;
 }
 
-/** Yields the entries of a segment, except those that may be skipped. @throws SvcError as `readLines` */
+/** Yields the entries of a segment without the skipped ones. @throws SvcError as `readLines` */
 export async function* readSegment(
   store: Store,
   segment: SegmentFacts,

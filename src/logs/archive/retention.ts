@@ -72,7 +72,7 @@ export class Retention {
   #failure: { readonly error: SvcError; readonly at: number } | undefined;
 
   /**
-   * Keeps this number of whole months before the month in which the archive ends; `by` is recorded with what is dropped.
+   * Keeps this number of whole months before the month in which the archive ends. `by` is recorded with each drop.
    * `onApart` is called when the clocks become too far apart to drop anything, and `onFailure` when months cannot be
    * dropped or files not removed.
    */
@@ -140,7 +140,7 @@ export interface OldSegments {
   readonly before: number;
   /** Months that no record drops yet. */
   readonly months: DroppedMonth[];
-  /** The files to remove: those of these months, and those of earlier ones that a killed run left. */
+  /** The files to remove: of these months, and of earlier months if a killed run left some. */
   readonly paths: readonly string[];
 }
 

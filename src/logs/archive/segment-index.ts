@@ -32,7 +32,7 @@ const headSchema = z.looseObject({
 
 type Column = z.infer<typeof columnSchema>;
 
-/** The columns of a segment, and those that may contain matches. */
+/** The columns of a segment, with a list of the columns that may contain matches. */
 export interface IndexedColumns {
   readonly columns: readonly Column[];
   /** The numbers of the columns that may contain matches, in order. */

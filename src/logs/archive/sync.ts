@@ -226,7 +226,7 @@ export class ArchiveSync {
     this.#endOutage();
   }
 
-  /** Keeps gaps for the next commit, and passes events on, except those that would report progress while nothing can be committed. */
+  /** Keeps gaps for the next commit, and passes events on. Events of progress are dropped while the store has an outage. */
   #onEvent(event: TailEvent): void {
     if (event.kind === 'gap') {
       const { writer, gaps, position } = this.#reading;

@@ -9,7 +9,7 @@ import { decodedUri, displayHost, readAddress } from '../../schema/address.ts';
 export interface OtlpSettings {
   /** The headers of every post, by lower-case name. Their values are secrets. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The attributes that identify these logs among those of other programs. `service.name` is always present. */
+  /** The attributes that identify these logs at the collector. `service.name` is always present. */
   readonly resource: Readonly<Record<string, string>>;
   readonly gzip: boolean;
 }

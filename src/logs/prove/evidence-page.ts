@@ -47,7 +47,7 @@ export async function evidenceFacts(
   return { problems, days: statuses, dayCount, access };
 }
 
-/** Returns the requested time without what was before the archive, so that its days can be listed. */
+/** Returns the requested time from the beginning of the archive on, so that its days can be listed. */
 function mentioned({ coverage, from, requested }: EvidencePlan) {
   const whole = coverage.whole();
   return whole === undefined ? undefined : { since: Math.max(Date.parse(from), whole.from), now: requested.to };
@@ -139,7 +139,7 @@ function summaryRows(plan: EvidencePlan, { problems, days, dayCount, access }: E
   ];
 }
 
-/** Returns the requested days, also those that retention dropped. */
+/** Returns the requested days, including days that retention dropped. */
 function daysText({ requested }: EvidencePlan): string {
   return `${dayOf(requested.from)} to ${dayOf(requested.to - 1)}`;
 }
@@ -161,7 +161,7 @@ function dropSummary({ coverage: { drops } }: EvidencePlan): string {
   return months.length === 0 ? 'months without entries' : `${countText(months.length, 'month')}: ${months.join(', ')}`;
 }
 
-/** Returns the verdict: what is wrong first. Only a page without a problem, a missing time or an open day is all good. */
+/** Returns the verdict, problems first. It is good only without problems, missing time and unreviewed days. */
 function verdicts({ requested }: EvidencePlan, { problems, days, dayCount }: EvidenceFacts): Sentence[] {
   const open = dayCount - days.filter(({ state }) => state === 'reviewed').length;
   const found = `svc found ${countText(problems.length, 'problem')} in the archive when it made this bundle.`;

@@ -83,7 +83,7 @@ interface Request extends Bounds {
   readonly now: number;
 }
 
-/** Returns the whole days that were requested; without options, those of the archive. The last one ends now, if it is not over. */
+/** Returns the requested days as a time range; without options, the days of the archive. A day that is not over ends now. */
 function requestedTime({ since, until, now }: Request, coverage: Coverage): TimeRange {
   const archived = coverage.whole();
   const end = Math.max(now, archived?.to ?? now);
@@ -94,7 +94,7 @@ function requestedTime({ since, until, now }: Request, coverage: Coverage): Time
   return { from: startOfDay(from), to: Math.min(startOfDay(to - 1) + DAY_MS, end) };
 }
 
-/** Returns the first and the last day of a bundle: those requested that are kept, and those of entries with an odd time. */
+/** Returns the first and the last day of a bundle: the requested days that retention kept, and days of entries with odd times. */
 function daysOf({ from, to }: TimeRange, segments: readonly Segment[], kept: string) {
   const days = segments.map(({ path }) => dayIn(path)).filter((day) => day !== UNKNOWN_DAY);
   const sorted = [dayOf(from), dayOf(to - 1), ...days].toSorted();

@@ -43,12 +43,12 @@ export class UnlistedFiles {
     for (const { path } of filesNamedBy(record).side) this.#files.delete(path);
   }
 
-  /** Whether all files are those of one record, so that a run that is about to commit it may have written them. */
+  /** Whether all files belong to one record, which a run may be about to commit. */
   areOf(sequence: number): boolean {
     return [...this.#files.values()].every(({ path, irregular }) => !irregular && writtenFor(path) === sequence);
   }
 
-  /** Forgets files that are gone, such as those of a run that another one overtook. */
+  /** Forgets removed files, such as the files of a run that another run overtook. */
   async forgetRemoved(): Promise<void> {
     for (const { path } of this.#files.values())
       if ((await this.#store.find(path)) === undefined) this.#files.delete(path);

@@ -185,7 +185,7 @@ interface VerifyState {
   /** The hashes of the records read so far, by their numbers. */
   readonly hashes: string[];
   newest: ChainState | undefined;
-  /** The number of the newest record, also of one that a run has committed since `newest`. */
+  /** The number of the newest record, including records that a run committed after `newest`. */
   known: number;
   /** The number of the newest readable record that is more than a review or what killed runs left. */
   written: number;

@@ -128,7 +128,7 @@ export interface Access {
   readonly to: string;
   readonly dormantMs: number;
   readonly entries: number;
-  /** The entries without a readable time, and what was deleted by them. */
+  /** The entries without a readable time, and the entities that they deleted. */
   readonly timeless: Timeless;
   readonly missing: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
   readonly rows: readonly AccessRow[];

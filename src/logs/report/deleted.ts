@@ -5,7 +5,7 @@ import type { Log } from '../../schema/log.ts';
 import { entityText } from '../actor.ts';
 import { entryTime } from '../archive/records/record.ts';
 
-/** Entries without a readable time, and what was deleted by some of them. */
+/** Entries without a readable time, and the entities that some of them deleted. */
 export interface Timeless {
   readonly entries: number;
   readonly deleted: readonly Pick<Log, 'entity_type' | 'entity_id'>[];
@@ -13,7 +13,7 @@ export interface Timeless {
 
 const MOST_NAMED = 3;
 
-/** Returns how many entries have no readable time, and what was deleted by them. */
+/** Returns the number of entries without a readable time, and the entities that they deleted, in words. */
 export function timelessText({ entries, deleted }: Timeless): string {
   const names = deleted.slice(0, MOST_NAMED).map((entity) => entityText(entity) || 'something without a name');
   const more = deleted.length > MOST_NAMED ? ' …' : '';
@@ -64,7 +64,7 @@ function byText(one: DeletedEntity, other: DeletedEntity): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
 }
 
-/** Returns the warning of entries without a readable time, if there are any, and what was deleted by them. */
+/** Returns a warning about entries without a readable time and the entities that they deleted; none without such entries. */
 export function timelessWarnings({
   timeless: entries,
   deleted,

@@ -72,7 +72,7 @@ async function makeReview(context: Context, input: ReviewedDay): Promise<MadeRev
   };
 }
 
-/** Returns the signed reviews of a day; those of `sha256` are current. */
+/** Returns the signed reviews of a day. Reviews with the hash `sha256` are current. */
 function signaturesOf({ reviews }: Manifest, date: string, sha256: string): ReviewSignature[] {
   return reviews
     .filter(({ of, from }) => of === 'day' && from === date)

@@ -31,7 +31,7 @@ export function pageOptions({
  */
 type Sign = (pageHash?: string) => Promise<boolean>;
 
-/** Writes a page without secrets, if one was asked for. With `sign`, what it shows is recorded. */
+/** Writes the page without secrets, if it was requested. With `sign`, the review is recorded too. */
 type WritePage = (draw: () => Promise<string>, sign?: Sign) => Promise<void>;
 
 /** Checks where the page about an archive is to be written, before anything is counted. @throws SvcError `usage` */

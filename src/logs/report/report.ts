@@ -16,7 +16,7 @@ import { type Sentence, sentencesText } from '../sentences.ts';
 /** What people read of entries that were counted: drawn on a terminal by `drawReport`, or as a page by `reportPage`. */
 export interface Report {
   readonly title: string;
-  /** What stands below the title, such as what is missing. */
+  /** Sentences below the title, such as a warning about missing entries. */
   readonly sentences: readonly Sentence[];
   /** Where it comes from. Only a page shows it, because it is read elsewhere. */
   readonly source?: readonly string[];

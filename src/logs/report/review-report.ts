@@ -37,7 +37,7 @@ export interface ReviewSignature {
   readonly findings_entries: Counts | null;
   /** The hash of the page that was written then. */
   readonly page_sha256: string | null;
-  /** Whether what was signed is what the archive has now. */
+  /** Whether the archive still has the same content for the day as when it was signed. */
   readonly is_current: boolean;
 }
 

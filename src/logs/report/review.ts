@@ -152,7 +152,7 @@ export class DayReview {
   readonly #actors = new SeenValues('actor');
   readonly #operations = new SeenValues('operation');
 
-  /** `from` is the beginning of the day, and `coverage` that of the archive. */
+  /** `from` is the beginning of the day, and `coverage` is the archive's. */
   constructor(from: number, coverage: Coverage) {
     this.#day = { from, to: from + DAY_MS };
     this.#coverage = coverage;

@@ -21,7 +21,7 @@ const WHOLE_TIME = '2026-01-31 09:00:00'.length;
 const NO_TIME = 'no time';
 const NO_ACTOR = 'no actor';
 
-/** Returns who deleted and changed what, and who and what is new: a section for each part. */
+/** Returns a section for each kind of finding: deletions, changes, new actors and new operations. */
 export function findingSections(
   findings: Findings,
   parts: readonly Part[],

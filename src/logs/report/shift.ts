@@ -31,7 +31,7 @@ import { DeletedEntities, type DeletedEntity } from './deleted.ts';
 import { countFindings, type Findings } from './findings.ts';
 import { ChangeCounts, PAST_DAYS, pastOf, SeenValues } from './review.ts';
 
-/** The actors of an archive in the 30 days before a shift, with which those of the shift are compared. */
+/** The actors of an archive in the 30 days before a shift. Other actors in the shift are new. */
 interface PastActors {
   readonly seen: SeenValues;
   /** How many of the days are archived, and whether these are enough. */
@@ -96,7 +96,7 @@ class ShiftCounts {
 export interface Shift {
   readonly counts: LogCounts;
   readonly findings: ShiftFindings;
-  /** Whether the actors were compared with those of an archive. */
+  /** Whether the actors of the shift were compared with an archive. */
   readonly hasPast: boolean;
   /** The requested time, and the part of it that was read: the newest one. */
   readonly requested: Interval;
@@ -118,7 +118,7 @@ export type ShiftFilter = EntryFilter &
 
 interface ShiftOptions {
   readonly hideOwnReads: boolean | undefined;
-  /** The archive with whose actors those of the shift are compared. */
+  /** The archive whose actors are not new. */
   readonly archive: string | undefined;
   /** The file that a page of the shift is written to. */
   readonly html: string | undefined;
@@ -220,7 +220,7 @@ export async function requireShift(context: Context, input: ShiftFilter, shift: 
     ...option('--archive', input.archive),
     ...option('--max', input.max?.toString()),
     ...retentionWords(input),
-    // The page of the part that was read must not be replaced by that of the rest.
+    // The command for the rest must not replace the page of this part.
     ...option('--html', input.html === undefined ? undefined : '<file>'),
   ];
   if (input.strict)

@@ -110,7 +110,7 @@ export async function reviewStatus(context: Context, { dir, since, within }: Sta
   if (within !== undefined) requireNoneLate(store.name, overdue(days, now, within), within);
 }
 
-/** Returns the beginning of an archive, also of one that has archived nothing yet. */
+/** Returns the beginning of an archive, even before it has entries. */
 function beginOf({ coverage, last }: Pick<Manifest, 'coverage' | 'last'>): number {
   // Before the first commit, the archive still ends where it began.
   return (coverage.covered()[0] ?? coverage.whole())?.from ?? Date.parse(last.record.position.read_to);

@@ -116,7 +116,7 @@ function noteText({ note, late, missing }: DayStatus): string | null {
   return words.length === 0 ? null : words.join('; ');
 }
 
-/** Returns what is unusual about an actor. */
+/** Returns the remark about an actor: new, dormant, both, or empty. */
 function remarkOf({ is_new: isNew, is_dormant: isDormant }: AccessRow): string {
   return [isNew === true ? 'new' : '', isDormant ? 'dormant' : ''].filter(Boolean).join(', ');
 }

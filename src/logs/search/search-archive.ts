@@ -56,7 +56,7 @@ interface SearchView {
 }
 
 /**
- * Prints the matching entries of an archive, and with `live` those that the service has after its end.
+ * Prints the matching entries of an archive, and with `live` newer ones from the service.
  * @throws SvcError `entries_missing` with `strict`
  */
 export async function searchArchive(

@@ -41,7 +41,7 @@ export class SteadySource implements LogSource {
     }
   }
 
-  /** Whether the time is that of two responses, or also that of this machine's clock or of an entry. */
+  /** Whether a second response, this machine's clock or an entry confirms the time. */
   get isConfirmed(): boolean {
     return this.#isConfirmed;
   }

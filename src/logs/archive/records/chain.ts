@@ -193,7 +193,7 @@ async function findText(store: Store, path: string): Promise<TextFound> {
   }
 }
 
-/** Returns what is wrong with a file, without its path. @throws any error that is not about damage */
+/** Returns the problem of a damaged file, without its path. @throws any error that is not about damage */
 export function damageOf(error: unknown, path: string): string {
   if (!isSvcError(error, 'checksum_mismatch')) throw error;
   return error.message.replace(`${path} is damaged: `, '');

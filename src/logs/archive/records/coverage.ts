@@ -58,7 +58,7 @@ export class Coverage {
     const whole = this.whole();
     if (whole === undefined)
       return without(range, []).map(({ from, to }) => ({ from, to, reason: 'not archived yet' }));
-    // Retention can have dropped only what was archived.
+    // Retention drops only archived time.
     const began = Math.min(this.#began, whole.from);
     const missing = [
       ...overlap(range, -Infinity, began, 'before the archive'),
@@ -213,7 +213,7 @@ export function missingFrom(coverage: Coverage, { now, maxAgeMs, since }: Requir
   if (end !== undefined && end > now + maxAgeMs) return [{ from: now, to: end, reason: "after this machine's time" }];
   const oldest = Math.max(0, now - maxAgeMs);
   const isStale = end === undefined || end < oldest || (since !== undefined && end < since);
-  // A run that ended after it recorded a gap has left that gap at the end, behind what is covered.
+  // A run that ended right after it recorded a gap left the gap at the end, after the covered time.
   const recordedTo = since === undefined ? end : coverage.whole()?.to;
   const required: TimeRange = { from: Math.max(0, since ?? end ?? oldest), to: isStale ? now : (recordedTo ?? now) };
   return coverage.missing(required);

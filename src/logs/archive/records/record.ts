@@ -32,11 +32,11 @@ const reviewSchema = z.looseObject({
   findings: z.record(z.string(), z.nullable(count)),
   /** The number of log entries of each kind. Reviews of access do not have it. */
   findings_entries: z.optional(z.record(z.string(), z.nullable(count))),
-  /** The hash of what was reviewed: the object that the command prints, without its location, counts, signatures and record. */
+  /** The hash of the reviewed object: the printed one, without its location, counts, signatures and record. */
   sha256,
   /** The hash of the page that was written for the review, if there was one. */
   page_sha256: z.optional(sha256),
-  /** The newest record when the review was made, and its hash: it names exactly what was reviewed. */
+  /** The newest record at the time of the review, and its hash: together they identify the reviewed archive. */
   record: count,
   record_sha256: sha256,
   /** Who signed: a typed name, or the user and host. */
