@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { inTurns, plainEnvironment, report, rowsFrom, runNode } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode, WITH_FLAGS } from './support/measure.mjs';
 
 const FEW = 20_000;
 const many = Number(process.argv[2] ?? 2_000_000);
@@ -52,8 +52,9 @@ function commands() {
       '--fail-on',
       'err=50%',
     ],
-    [`merge of ${PARTS} parts`]: ({ parts }) => [join(directory, 'child.mjs'), merged, ...parts],
+    [`merge of ${PARTS} parts`]: ({ parts }) => [...WITH_FLAGS, join(directory, 'child.mjs'), merged, ...parts],
     'merge, one with a column more': ({ parts, odd }) => [
+      ...WITH_FLAGS,
       join(directory, 'child.mjs'),
       merged,
       ...parts.slice(0, -1),

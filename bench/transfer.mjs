@@ -7,14 +7,14 @@
 // TMPDIR to a file system in memory to exclude the disk. Needs curl and bash.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { loadConfig } from 'rolldown/config';
-import { inTurns, plainEnvironment, report, rowsFrom, runNode, runProgram } from './support/measure.mjs';
+import { inTurns, plainEnvironment, report, rowsFrom, runNode, runProgram, WITH_FLAGS } from './support/measure.mjs';
 
 const megabytes = Number(process.argv[2] ?? 30);
 const runs = Number(process.argv[3] ?? 15);
@@ -79,13 +79,6 @@ async function bundle() {
   await build.close();
 }
 
-/** Returns the V8 flags that the tool sets for itself, which it does only on Node 20. */
-function v8Flags() {
-  if (!process.versions.node.startsWith('20.')) return [];
-  const source = readFileSync(join(root, 'src/process.ts'), 'utf8');
-  return [...source.matchAll(/setFlagsFromString\('(.+)'\)/g)].map(([, flag]) => flag);
-}
-
 function serve(request, response) {
   if (request.method === 'PUT') return request.resume().on('end', () => response.end());
   if (request.url === '/byte') return response.end('a');
@@ -103,7 +96,7 @@ function serve(request, response) {
 
 async function measure(address) {
   const env = plainEnvironment(directory);
-  const child = [...v8Flags(), join(directory, 'built/svc.cjs')];
+  const child = [...WITH_FLAGS, join(directory, 'built/svc.cjs')];
   const svc = (kind, path, name) => runNode([...child, kind, address + path, name], env);
   const curl = (path, ...args) =>
     runProgram('bash', ['-c', TIMED, 'bash', 'curl', '-sS', '-f', ...args, address + path], env);

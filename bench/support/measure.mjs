@@ -9,6 +9,9 @@ import { GOALS } from './goals.mjs';
 
 const PEAK = fileURLToPath(new URL('peak.cjs', import.meta.url));
 
+/** The arguments of Node for code of the tool that runs without it: the V8 flags that the tool sets. */
+export const WITH_FLAGS = ['--require', fileURLToPath(new URL('flags.cjs', import.meta.url))];
+
 /** Returns the environment of a measured program, without extra certificates, which slow the start of Node 20. */
 export function plainEnvironment(home) {
   return { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, NO_COLOR: '1' };
