@@ -13,18 +13,18 @@ import { storeRoutes } from './routes/store.ts';
 import { collectMethod, notifyMethod, showChallenge, showMethod, submitChallenge } from './three-ds/pages/challenge.ts';
 import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
 
-/** The system's codes of a disk that takes no more. */
+/** The system's error codes for a full disk. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** The emulated service, as a function from request to response. */
 export function createApp(service: Service, allowHosts: readonly string[] = []): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>();
-  // The sandbox's keys are public, so a page in a browser must not be able to use them.
+  // The sandbox's keys are public, so a web page in a browser must not be able to use them.
   app.use((c, next) => {
     if (isForThisMachine(originHeaders(c), allowHosts)) return next();
     throw problem(403, 'The Host header names another machine. Start the sandbox with --allow-host to allow a name.');
   });
-  // Other sites may link to these addresses: they cannot be guessed and need no key.
+  // Other sites may link to these addresses, which cannot be guessed and need no key.
   app.route('/', pageRoutes(service)).route('/', storeRoutes(service));
   app.use((c, next) => {
     if (!isCrossSite(originHeaders(c), allowHosts)) return next();
@@ -74,10 +74,10 @@ function methodNotAllowed(allowed: readonly string[]): HTTPException {
 }
 
 function methodsByPath({ routes }: Hono<SandboxEnv>): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+  const methods = new Map<string, string[]>();
   for (const { method, path } of routes)
-    if (METHODS.includes(method)) found.set(path, [...(found.get(path) ?? []), method]);
-  return found;
+    if (METHODS.includes(method)) methods.set(path, [...(methods.get(path) ?? []), method]);
+  return methods;
 }
 
 function originHeaders({ req }: Context): RequestHeaders {

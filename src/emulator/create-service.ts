@@ -7,7 +7,7 @@ import { statePaths } from './state/journal.ts';
 import { SandboxState } from './state/state.ts';
 import { storeFiles } from './store/files.ts';
 
-/** Creates the service behind the app. `origin` returns the address at which it is served. */
+/** Creates the service behind the app, for one tenant. `origin` returns the address of the server. */
 export function createService(
   options: SandboxOptions & { readonly tenant?: number },
   now: () => number,

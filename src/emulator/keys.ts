@@ -6,7 +6,7 @@ const MANAGEMENT = [
   'tenant:update',
   'tenant:delete',
   'report:read',
-  // The interface lists applications with a management key, but names no permission for it.
+  // Listing applications needs a management key, but no documented permission.
   'application:read',
 ] as const;
 const THREE_DS = ['3ds:session:create', '3ds:session:read', '3ds:session:authenticate', 'token:create'] as const;
@@ -35,8 +35,8 @@ const TABLE: readonly (readonly [value: string, kind: KeyType, permissions: read
 export type SandboxKey = (typeof SANDBOX_KEYS)[number];
 
 /**
- * Every key of the sandbox, with the number of its application. The values are fixed and public. All but the first two
- * keys lack permissions or have expired, to try refusals.
+ * Every key of the sandbox, with the number of its application. The values are fixed and public. Only the first two keys have
+ * all permissions; the others lack permissions or have expired, for trying refusals.
  */
 export const SANDBOX_KEYS = TABLE.map(([value, kind, permissions], index) => ({
   value,
@@ -51,13 +51,13 @@ export function keyTypeOf(permission: Permission): KeyType {
   return MANAGEMENT.some((own) => own === permission) ? 'management' : 'private';
 }
 
-/** The number of the tenant to which the keys without a number belong. */
+/** The number of the tenant whose keys have no number. */
 export const FIRST_TENANT = 1;
 
-/** The most tenants of a sandbox. */
-export const MOST_TENANTS = 9;
+/** The maximum number of tenants of a sandbox. */
+export const MAX_TENANTS = 9;
 
-/** Returns a key of the first tenant as it is written for another: `sandbox-2-management-key`. */
+/** Returns the key of another tenant that corresponds to a key of the first: `sandbox-2-management-key`. */
 export function keyOfTenant(value: string, tenant: number): string {
   return tenant === FIRST_TENANT ? value : value.replace('sandbox-', `sandbox-${tenant}-`);
 }
@@ -67,11 +67,11 @@ export function tenantOfKey(value: string): number {
   return Number(/^sandbox-([2-9])-/.exec(value)?.[1] ?? FIRST_TENANT);
 }
 
-/** Finds a key by its value; with a tenant, only among its own. */
+/** Finds a key by its value; with `tenant`, only among the keys of this tenant. */
 export function findKey(value: string | undefined, tenant?: number): SandboxKey | undefined {
   if (value === undefined) return undefined;
   const owner = tenantOfKey(value);
   if (tenant !== undefined && tenant !== owner) return undefined;
-  const found = SANDBOX_KEYS.find((key) => keyOfTenant(key.value, owner) === value);
-  return found && { ...found, value };
+  const sandboxKey = SANDBOX_KEYS.find((key) => keyOfTenant(key.value, owner) === value);
+  return sandboxKey && { ...sandboxKey, value };
 }

@@ -5,12 +5,12 @@ import { parsedJson } from '../schema/json-value.ts';
 import { findKey } from './keys.ts';
 import { statePaths } from './state/journal.ts';
 
-/** A request that reached the sandbox, or one that it sent to a webhook, without key and signature. */
+/** A request to the sandbox, or a request of the sandbox to a webhook, without key and signature. */
 export interface LedgerEntry {
-  /** The sandbox's time of arrival, ISO 8601. */
+  /** The time of arrival by the sandbox's clock, ISO 8601. */
   readonly at: string;
   readonly method: string;
-  /** The path as sent; addresses of the store and of pages lose their secret part. */
+  /** The path as sent, without the secret part of addresses of the store and of pages. */
   readonly path: string;
   /** Names of all headers, lower case, in the order sent. */
   readonly headerNames: readonly string[];
@@ -27,7 +27,7 @@ export interface LedgerEntry {
   sent: number;
   /** Whether the exchange ended before the response was sent. */
   aborted: boolean;
-  /** Set if a fault responded in place of the sandbox, or with another status. */
+  /** Set if a fault responded instead of the sandbox, or changed the status. */
   fault?: true;
 }
 
@@ -46,14 +46,14 @@ const SHOWN_HEADERS = [
   'x-ms-blob-type',
 ] as const;
 
-// Enough for any test, while the memory of a sandbox that runs for weeks stays bounded. The file contains all.
+// The number of entries in memory: enough for any test, and bounded for a sandbox that runs for weeks. The file has all entries.
 const KEPT_ENTRIES = 100_000;
 
 /** The record of every request that a sandbox process received, kept in memory and in a file of the state directory. */
 export class Ledger {
   readonly #file: number;
   readonly #entries: LedgerEntry[] = [];
-  readonly #answers = new WeakMap<ServerResponse, number>();
+  readonly #ownStatuses = new WeakMap<ServerResponse, number>();
   readonly #bytes = new WeakMap<Socket, { read: number; written: number }>();
 
   constructor(path: string) {
@@ -71,7 +71,7 @@ export class Ledger {
       recorded = true;
       entry.aborted = !outgoing.writableFinished;
       entry.status = outgoing.headersSent ? outgoing.statusCode : 0;
-      if (!entry.aborted && this.#answers.get(outgoing) !== entry.status) entry.fault = true;
+      if (!entry.aborted && this.#ownStatuses.get(outgoing) !== entry.status) entry.fault = true;
       Object.assign(entry, this.#traffic(socket));
       this.#write(entry);
     };
@@ -79,8 +79,8 @@ export class Ledger {
   }
 
   /** Notes the status with which the sandbox itself responds, before a fault may change it. */
-  answer(outgoing: ServerResponse, status: number): void {
-    this.#answers.set(outgoing, status);
+  noteStatus(outgoing: ServerResponse, status: number): void {
+    this.#ownStatuses.set(outgoing, status);
   }
 
   /** Adds a request that the sandbox sent to a webhook. */
@@ -113,7 +113,7 @@ export class Ledger {
     try {
       writeSync(this.#file, `${JSON.stringify(entry)}\n`);
     } catch {
-      // The exchange is over, so that nobody can be told that the disk is full.
+      // The disk is full. The exchange is over, so this failure cannot be reported.
       this.close();
     }
   }
@@ -160,8 +160,8 @@ function withoutSecret(url: string): string {
 }
 
 /**
- * Lists the requests of a state directory in the order in which they ended, each with the number of its key's
- * application; with a limit, only the last ones.
+ * Lists the requests of a state directory in the order in which they ended, each with the number of its key's application.
+ * With a limit, lists only the last requests.
  */
 export function listRequests(directory: string, limit = Infinity) {
   if (!existsSync(statePaths(directory).ledger)) return [];

@@ -46,7 +46,7 @@ export class RateLimits {
     this.#announced = announced;
   }
 
-  /** Counts a request, or returns the limit that it exceeds, until when to wait, and whether the response says so. */
+  /** Counts a request. For a request above a limit, returns the limit, the end of the wait, and whether to announce it. */
   check(key: SandboxKey, path: string, now: number, type: TenantType = 'test') {
     const counters = LIMITS.filter(
       (limit) => limit.applies(key, path) && (type === 'test' || limit.testTenant !== true),
@@ -61,7 +61,7 @@ export class RateLimits {
 
   #waitUntil(limit: Limit, name: string, now: number): number | undefined {
     const blockedUntil = this.#blocked.get(name) ?? 0;
-    // A block that ends implausibly late was set before the clock was set back.
+    // A block that ends too late was set before the clock was set back, and does not count.
     if (now < blockedUntil && blockedUntil - now <= (limit.blockMs ?? 0)) return blockedUntil;
     const recent = (this.#recent.get(name) ?? []).filter((time) => time > now - limit.windowMs && time <= now);
     this.#recent.set(name, recent);

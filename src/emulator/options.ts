@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TenantType } from '../schema/tenant.ts';
 
-/** A hook before the sandbox: it responds itself, breaks the exchange, or lets it proceed. */
+/** A hook for each request before the sandbox: responds itself, breaks the exchange, or calls `proceed`. */
 export type Interceptor = (incoming: IncomingMessage, outgoing: ServerResponse, proceed: () => void) => void;
 
-/** An enterprise feature, which a tenant needs access to. */
+/** An enterprise feature, for which a tenant needs access. */
 export type Feature = '3ds' | 'account-updater';
 
 /** The order of logs: newest first (`desc`) or oldest first. */
@@ -13,7 +13,7 @@ export type LogOrder = 'desc' | 'asc';
 /** The form of the ids of jobs: UUIDs, or words without a known form. */
 export type JobIds = 'uuid' | 'plain';
 
-/** Whether a cursor fits any request for its list, or only one with the same filters and page size. */
+/** Whether a cursor is valid for any request of its list (`any`), or only with the same filters and page size (`strict`). */
 export type Cursors = 'any' | 'strict';
 
 export interface SandboxOptions {
@@ -25,7 +25,7 @@ export interface SandboxOptions {
   readonly allowHosts?: readonly string[] | undefined;
   /** The port; 0, the default, takes a free one. */
   readonly port?: number | undefined;
-  /** The clock, in milliseconds since the epoch; by default that of the machine. */
+  /** The clock, in epoch milliseconds. Default: the machine's clock. */
   readonly clock?: { now(): number } | undefined;
   /** The seed of generated data. Fixed by the first start on a directory. */
   readonly seed?: number | undefined;
@@ -33,7 +33,7 @@ export interface SandboxOptions {
   readonly logCount?: number | undefined;
   /** `test` by default. Fixed by the first start on a directory. */
   readonly tenantType?: TenantType | undefined;
-  /** The types of several tenants, in place of `tenantType`. Those of earlier starts on a directory stay. */
+  /** The types of several tenants, instead of `tenantType`. Tenants of earlier starts on a directory stay. */
   readonly tenants?: readonly TenantType[] | undefined;
   /** Whether the live service's rate limits apply; off by default. */
   readonly limits?: 'off' | 'on' | undefined;
@@ -52,19 +52,20 @@ export interface SandboxOptions {
   /** How long a webhook may take to respond, in milliseconds; 5 seconds by default. */
   readonly webhookTimeoutMs?: number | undefined;
   readonly intercept?: Interceptor | undefined;
-  /** Merchant ids that a production tenant takes in request files; then it requires one of them. */
+  /** The merchant ids of a production tenant. Rows of request files must then have one of them. */
   readonly merchants?: readonly string[] | undefined;
-  /** Whether every token in the form of a UUID stands for a card, whose outcome is invented. */
+  /** Whether the vault accepts any token in the form of a UUID, with an invented outcome. */
   readonly acceptTokens?: boolean | undefined;
-  /** Features to which the tenant has no access: a 403. */
+  /** Features to which the tenant has no access. Requests get a 403. */
   readonly without?: readonly Feature[] | undefined;
-  /** The order of logs, which the interface leaves open; newest first by default. */
+  // The service does not document the following behaviors, so the sandbox can show each variant.
+  /** The order of logs; newest first by default. */
   readonly order?: LogOrder | undefined;
-  /** What a cursor fits, which the interface leaves open; `any` by default. */
+  /** The requests for which a cursor is valid; `any` by default. */
   readonly cursors?: Cursors | undefined;
-  /** The form of the ids of jobs, which the interface leaves open; UUIDs by default. Fixed by the first start on a directory. */
+  /** The form of the ids of jobs; UUIDs by default. Fixed by the first start on a directory. */
   readonly jobIds?: JobIds | undefined;
-  /** Whether a session shows no authentication while its challenge is open, which the interface leaves open. */
+  /** Whether a session shows no authentication while its challenge is open. */
   readonly hideOpenChallenges?: boolean | undefined;
   /** Outcomes of 3-D Secure authentications, as `readOutcome` parses them. */
   readonly outcomes?: readonly string[] | undefined;

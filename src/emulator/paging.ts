@@ -13,13 +13,13 @@ export function pageNumber(query: URLSearchParams): number {
   return wholeNumber(query, 'page', 1, Number.MAX_SAFE_INTEGER);
 }
 
-// A cursor begins with characters that must be escaped in a query and contains a checksum: a client that does not
-// send it byte for byte gets a 400.
+// A cursor begins with characters that must be escaped in a query, and ends with a checksum. A client that does not return a
+// cursor byte for byte gets a 400.
 const CURSOR_MARK = '+/+/';
 
 /**
- * Returns the name of a list in its cursors. Where cursors are strict, it contains the filters and the page size of the
- * request, so that a cursor of another one is refused.
+ * Returns the name of a list in its cursors. With strict cursors, the name includes the filters and page size of the request,
+ * so that another request cannot use the cursor.
  */
 export function cursorList(list: string, query: URLSearchParams, { cursors }: SandboxOptions): string {
   if (cursors !== 'strict') return list;
@@ -33,7 +33,7 @@ export function writeCursor(list: string, positions: readonly number[]): string 
   return CURSOR_MARK + Buffer.from(`${text}:${checkOf(text)}`).toString('base64');
 }
 
-/** Reads `start`; undefined when it is absent. Throws a 400 for anything that `writeCursor` did not write. */
+/** Reads the cursor in `start`; undefined without `start`. Throws a 400 for a cursor that `writeCursor` did not write. */
 export function readCursor(query: URLSearchParams, list: string): readonly number[] | undefined {
   const cursor = query.get('start');
   if (cursor === null || cursor === '') return undefined;
@@ -45,12 +45,12 @@ export function readCursor(query: URLSearchParams, list: string): readonly numbe
   return positions;
 }
 
-/** Returns a page as in a response; on the last one `next` is null. */
+/** Returns the body of a page with a cursor; `next` is null on the last page. */
 export function cursorPage<Item>(data: readonly Item[], size: number, next: string | undefined) {
   return { pagination: { next: next ?? null, page_size: size }, data };
 }
 
-/** Returns a page of an offset-paginated list; empty beyond the last one. */
+/** Returns the body of a page with a number; empty beyond the last page. */
 export function offsetPage<Item>(items: readonly Item[], page: number, size: number) {
   const total = items.length;
   const pagination = { total_items: total, page_number: page, page_size: size, total_pages: Math.ceil(total / size) };

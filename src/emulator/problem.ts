@@ -15,7 +15,7 @@ export function problem(
   return new HTTPException(status, { res });
 }
 
-/** Makes an error body (RFC 9457). */
+/** Returns an error body (RFC 9457). */
 export function problemBody(status: number, detail: string): object {
   return { title: STATUS_CODES[status] ?? 'Fault', detail, status };
 }
@@ -27,7 +27,7 @@ export function invalid(field: string, message: string): HTTPException {
 
 /** Returns the error for invalid parameters or members, with messages by field. */
 export function invalidFields(broken: readonly (readonly [path: string, message: string])[]): HTTPException {
-  // The body may have chosen the names of its fields, which a plain object would inherit.
+  // A map, since fields of the request may have names such as `constructor`, which a plain object inherits.
   const errors = new Map<string, string[]>();
   for (const [path, message] of broken) errors.set(path, [...(errors.get(path) ?? []), message]);
   return problem(400, 'One or more validation errors occurred.', { members: { errors: Object.fromEntries(errors) } });
@@ -44,13 +44,13 @@ export function checkBody<S extends Shape>(shape: S, body: unknown): Checked<S> 
   throw invalidFields(error.issues.map(({ path, message }) => [path.map(String).join('.') || 'body', `${message}.`]));
 }
 
-/** Makes a response with a JSON body, or without a body. */
+/** Returns a response with a JSON body, or without a body. */
 export function jsonResponse(status: number, body: unknown, headers: Headers = {}): Response {
   if (body === undefined) return new Response(null, { status, headers });
   return textResponse(status, JSON.stringify(body), { 'content-type': 'application/json; charset=utf-8', ...headers });
 }
 
-/** Makes a response with text and its length, which HEAD needs too. */
+/** Returns a response with a text and its length, which a HEAD request needs too. */
 export function textResponse(status: number, text: string, headers: Headers): Response {
   const length = String(Buffer.byteLength(text));
   return new Response(text, { status, headers: { ...headers, 'content-length': length } });

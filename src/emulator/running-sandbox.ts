@@ -18,7 +18,7 @@ export interface RunningSandbox {
   readonly keys: readonly SandboxKey[];
   /** Every tenant with the keys that have all permissions. */
   readonly tenants: readonly SandboxTenant[];
-  /** Milliseconds by which the sandbox's clock was ahead of the machine's at the start. */
+  /** The milliseconds by which the sandbox's clock was ahead of the machine's clock at the start. */
   readonly clockOffset: number;
   /** The requests that this process received. */
   ledger(): LedgerEntry[];

@@ -57,7 +57,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     };
     return { ...running, ledger: () => ledger.entries() };
   } catch (error) {
-    // A server that keeps listening would keep the process alive.
+    // Without this, an open server would keep the process alive.
     await close();
     throw error;
   }
@@ -78,7 +78,7 @@ function listenTo(server: Server, services: readonly Service[], ledger: Ledger, 
   const { intercept, allowHosts } = options;
   const apps = new Map(services.map((service) => [service, createApp(service, allowHosts)]));
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    // An interceptor may call `proceed` although it has already ended the exchange.
+    // An interceptor may call `proceed` after it has ended the exchange.
     const proceed = (): void => {
       if (outgoing.headersSent || outgoing.destroyed) return;
       const key = incoming.headers['svc-api-key'];
@@ -115,13 +115,13 @@ function stop(server: Server): Promise<void> {
   });
 }
 
-// A placeholder: the Host header names the actual host.
+// A placeholder for the host, which the Host header names.
 const ORIGIN = 'http://sandbox.invalid';
 
 /** Responses up to this length go out in one write. */
 const WHOLE_BYTES = 256 * 1024;
 
-/** Passes a request of Node's server to the app. Rejects when the exchange ends early. */
+/** Passes a request of Node's server to the app. Rejects if the exchange ends early. */
 async function respond(
   app: Hono<SandboxEnv>,
   ledger: Ledger,
@@ -130,7 +130,7 @@ async function respond(
 ): Promise<void> {
   const { remoteAddress } = incoming.socket;
   const response = await app.fetch(toRequest(incoming, outgoing), { remoteAddress });
-  ledger.answer(outgoing, response.status);
+  ledger.noteStatus(outgoing, response.status);
   if (outgoing.destroyed) {
     void response.body?.cancel();
     return;
@@ -161,7 +161,7 @@ function isSent({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Returns the request's body as a stream. With `Expect: 100-continue`, the client sends it only when the app reads it. */
+/** Returns the request's body as a stream. With `Expect: 100-continue`, asks the client for the body when the app reads it. */
 function bodyOf(incoming: IncomingMessage, outgoing: ServerResponse): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Buffer> = incoming.iterator({ destroyOnReturn: false });
   let isAwaited = incoming.headers.expect !== undefined;

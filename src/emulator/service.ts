@@ -8,11 +8,11 @@ import type { SandboxState } from './state/state.ts';
 import type { SetOutcome } from './state/world.ts';
 import type { StoreFiles } from './store/files.ts';
 
-/** The running sandbox as its routes see it. */
+/** The running sandbox of one tenant, for its routes. */
 export interface Service {
   /** The number of the tenant, counted from 1. */
   readonly tenant: number;
-  /** What this process was started with; an option that is absent has its default. */
+  /** The options with which this process was started. */
   readonly options: SandboxOptions;
   readonly state: SandboxState;
   readonly files: StoreFiles;
@@ -37,7 +37,7 @@ export function recordAudit({ state }: Service, key: SandboxKey | undefined, not
   state.record({ type: 'audit', at: state.now(), ...(key && { application: key.application }), ...note });
 }
 
-/** Makes the record of a request to an endpoint; it concerns the tenant when no entity is named. */
+/** Returns the record of a request to an endpoint. Without an `id`, the record is about the tenant. */
 export function auditNote({ state }: Service, subject: AuditSubject, refused: boolean, id?: string): AuditNote {
   const { entityType, noun, operation } = subject;
   return {
@@ -50,18 +50,18 @@ export function auditNote({ state }: Service, subject: AuditSubject, refused: bo
 
 const PAST = { create: 'created', read: 'read', update: 'updated', delete: 'deleted' } as const;
 
-// A path may contain anything, so a longer text is not recorded as an id.
+// Ids come from the path of a request, which may contain any text, so they are cut.
 const MAX_ID_LENGTH = 100;
 
 /** How the tenant's logs describe requests to an endpoint. */
 export interface AuditSubject {
   readonly entityType: string;
-  /** Begins a sentence: `Job`, `Usage report`. */
+  /** The noun at the beginning of a message: `Job`, `Usage report`. */
   readonly noun: string;
   readonly operation: keyof typeof PAST;
 }
 
-/** One request, as a handler sees it. */
+/** A request, for the handler of its endpoint. */
 export interface Call {
   readonly service: Service;
   /** Parts of the path by name, decoded. */
@@ -70,7 +70,7 @@ export interface Call {
   readonly key: SandboxKey;
   /** The sandbox's time at arrival, in milliseconds. */
   readonly now: number;
-  /** The JSON body; undefined when there is none. Throws a 400 when it is not JSON. */
+  /** Reads the JSON body; undefined without a body. Throws a 400 for a body that is not JSON. */
   readonly json: () => Promise<unknown>;
   /** Names the entity that the request created, for its record in the tenant's logs. */
   readonly created: (id: string) => void;

@@ -2,22 +2,22 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UUID_FORM } from '../schema/uuid.ts';
 import { createService } from './create-service.ts';
-import { FIRST_TENANT, MOST_TENANTS, tenantOfKey } from './keys.ts';
+import { FIRST_TENANT, MAX_TENANTS, tenantOfKey } from './keys.ts';
 import type { SandboxOptions } from './options.ts';
 import { seedOf } from './seed/logs.ts';
 import type { Service } from './service.ts';
 import { statePaths } from './state/journal.ts';
 
 /**
- * Opens the tenants of a state directory, those of earlier starts too. Each has its own data in its own directory;
- * all share the clock of the first.
+ * Opens the tenants of a state directory, including tenants of earlier starts. Each tenant has its own data in its own
+ * directory. All share the clock of the first tenant.
  */
 export function openTenants(options: SandboxOptions, now: () => number, origin: () => string): Service[] {
   const [firstType, ...types] = options.tenants ?? [];
   const first = createService({ ...options, tenantType: firstType ?? options.tenantType }, now, origin);
   const { tenants } = statePaths(options.directory);
   const known = existsSync(tenants) ? readdirSync(tenants).length : 0;
-  const count = Math.min(Math.max(known, types.length), MOST_TENANTS - 1);
+  const count = Math.min(Math.max(known, types.length), MAX_TENANTS - 1);
   const further = Array.from({ length: count }, (_, index) => {
     const tenant = FIRST_TENANT + 1 + index;
     const directory = join(tenants, String(tenant));
@@ -32,7 +32,7 @@ export function openTenants(options: SandboxOptions, now: () => number, origin: 
   return [first, ...further];
 }
 
-/** Finds the tenant of a request: that of its key, or else that to which the id in its path belongs. */
+/** Finds the tenant of a request: by its key, else by the ids in its path. */
 export function tenantOf(services: readonly Service[], key: string | undefined, path: string): Service | undefined {
   const ofKey = key === undefined ? undefined : services.find(({ tenant }) => tenant === tenantOfKey(key));
   return ofKey ?? services.find((service) => idsIn(path).some((id) => owns(service, id))) ?? services[0];

@@ -30,14 +30,14 @@ import type { TenantType } from '../schema/tenant.ts';
 
 const tenantTypes: ValueParser<readonly TenantType[]> = (typed) => {
   const types = typed.split(',').flatMap((name) => TENANT_TYPES.find((type) => type === name.trim()) ?? []);
-  if (types.length === typed.split(',').length && types.length <= MOST_TENANTS) return types;
-  throw new SvcError('usage', `must be test or production for each of at most ${MOST_TENANTS} tenants, with commas`);
+  if (types.length === typed.split(',').length && types.length <= MAX_TENANTS) return types;
+  throw new SvcError('usage', `must be test or production for each of at most ${MAX_TENANTS} tenants, with commas`);
 };
 
 const TENANT_TYPES: readonly TenantType[] = ['test', 'production'];
 
-// Each tenant has its own keys, which name it by one digit.
-const MOST_TENANTS = 9;
+// The keys of each tenant contain its number as one digit.
+const MAX_TENANTS = 9;
 
 const feature: ValueParser<Feature> = (typed) => {
   if (typed === '3ds' || typed === 'account-updater') return typed;
@@ -86,7 +86,7 @@ export const SERVER_PARAMETERS = {
   ),
 } as const;
 
-/** Returns the effects of faults, and the requests that they may be about, for completion. */
+/** Returns the effects of faults and the requests that faults can match, for completion. */
 async function faultWords(): Promise<Suggestion[]> {
   const [{ EFFECT_EXAMPLES }, { wordsIn }, { default: words }] = await Promise.all([
     import('../emulator/faults/fault.ts'),
@@ -100,7 +100,7 @@ async function faultWords(): Promise<Suggestion[]> {
   return [...EFFECT_EXAMPLES, ...requests];
 }
 
-/** Returns the words of outcomes, and which authentications they may be about, for completion. */
+/** Returns the words of outcomes and their targets, for completion. */
 export async function outcomeWords(): Promise<Suggestion[]> {
   const { outcomeExamples } = await import('../schema/three-ds/outcome-words.ts');
   return [...outcomeExamples(), ['@card ', 'then a token, a scenario or four digits'], ['@session ', 'then its id']];
@@ -109,8 +109,8 @@ export async function outcomeWords(): Promise<Suggestion[]> {
 type ServerInput = Input<typeof SERVER_PARAMETERS>;
 
 /**
- * Returns the given state directory, or that of `--sandbox`.
- * @throws SvcError `local` for a file, `usage` for the directory of something else, and see `requireSandboxState`
+ * Returns the given state directory, or the state directory of `--sandbox`.
+ * @throws SvcError `local` for a file, `usage` for a directory with other files, and as `requireSandboxState`
  */
 export async function directoryFrom(context: Context, given: string | undefined): Promise<string> {
   const directory = await directoryToReset(context, given);
@@ -118,7 +118,7 @@ export async function directoryFrom(context: Context, given: string | undefined)
   return directory;
 }
 
-/** Like `directoryFrom`, but a sandbox that cannot be read is no error. */
+/** Like `directoryFrom`, but accepts a sandbox with a damaged journal. */
 export async function directoryToReset(context: Context, given: string | undefined): Promise<string> {
   const directory = given === undefined ? sandboxDirectory(context) : resolvePath(context, given);
   if (isTaken(directory)) {
@@ -134,7 +134,7 @@ export async function directoryToReset(context: Context, given: string | undefin
   return directory;
 }
 
-/** Whether a file is where a directory should be, or on the way there. */
+/** Whether the path of a directory, or a parent of it, is a file. */
 function isTaken(directory: string): boolean {
   try {
     return !statSync(directory).isDirectory();
@@ -143,7 +143,7 @@ function isTaken(directory: string): boolean {
   }
 }
 
-/** Starts a sandbox that ends with the command. Throws `usage` for malformed faults and webhook addresses. */
+/** Starts a sandbox that ends with the command. @throws SvcError `usage` for malformed faults and webhook addresses */
 export async function openServer(
   context: Context,
   location: { readonly directory: string; readonly port: number },
@@ -178,7 +178,7 @@ async function interceptorFrom(
   return faultInterceptor(faults, seed);
 }
 
-/** Checks outcomes of authentications. Throws `usage` for malformed ones. */
+/** Checks outcomes of authentications. @throws SvcError `usage` for malformed outcomes */
 export async function outcomesFrom(what: string, texts: readonly string[]): Promise<string[]> {
   if (texts.length === 0) return [];
   const { splitOutcomes } = await import('../emulator/three-ds/forced-outcome.ts');

@@ -6,20 +6,21 @@ import type { EventOf } from '../state/events.ts';
 import type { Card } from '../vault/cards.ts';
 import { type CardUpdate, yieldsToken } from '../seed/test-cards.ts';
 
-/** The vault in which the tokens of a request file are looked up. */
+/** The vault with the cards behind the tokens of a request file. */
 export interface Vault {
-  /** Returns the card behind a token, or undefined when there is none. */
+  /** Returns the card behind a token; undefined for an unknown token. */
   find(token: string): VaultCard | undefined;
-  /** Returns the new token that a row (counted from 0) gets for the card behind this token. */
+  /** Returns the new token for the card behind a token. `row` is the row of the request, counted from 0. */
   renew(token: string, row: number): string;
-  /** Whether the tenant's configuration takes a merchant id, which may be empty. */
+  /** Whether the tenant's configuration accepts a merchant id, which may be empty. */
   takesMerchant(id: string): boolean;
 }
 
-/** The recorded facts of a result file, or the errors that prevented one. */
+/** The facts of a result file for the journal, or the errors that prevented a result. */
 type ProcessedFile = Omit<EventOf<'result'>, 'type' | 'at' | 'job' | 'upload'>;
 
-const MOST_USED = 1000;
+/** How many known tokens of a file are recorded. */
+const MAX_USED_TOKENS = 1000;
 
 /** Writes the result file of a request file, row by row. `resultPath` must not exist. */
 export async function processRequestFile(
@@ -37,7 +38,7 @@ export async function processRequestFile(
     takesMerchant: (id) => vault.takesMerchant(id),
     find(token) {
       const card = vault.find(token);
-      if (card !== undefined && used.size < MOST_USED) used.add(token);
+      if (card !== undefined && used.size < MAX_USED_TOKENS) used.add(token);
       return card;
     },
     renew(token, row) {
@@ -126,7 +127,7 @@ async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<stri
   if (rest !== '') yield [withoutReturn(rest)];
 }
 
-/** Splits a line into cells; undefined when a quote stays open or stands in the middle of a cell. */
+/** Splits a line into cells; undefined for a quote that stays open or is in the middle of a cell. */
 export function cellsOf(line: string): string[] | undefined {
   if (!line.includes('"')) return line.split(',');
   const cells: string[] = [];
@@ -165,7 +166,7 @@ export interface RowOutcome {
   readonly newMonth: string;
 }
 
-/** Returns the outcome of one row; undefined for a row that the result leaves out. */
+/** Returns the outcome of a row; undefined for a row that the result file leaves out. */
 export function rowOutcomeOf(
   row: RequestRow,
   card: VaultCard | undefined,
@@ -184,7 +185,7 @@ function plain(code: ResultCode): RowOutcome {
   return { code, newToken: false, newYear: '', newMonth: '' };
 }
 
-// The year and the month of a row each override the token's own.
+// A year or month in the row overrides the card's own.
 function hasExpiration(row: RequestRow, card: VaultCard): boolean {
   const year = row.year === '' ? card.year?.slice(-2) : row.year;
   const month = row.month === '' ? card.month : row.month;

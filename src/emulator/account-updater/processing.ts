@@ -11,8 +11,8 @@ import { inventedCard, inventedToken } from '../vault/invented-card.ts';
 import { processRequestFile, type Vault } from './process-file.ts';
 
 /**
- * Makes result files, on first use or earlier in the background. A result does not depend on when and by which process
- * it is made, so two processes may make it at the same time.
+ * Makes result files, on first use or earlier in the background. Any process makes the same result at any time, so two
+ * processes may make it at once.
  */
 export class Processing {
   readonly #state: SandboxState;
@@ -27,11 +27,12 @@ export class Processing {
     setMaxListeners(0, this.#stop.signal);
   }
 
+  /** Makes the results of jobs whose processing is due. */
   async settle(jobs: readonly Job[], now: number): Promise<void> {
     for (const job of jobs) if (isDue(job, now)) await this.#processOnce(job);
   }
 
-  /** Begins in the background. A failure is not reported here: it occurs again in `settle`. */
+  /** Makes a result in the background, after a delay. Ignores failures, which occur again in `settle`. */
   prepare(job: Job, delayMs: number): void {
     const begin = (): void => void this.#processOnce(job).catch(() => undefined);
     const timer = setTimeout(begin, delayMs).unref();
@@ -75,7 +76,7 @@ function vaultAt({ world }: SandboxState, job: Job, upload: EventOf<'upload'>): 
     findCard(world, token, at) ?? (acceptTokens ? inventedCard(seed, token, at) : undefined);
   const renew = (token: string, row: number): string =>
     acceptTokens ? inventedToken(seed, token) : derivedToken(seed, job.number, row, find(token)?.updaterCard ?? 0);
-  // A production tenant without its own merchant ids has a configuration that needs none.
+  // A production tenant without merchant ids accepts only rows without a merchant id.
   const production = merchants.length === 0 ? [''] : merchants;
   const known = new Set(tenantType === 'production' ? production : ['', SANDBOX_MERCHANT_ID]);
   return { find, renew, takesMerchant: (id) => known.has(id) };

@@ -3,11 +3,11 @@ import { memoized, mix } from '../seed/random.ts';
 
 /** The effect of a fault on an exchange. Effects combine, except `malformed` and a hang before the head. */
 export interface Effect {
-  /** The status of a response that replaces the sandbox's own; the request has no effect unless `applied`. */
+  /** The status of a response that replaces the sandbox's response. The request has no effect unless `applied`. */
   readonly status?: number | undefined;
-  /** Headers that the response gets in addition. */
+  /** Additional headers of the response. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The body that replaces that of the response. */
+  /** The body that replaces the body of the response. */
   readonly body?: string | undefined;
   /** The target of a redirect, with status 307 unless `status` is set. */
   readonly redirect?: string | undefined;
@@ -15,9 +15,9 @@ export interface Effect {
   readonly malformed?: boolean | undefined;
   /** The delay before anything else happens, in milliseconds. */
   readonly latency?: number | undefined;
-  /** Where the response stops while the connection stays open: before the head, or in the middle of the body. */
+  /** Where the response stops while the connection stays open: before its head, or in the middle of its body. */
   readonly hang?: 'head' | 'body' | undefined;
-  /** Where the connection is reset: before the head, or after this number of bytes of the body. */
+  /** Where the connection is reset: before the response's head, or after this number of bytes of its body. */
   readonly reset?: 'head' | number | undefined;
   /** The number of bytes of the body after which the connection is closed. */
   readonly truncate?: number | undefined;
@@ -35,7 +35,7 @@ export interface Effect {
   readonly repeatCursor?: boolean | undefined;
 }
 
-/** The encodings that Node can make. */
+/** The encodings that Node supports. */
 export const ENCODINGS = ['gzip', 'deflate', 'br'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -65,7 +65,7 @@ export class FaultChooser {
   readonly #seed: number;
   readonly #seen: number[];
 
-  /** The same seed and the same requests lead to the same faults. */
+  /** `seed` decides probabilities: the same seed and requests lead to the same faults. */
   constructor(faults: readonly Fault[], seed: number) {
     this.#faults = faults;
     this.#seed = seed;
@@ -127,7 +127,7 @@ export function readFault(text: string): Fault {
   return { call: pattern, occasion: readOccasion(when), effect: readEffects(effects) };
 }
 
-/** Parses when a fault applies: a probability, `#3`, `#3-5` or `#3-`; always when absent. */
+/** Parses when a fault applies: a probability, `#3`, `#3-5` or `#3-`. Without a text, a fault always applies. */
 export function readOccasion(text: string | undefined): Occasion {
   const always = { first: 1, last: Infinity, probability: 1 };
   if (text === undefined) return always;
@@ -232,8 +232,8 @@ export interface Scenario {
 }
 
 /**
- * Parses faults, separated by newlines or semicolons; `seed=7` sets the seed of their probabilities. Empty lines and
- * lines that begin with # are skipped. Throws a `FaultSyntaxError` that names the fault by its number.
+ * Parses faults, separated by newlines or semicolons. `seed=7` sets the seed of their probabilities. Skips empty lines and
+ * lines that begin with #. Throws a `FaultSyntaxError` with the number of the fault.
  */
 export function readFaults(text: string): Scenario {
   const items = itemsIn(text);
@@ -244,14 +244,14 @@ export function readFaults(text: string): Scenario {
 
 const SEED = /^seed=(\d{1,9})$/;
 
-/** Returns the items of a text, without empty ones and lines that begin with #. */
+/** Splits a text into items, without empty items and lines that begin with #. */
 export function itemsIn(text: string): string[] {
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
   const items = lines.flatMap((line) => line.split(';')).map((item) => item.trim());
   return items.filter((item) => item !== '');
 }
 
-/** Reads each item. Throws a `FaultSyntaxError` that names one by its number. */
+/** Reads each item. Throws a `FaultSyntaxError` with the number of the item. */
 export function readEach<T>(what: 'fault' | 'outcome', items: readonly string[], read: (item: string) => T): T[] {
   return items.map((item, index) => {
     try {

@@ -21,19 +21,20 @@ export function faultInterceptor(faults: readonly Fault[], seed = 1): Intercepto
   };
 }
 
-interface Struck {
+/** An exchange to which a fault applies. */
+interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly proceed: () => void;
 }
 
-function apply(effect: Effect, struck: Struck): void {
-  if (!effect.applied || !preventsRequest(effect)) return strikeNow(effect, struck);
-  captureResponse(struck.outgoing, () => strikeNow(effect, struck));
-  struck.proceed();
+function apply(effect: Effect, exchange: Exchange): void {
+  if (!effect.applied || !preventsRequest(effect)) return strikeNow(effect, exchange);
+  captureResponse(exchange.outgoing, () => strikeNow(effect, exchange));
+  exchange.proceed();
 }
 
-function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Struck): void {
+function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Exchange): void {
   const { socket } = incoming;
   if (effect.malformed) {
     socket.end('HTTP/1.1 two-hundred fine\r\nno colon here\r\n\r\n{');
@@ -89,7 +90,7 @@ function without(target: string, ...names: readonly string[]): string {
   return searchParams.size === 0 ? pathname : `${pathname}?${searchParams.toString()}`;
 }
 
-/** Gives the last page with items a cursor; the page of that cursor is empty and repeats it. */
+/** Adds a cursor to the last page with items. The page at this cursor is empty and repeats the cursor. */
 function withRepeatedCursor(body: Buffer, start: string | undefined): Buffer {
   const page = JSON.parse(body.toString('utf8')) as { data?: unknown[]; pagination?: { next?: string | null } };
   if (!Array.isArray(page.data) || page.pagination === undefined) return body;
@@ -127,7 +128,7 @@ function ownResponse(effect: Effect, incoming: IncomingMessage, outgoing: Server
   if (effect.body === undefined) outgoing.setHeader('content-type', 'application/problem+json');
   const body = Buffer.from(effect.body ?? JSON.stringify(problemBody(status, 'A requested fault.')));
   if (status !== 204 && status !== 304) outgoing.setHeader('content-length', body.length);
-  // The rest of the request is dropped, so that it is not read as the next request.
+  // Drops the rest of the request, which would otherwise be read as the next request.
   incoming.resume();
   return status === 204 || status === 304 ? Buffer.alloc(0) : body;
 }
@@ -147,7 +148,7 @@ export function captureResponse(outgoing: ServerResponse, done: (body: Buffer) =
     },
     end(chunk?: unknown, ...rest: unknown[]): ServerResponse {
       gather(chunk);
-      // Deleting the own properties restores the methods of the class.
+      // Deleting these properties restores the methods of the class.
       for (const name of ['write', 'end']) Reflect.deleteProperty(outgoing, name);
       done(Buffer.concat(chunks));
       calledBack([chunk, ...rest]);
@@ -164,7 +165,7 @@ function calledBack(given: readonly unknown[]): void {
 function sendDamaged(outgoing: ServerResponse, effect: Effect, body: Buffer): void {
   if (effect.hang === 'body') return begin(outgoing, body.subarray(0, Math.floor(body.length / 2)));
   if (typeof effect.reset === 'number') {
-    // A reset discards bytes that the client has not read yet, so it waits a moment.
+    // Waits a moment, because a reset discards bytes that the client has not read yet.
     return begin(outgoing, body.subarray(0, effect.reset), () => {
       later(() => outgoing.socket?.resetAndDestroy(), 20).unref();
     });

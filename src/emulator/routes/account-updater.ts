@@ -38,7 +38,7 @@ export const ACCOUNT_UPDATER_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-// The body may be empty or have any members, but must be JSON.
+// The body may be empty or any JSON.
 async function createJob({ service, key, now, json, created }: Call): Promise<AccountUpdaterJob> {
   await json();
   const nonce = randomUUID();
@@ -71,7 +71,7 @@ async function listJobs({ service, query, now }: Call): Promise<unknown> {
   );
 }
 
-/** Returns a job as in a response. Every read signs new addresses. */
+/** Returns a job as in a response, with newly signed addresses. */
 function jobView(service: Service, job: Job, now: number): AccountUpdaterJob {
   const { start, tenantId } = service.state.world;
   const status = jobStatus(job, now);

@@ -28,7 +28,7 @@ export function apiRoutes(service: Service): Hono<ApiEnv> {
     api.on(route.method, route.path, checkAccess(service, route), LIMIT_BODY, (c) => handle(service, route, c));
   api.onError((error, c) => {
     const { key, refusal } = c.var;
-    // The record follows the response, so that a list of logs never contains its own request.
+    // Recorded last, so that a list of logs never contains its own request.
     if (key !== undefined && refusal !== undefined) recordAudit(service, key, refusal);
     return (
       error instanceof HTTPException ? error : problem(500, `The sandbox failed: ${String(error)}`)
@@ -93,7 +93,7 @@ function parseJson(text: string): unknown {
   return value;
 }
 
-/** Finds the key of a request. Throws a 401 if it is missing, unknown or expired, or its tenant was deleted. */
+/** Finds the key of a request. Throws a 401 if the key is missing, unknown or expired, or if its tenant was deleted. */
 function keyOf({ state, tenant }: Service, value: string | undefined): SandboxKey {
   const key = findKey(value, tenant);
   if (value === undefined) throw problem(401, 'The header SVC-API-KEY is missing.');
@@ -111,7 +111,7 @@ function checkLimits({ limits, state }: Service, key: SandboxKey, path: string):
   throw problem(429, limited.detail, { headers: limited.announced ? { 'retry-after': seconds } : {} });
 }
 
-// A tenant without access to a feature is refused before its key is looked at any further.
+// Checked before the permissions of the key, as at the service.
 function checkAccessTo({ options: { without = [] } }: Service, path: string): void {
   for (const feature of without)
     if (path.startsWith(`/${feature}/`))

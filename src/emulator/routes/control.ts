@@ -9,8 +9,8 @@ import { splitOutcomes } from '../three-ds/forced-outcome.ts';
 import { listOutcomes } from '../three-ds/set-outcomes.ts';
 
 /**
- * Routes that the service does not have: tests of any language set the outcomes of authentications here, without a key,
- * and a key can be asked for its permissions.
+ * Routes that only the sandbox has. Tests in any language set the outcomes of authentications here, without a key, and svc
+ * reads the permissions of a key.
  */
 export function controlRoutes({
   state,
@@ -21,8 +21,8 @@ export function controlRoutes({
   control.get('/sandbox/key', (c) => {
     const key = findKey(c.req.header('svc-api-key'), tenant);
     if (key === undefined || key.expired || state.world.deleted) throw problem(401, 'The API key is not known.');
-    const ofFeatures = without.map((feature) => `${feature}:`);
-    const permissions = key.permissions.filter((name) => !ofFeatures.some((prefix) => name.startsWith(prefix)));
+    const prefixes = without.map((feature) => `${feature}:`);
+    const permissions = key.permissions.filter((name) => !prefixes.some((prefix) => name.startsWith(prefix)));
     return jsonResponse(200, { kind: key.kind, permissions, invents_results: acceptTokens });
   });
   const list = (): Response => jsonResponse(200, { data: listOutcomes(state.world) });
@@ -43,7 +43,7 @@ function tooLarge(): never {
   throw problem(413, 'The body is too large.');
 }
 
-/** Returns the outcomes of a body: its text, or the member `outcome` of a JSON object. */
+/** Returns the outcomes in a body, which is a text, or a JSON object with the member `outcome`. */
 function textIn(body: string): string {
   const outcome = objectOrUndefined(parsedJson(body))?.['outcome'];
   return typeof outcome === 'string' ? outcome : body;

@@ -37,7 +37,7 @@ function readPage(call: Call): unknown {
   const page = pageNumber(query);
   const skipped = (page - 1) * size;
   const isOldestFirst = service.options.order === 'asc';
-  // A cursor of one order means nothing in the other.
+  // A cursor is valid only in one order.
   const list = cursorList(isOldestFirst ? 'logs-asc' : 'logs', query, service.options);
   const begin = readPosition(query, list) ?? (isOldestFirst ? BEGINNING : pageOne(call, page));
   const listed = isOldestFirst ? logsOldestFirst : logsNewestFirst;
@@ -55,8 +55,8 @@ function readPage(call: Call): unknown {
   return cursorPage(data, size, undefined);
 }
 
-// Each page read adds a log at the top. A walk by page number would see the same logs repeatedly, so the logs that
-// its own earlier pages have added are skipped.
+// Each read of a page adds a log at the top, so that a client that reads by page number would see logs twice. Therefore this
+// skips the logs that reads of the earlier pages added.
 function pageOne({ service, key }: Call, page: number): LogPosition {
   const { audit } = service.state.world;
   let number = audit.length;
@@ -102,7 +102,7 @@ function isCalendarDay(text: string): boolean {
 
 type LogFilter = ReturnType<typeof readFilter>;
 
-/** A position in the list: generated logs and audit records with lower numbers follow, or from these on, oldest first. */
+/** A position in the list of logs: the numbers of a generated log and an audit record, at which the list continues. */
 interface LogPosition {
   readonly seeded: number;
   readonly audit: number;
@@ -116,7 +116,7 @@ interface ListedLog {
   readonly after: LogPosition;
 }
 
-/** Yields the tenant's logs after a position, newest first. Both kinds only grow at the new end, so positions stay valid. */
+/** Yields the tenant's logs after a position, newest first. New logs get higher numbers, so positions stay valid. */
 function* logsNewestFirst(world: World, now: number, filter: LogFilter, position: LogPosition): Generator<ListedLog> {
   const { logs, from, before, records, generated } = windowOf(world, now, filter);
   let seeded = Math.min(position.seeded, generated.end);
@@ -135,7 +135,7 @@ function* logsNewestFirst(world: World, now: number, filter: LogFilter, position
   }
 }
 
-/** Yields the tenant's logs from a position on, oldest first. New logs are added behind it. */
+/** Yields the tenant's logs after a position, oldest first. */
 function* logsOldestFirst(world: World, now: number, filter: LogFilter, position: LogPosition): Generator<ListedLog> {
   const { logs, from, before, records, generated } = windowOf(world, now, filter);
   let seeded = Math.max(position.seeded, generated.begin);
@@ -154,7 +154,7 @@ function* logsOldestFirst(world: World, now: number, filter: LogFilter, position
   }
 }
 
-/** Finds the generated logs and the audit records that can lie in the window of a filter. */
+/** Finds the generated logs and the audit records that may be in the interval of a filter. */
 function windowOf(world: World, now: number, filter: LogFilter) {
   const logs = seededLogs(world.start, world.tenantId);
   const from = Math.max(filter.from ?? -Infinity, now - LOG_RETENTION_MS);
@@ -178,7 +178,7 @@ function isWithin(event: EventOf<'audit'>, from: number, before: number): boolea
   return time >= from && time < before;
 }
 
-/** Returns the range of audit records that can lie in a window: all of them after the clock was set back. */
+/** Returns the range of audit records that may be in an interval. After the clock was set back, this is all records. */
 function auditWindow({ audit, auditInOrder }: World, from: number, before: number): { begin: number; end: number } {
   if (!auditInOrder) return { begin: 0, end: audit.length };
   const timeOf = (number: number): number => auditTime(audit[number]);

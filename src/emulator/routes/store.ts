@@ -20,7 +20,7 @@ export function storeRoutes(service: Service): Hono<SandboxEnv> {
   store.put('/store/requests/:object', (c) => putRequest(service, c.req.raw));
   store.get('/store/results/:object', (c) => getResult(service, c.req.raw));
   store.all('/store/*', () => {
-    // An address is signed for one method, so any other method looks like an altered address.
+    // An address is signed for one method. With another method, its signature is wrong.
     throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.');
   });
   store.onError((error, c) => {
@@ -70,7 +70,7 @@ function checkLength({ headers }: Request): number {
   return bytes;
 }
 
-// A real store knows no jobs, so after processing began it refuses the address as expired.
+// A real store does not know about jobs. Once processing has begun, it refuses the address as expired.
 function openJob(service: Service, path: string, isSecondAllowed: boolean): Job {
   const job = service.state.world.jobs.find(jobOfObject(path));
   if (job === undefined || service.state.world.deleted || jobStatus(job, service.state.now()) !== 'pending')
@@ -79,7 +79,7 @@ function openJob(service: Service, path: string, isSecondAllowed: boolean): Job 
   return job;
 }
 
-/** A result file, or a range of it. `If-Match` is honored; `If-Range` is not, as in many stores. */
+/** Responds with a result file or a range of it. Honors `If-Match`, but not `If-Range`, as many stores do. */
 function getResult(service: Service, request: Request): Response {
   checkAuthentication(request);
   const path = checkSignature(service, request);
@@ -119,7 +119,7 @@ function checkSignature({ state }: Service, { method, url, headers }: Request): 
   return pathname;
 }
 
-// Without a job there is no tenant in whose logs a record could appear.
+// Records nothing for an unknown job, since no tenant owns it.
 function recordRefusal(service: Service, { method, url }: Request): void {
   const job = service.state.world.jobs.find(jobOfObject(new URL(url).pathname));
   if (job === undefined || service.state.world.deleted) return;

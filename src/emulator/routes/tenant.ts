@@ -67,12 +67,12 @@ async function updateTenant({ service, key, now, json }: Call): Promise<Tenant> 
   return tenantView(service.state.record({ ...event, settings: settings === null ? null : { ...settings } }));
 }
 
-// From now on every key of the tenant is refused, until the sandbox is reset.
+// Every key of a deleted tenant is refused, until the sandbox is reset.
 function deleteTenant({ service, key, now }: Call): void {
   service.state.record({ type: 'tenant-deleted', at: now, application: key.application });
 }
 
-// The interface does not define other members; the sandbox ignores them, as most services do.
+// Other members are undocumented. The sandbox ignores them, as most services do.
 function knownMembers(body: unknown): object {
   if (typeof body !== 'object' || body === null) return {};
   return { ...('name' in body && { name: body.name }), ...('settings' in body && { settings: body.settings }) };
@@ -149,13 +149,13 @@ function activeTokens(world: World, finished: readonly Job[], now: number): numb
   return jobs.reduce((sum, job) => sum + renewedBy(job).count, active.size);
 }
 
-// The latest logs suffice, since all logs concern the same few entities.
-const MOST_LOGS = 20_000;
+// Reads only the latest logs, since all logs are about the same few entities.
+const MAX_LOGS = 20_000;
 
 function seededActivity({ start, tenantId }: World, from: number, now: number): Set<string> {
   const logs = seededLogs(start, tenantId);
   const active = new Set<string>();
-  for (let number = Math.max(0, logs.count - MOST_LOGS); number < logs.count; number += 1) {
+  for (let number = Math.max(0, logs.count - MAX_LOGS); number < logs.count; number += 1) {
     const time = logs.timeOf(number);
     if (time < from || time > now) continue;
     if (TOKEN_TYPES.some((type) => type === logs.entityTypeOf(number))) active.add(logs.entityIdOf(number));

@@ -18,7 +18,7 @@ export const TOKEN_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-// Errors repeat nothing of the body, which contains a card number.
+// Errors never quote the body, which contains a card number.
 async function createToken({ service, key, now, json, created }: Call): Promise<CardToken> {
   const card = readCard(await json());
   const nonce = randomUUID();
@@ -64,7 +64,7 @@ function readCard(body: unknown): CardFacts {
   };
 }
 
-/** Reads digits from text or a number: undefined when absent, null when invalid. */
+/** Reads digits from a text or a number: undefined if absent, null if invalid. */
 function readDigits(value: unknown, pattern: RegExp): string | undefined | null {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' && typeof value !== 'number') return null;

@@ -21,8 +21,8 @@ export const ENTITY_KINDS = [
 ];
 
 /**
- * Returns the id of a tenant that begins at a time. After a reset it is another one, so that nothing that a client
- * remembers of the deleted tenant, such as the files that were submitted, counts for the new one.
+ * Returns the id of a tenant created at a time. A reset leads to another id, so that facts that a client remembers of the
+ * deleted tenant, such as submitted files, do not count for the new one.
  */
 export function newTenantId(seed: number, start: number): string {
   return uuidOf(seed, NAMESPACE.tenant, Math.floor(start / 2 ** 32), start % 2 ** 32);
@@ -61,10 +61,10 @@ function kind(value: string, displayName: string, count: number, weight: number,
   return { value, displayName, count, weight, id };
 }
 
-/** The default seed. The shipped example file has its tokens. */
+/** The default seed, from which the tokens in the shipped example file are made. */
 export const DEFAULT_SEED = 1;
 
-/** Returns the seed of a tenant's data, by the seed of the first tenant. */
+/** Returns the seed of a tenant's data. `seed` is the seed of the first tenant. */
 export function seedOf(seed: number, tenant: number): number {
   return tenant === 1 ? seed : mix(seed, tenant);
 }
@@ -96,7 +96,7 @@ export function derivedToken(seed: number, job: number, row: number, index: numb
   return uuidFromHex(hex(first, 8) + hex(middle, 6) + hex(check, 8) + hex(second, 8));
 }
 
-/** Returns the origin of a token; undefined for a token that this sandbox never made. */
+/** Returns the origin of a token; undefined for a token that this sandbox did not make. */
 export function originOfToken(seed: number, token: string): CardOrigin | undefined {
   const seeded = seededTokens(seed).get(token);
   return seeded === undefined ? readDerived(seed, token) : { kind: 'seeded', index: seeded };
@@ -125,10 +125,10 @@ const seededTokens = memoized(
     ]),
 );
 
-// A little less than the retention of a day, so that the oldest logs do not vanish at once.
+// Slightly less than the retention of a day, so that the oldest logs do not expire at once.
 const SPREAD_MS = 23.5 * HOUR_MS;
 
-/** Returns the generated logs of the day before a tenant began. Each is computed from its number alone; 0 is the oldest. */
+/** Returns the generated logs of the day before a tenant's start. Each log is computed from its number; 0 is the oldest. */
 export function seededLogs({ seed, at: start, logs: count }: LogOrigin, tenant: string) {
   const people = peopleOf(seed, tenant);
   const slot = SPREAD_MS / Math.max(count, 1);
@@ -143,7 +143,7 @@ export function seededLogs({ seed, at: start, logs: count }: LogOrigin, tenant: 
   return {
     count,
     timeOf,
-    /** Returns the entity type of a log without making the log. */
+    /** Returns the entity type of a log without computing the whole log. */
     entityTypeOf: (number: number): string => kindOf(logHashOf(seed, content(number)))?.value ?? '',
     entityIdOf(number: number): string {
       const hash = logHashOf(seed, content(number));
@@ -154,7 +154,7 @@ export function seededLogs({ seed, at: start, logs: count }: LogOrigin, tenant: 
   };
 }
 
-/** What generated logs depend on, besides the tenant's id. */
+/** The facts from which logs are generated, besides the tenant's id. */
 interface LogOrigin {
   readonly seed: number;
   readonly at: number;
@@ -167,7 +167,7 @@ function peopleOf(seed: number, tenant: string) {
   return { seed, tenant, owner: ownerId(seed), applications };
 }
 
-// Some pairs of logs share a second, and some of these are equal in every field, as at the service.
+// As at the service, some pairs of logs share a second, and some of these pairs are equal in every field.
 function isPaired(seed: number, number: number): boolean {
   return number % 2 === 1 && mix(seed, NAMESPACE.log, number, 2) % 3 === 0;
 }

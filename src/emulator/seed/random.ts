@@ -1,7 +1,7 @@
-// Values made from a seed: each is a hash of the seed and its position, so that any of them can be computed without the
-// others. Not suitable for secrets.
+// Pseudorandom values: each is a hash of a seed and a position, so that any value can be computed without the others. Not
+// suitable for secrets.
 
-/** Mixes 32-bit integers into an unsigned one. Rest parameters would be too slow for millions of calls. */
+/** Mixes 32-bit integers into an unsigned one. Has no rest parameter, which would be too slow for millions of calls. */
 export function mix(a: number, b = 0, c = 0, d = 0, e = 0): number {
   let hash = scramble(0x9e3779b9 ^ scramble(a + 0x85ebca6b));
   hash = scramble(hash ^ scramble(b + 0x85ebca6b));
@@ -10,7 +10,7 @@ export function mix(a: number, b = 0, c = 0, d = 0, e = 0): number {
   return scramble(hash ^ scramble(e + 0x85ebca6b)) >>> 0;
 }
 
-/** Returns a version 4 UUID that depends on the numbers alone. */
+/** Returns a version 4 UUID computed from the numbers. */
 export function uuidOf(seed: number, namespace: number, a = 0, b = 0, c = 0): string {
   const first = mix(seed, namespace, a, b, c);
   const second = mix(first, c, b, a, namespace);
@@ -34,16 +34,16 @@ export function hex(value: number, width: number): string {
 }
 
 /** Returns a function that remembers its result for each argument. */
-export function memoized<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  const made = new Map<Key, Made>();
+export function memoized<Key, Result>(compute: (key: Key) => Result): (key: Key) => Result {
+  const results = new Map<Key, Result>();
   return (key) => {
-    const found = made.get(key) ?? make(key);
-    made.set(key, found);
-    return found;
+    const result = results.get(key) ?? compute(key);
+    results.set(key, result);
+    return result;
   };
 }
 
-/** Namespaces keep the hashes of different kinds of thing apart. */
+/** Numbers that keep the hashes of different kinds of values apart. */
 export const NAMESPACE = {
   tenant: 1,
   user: 2,

@@ -27,7 +27,7 @@ export const NETWORKS: Readonly<Record<string, Network>> = {
   jcb: { directoryServer: 'A000000065', eci: USUAL, dataOnly: '07' },
 };
 
-/** Returns the indicator for an outcome; undefined while there is none. */
+/** Returns the indicator for a status; undefined while a challenge is open. */
 export function eciOf({ eci, dataOnly }: Network, status: AuthenticationStatus): string | undefined {
   if (status === 'challenge' || status === 'decoupled_challenge') return undefined;
   if (status === 'informational') return dataOnly;
@@ -104,9 +104,9 @@ export function yieldsToken({ code, newNumber, newYear }: CardUpdate = {}): bool
 export type TestCard = (typeof TEST_CARDS)[number];
 
 /**
- * The service's published test cards of the Account Updater, in published order, with the networks' reports. A
- * card's position decides its token id: append only. Months have 2 digits and years 4. A network that does not take part
- * is empty; a card without a code has no update, and its row is left out of the result.
+ * The service's published test cards of the Account Updater, in published order, with the reported updates. Append only,
+ * because a card's position decides its token id. Months have 2 digits, years 4. The network is empty if it takes no part in
+ * 3-D Secure. A card without a code has no update, and results leave out its row.
  */
 export const TEST_CARDS = csvCells(updaterCards).map(
   ([number = '', month = '', year = '', network = '', code, newNumber, newMonth, newYear]) => ({
@@ -121,7 +121,7 @@ export const TEST_CARDS = csvCells(updaterCards).map(
   }),
 );
 
-/** The codes of the rows of `MONTH_CARDS` that have one, by row. */
+/** The result codes in `MONTH_CARDS`, by row. */
 const MONTH_CODES: Readonly<Record<number, string>> = {
   6: 'UPD_PAN',
   12: 'WRN_CLOSED_ACCOUNT',
@@ -132,8 +132,8 @@ const MONTH_CODES: Readonly<Record<number, string>> = {
 };
 
 /**
- * The cards of an ordinary month, as positions in `TEST_CARDS`: most have no update, and one in fifty has an error. A
- * card's row decides its token id: append only.
+ * The cards of an ordinary month, as positions in `TEST_CARDS`: most have no update, and one in fifty has an error. Append
+ * only, because a card's row decides its token id.
  */
 export const MONTH_CARDS = Array.from({ length: 50 }, (_, row) =>
   TEST_CARDS.findIndex(({ code }) => code === MONTH_CODES[row]),

@@ -20,9 +20,9 @@ interface Events {
   /** The first line: the origin of generated data. */
   start: {
     readonly seed: number;
-    /** Hex; signs the store's addresses. */
+    /** The key that signs the store's addresses, in hexadecimal. */
     readonly secret: string;
-    /** Generated logs of the day before the start. */
+    /** The number of generated logs of the day before the start. */
     readonly logs: number;
     /** `test` when absent. */
     readonly tenantType?: TenantType;
@@ -32,7 +32,7 @@ interface Events {
     /** UUIDs when absent. */
     readonly jobIds?: JobIds | undefined;
   };
-  /** The sandbox's clock was moved: it is now `offset` ahead of the real one. */
+  /** The sandbox's clock was moved, to `offset` ahead of the real clock. */
   clock: { readonly offset: number };
   job: CreationEvent;
   upload: {
@@ -43,9 +43,9 @@ interface Events {
     readonly pickup: number;
     /** Time from the upload until the result is ready. */
     readonly processing: number;
-    /** The merchant ids that the tenant was given when it was onboarded. */
+    /** The merchant ids of the tenant. */
     readonly merchants?: readonly string[] | undefined;
-    /** Whether every token in the form of a UUID stands for a card. */
+    /** Whether the vault accepts any token in the form of a UUID. */
     readonly acceptTokens?: boolean | undefined;
   };
   /** A request file was processed. */
@@ -64,7 +64,7 @@ interface Events {
     /** The first thousand distinct tokens of the file that the vault knows. */
     readonly used?: readonly string[];
   };
-  /** The tenant was given a name and settings. */
+  /** The tenant got a name and settings. */
   tenant: {
     readonly application: number;
     readonly name: string;
@@ -89,7 +89,7 @@ interface Events {
     readonly operation: string;
     readonly message: string;
   };
-  /** A card token was created. The event contains no card number: the positions in the test cards suffice. */
+  /** A card token was created. The event contains positions among the test cards instead of the card number. */
   token: CreationEvent & {
     readonly firstSix: string;
     readonly lastFour: string;
@@ -133,11 +133,11 @@ interface Events {
     readonly posted?: PostedDevice;
     /** The message extensions of the request. */
     readonly extensions?: readonly MessageExtension[];
-    /** The outcome that was set for it; absent if the card decides. */
+    /** The outcome that was set for this authentication; absent if the card decides. */
     readonly forced?: ForcedOutcome;
     /** Details for the challenge page; the amount includes its currency and is absent when nothing is paid. */
     readonly shown: { readonly merchant: string; readonly amount?: string };
-    /** The exponent is not the one that ISO 4217 gives the currency. The interface names no refusal of that. */
+    /** Set if the exponent differs from the currency's exponent in ISO 4217, which the service is not documented to refuse. */
     readonly otherExponent?: true;
   };
   /** Outcomes of later authentications were set, in the order in which they are tried. */
@@ -150,14 +150,14 @@ interface Events {
   };
 }
 
-/** What an authentication leads to, whatever its card. A member that is absent follows from the card. */
+/** The set outcome of an authentication. Absent members follow from the card. */
 export interface ForcedOutcome {
   /** The final status: after a challenge, the status if the cardholder completes it. */
   readonly status?: FinalStatus;
   readonly reason?: StatusReason;
   /** The challenge that precedes the final status. */
   readonly challenge?: ChallengeType;
-  /** Why the challenge is given up. */
+  /** The reason for giving up the challenge. */
   readonly cancel?: CancelReason;
   readonly whitelist?: WhitelistStatus;
   readonly source?: WhitelistSource;
@@ -171,7 +171,7 @@ export type FinalStatus = Exclude<AuthenticationStatus, 'challenge' | 'decoupled
 export type MessageExtension = NonNullable<AuthenticateRequest['message_extensions']>[number];
 
 export interface CreationEvent {
-  /** Lets the process that wrote the line find what it created. */
+  /** A random value by which the process that wrote the event finds the created entity. */
   readonly nonce: string;
   /** Number of the creating application. */
   readonly application: number;
@@ -191,13 +191,13 @@ export type JournalEvent = {
 /** A line of the journal of one type, or of one of several. */
 export type EventOf<Type extends keyof Events> = Extract<JournalEvent, { readonly type: Type }>;
 
-/** Reads one line; undefined for an incomplete or empty one. */
+/** Reads a line; undefined for an incomplete or empty line. */
 export function readEvent(line: string): JournalEvent | undefined {
   const value = parsedJson(line);
   return isEvent(value) ? value : undefined;
 }
 
-// Unknown types pass: a later version may add some, and applying them does nothing.
+// Accepts unknown types, which a later version may add: applying them does nothing.
 function isEvent(value: unknown): value is JournalEvent {
   return isObject(value) && 'type' in value && typeof value['at'] === 'number';
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { type EventOf, type JournalEvent, readEvent } from './events.ts';
 
-/** The append-only record that processes share: each line is one write to a file opened to append, so none mix. */
+/** The append-only journal that processes share. Each line is one write to a file opened for appending, so lines never mix. */
 export class Journal {
   readonly #path: string;
   #file: { descriptor: number; inode: number; read: number } | undefined;
@@ -12,14 +12,14 @@ export class Journal {
     this.#path = path;
   }
 
-  /** Creates the journal unless it exists: of several processes exactly one succeeds. */
+  /** Creates the journal unless it exists. If several processes try, exactly one succeeds. */
   begin(start: EventOf<'start'>): void {
     const draft = `${this.#path}.${randomUUID()}`;
     fs.writeFileSync(draft, `${JSON.stringify(start)}\n`, { mode: 0o600, flag: 'wx' });
     linkNew(draft, this.#path);
   }
 
-  /** Reads the events since the last read, or all of them (`fresh`) after a reset. Undefined without a journal. */
+  /** Reads the events since the last read, or after a reset all events (`fresh`). Returns undefined without a journal. */
   read(): { fresh: boolean; events: JournalEvent[] } | undefined {
     const inode = fs.statSync(this.#path, { throwIfNoEntry: false })?.ino;
     if (inode === undefined) return undefined;
@@ -52,7 +52,7 @@ export class Journal {
   }
 }
 
-/** Links a complete draft to its name unless that is taken: of several processes exactly one succeeds. */
+/** Links a complete draft to its name, unless the name is taken. */
 function linkNew(draft: string, path: string): void {
   try {
     fs.linkSync(draft, path);
@@ -64,7 +64,7 @@ function linkNew(draft: string, path: string): void {
   }
 }
 
-/** Reads the text from an offset up to the last line end, and returns where that is. */
+/** Reads the text from an offset up to the last line end, and returns the offset of that end. */
 function completeLines(descriptor: number, from: number): { text: string; end: number } {
   const size = fs.fstatSync(descriptor).size;
   if (size <= from) return { text: '', end: from };
@@ -88,7 +88,7 @@ export function statePaths(directory: string) {
   };
 }
 
-/** Creates the directory, for its owner alone. Throws when it contains anything but a sandbox. */
+/** Creates a private state directory. Throws if the directory contains other files than a sandbox's. */
 export function prepareDirectory(paths: StatePaths): void {
   fs.mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
   if (!fs.existsSync(paths.journal) && !fs.readdirSync(paths.directory).every((name) => SANDBOX_FILE.test(name)))
@@ -100,8 +100,8 @@ export function prepareDirectory(paths: StatePaths): void {
 const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|tenants)/;
 
 /**
- * Returns what a directory is: that of a sandbox, of one whose journal does not begin as it should, of something else, or
- * of nothing yet.
+ * Tells whether a directory belongs to a sandbox, belongs to a sandbox whose journal is damaged, contains other files
+ * (`foreign`), or is unused.
  */
 export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreign' | 'unused' {
   const { journal } = statePaths(directory);
@@ -110,7 +110,7 @@ export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreig
   const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
   if (!entries.every(({ name }) => SANDBOX_FILE.test(name))) return 'foreign';
   if (first !== undefined) return 'damaged';
-  // Folders of these names can be anybody's, so that they count as a sandbox's only beside a journal.
+  // Without a journal, folders of these names may be anybody's, unless they are empty.
   const isEmpty = (name: string): boolean => fs.readdirSync(join(directory, name)).length === 0;
   return entries.every((entry) => !entry.isDirectory() || isEmpty(entry.name)) ? 'unused' : 'foreign';
 }
@@ -118,7 +118,7 @@ export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreig
 function firstLine(path: string): string {
   const descriptor = fs.openSync(path, 'r');
   try {
-    const buffer = Buffer.alloc(MOST_START_BYTES);
+    const buffer = Buffer.alloc(MAX_START_BYTES);
     const length = fs.readSync(descriptor, buffer, 0, buffer.length, 0);
     return buffer.toString('utf8', 0, length).split('\n', 1)[0] ?? '';
   } finally {
@@ -126,13 +126,13 @@ function firstLine(path: string): string {
   }
 }
 
-/** More bytes than the first event of a journal has. */
-const MOST_START_BYTES = 4096;
+/** Larger than the first event of a journal. */
+const MAX_START_BYTES = 4096;
 
 /** Deletes all state of a sandbox. Sandboxes that run on the directory start over. */
 export function resetSandbox(directory: string): void {
   const { journal, files, tenants, ledger } = statePaths(directory);
-  // The journal goes last, because it shows that the other files are a sandbox's.
+  // The journal is deleted last, because it shows that the other files are a sandbox's.
   for (const path of [files, tenants, journal]) fs.rmSync(path, { recursive: true, force: true });
   // Running sandboxes keep writing to the same file.
   if (fs.existsSync(ledger)) fs.truncateSync(ledger);

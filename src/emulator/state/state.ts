@@ -20,7 +20,7 @@ export class SandboxState {
   readonly #realNow: () => number;
   #world: World | undefined;
 
-  /** `realNow` is the clock without the sandbox's offset. Throws when the directory was created with other origins. */
+  /** `realNow` is the clock without the sandbox's offset. Throws if the directory was created with other options. */
   constructor(paths: StatePaths, origins: Origins, realNow: () => number) {
     this.#paths = paths;
     this.#journal = new Journal(paths.journal);
@@ -40,7 +40,7 @@ export class SandboxState {
     return this.#realNow() + this.world.clockOffset;
   }
 
-  /** Applies what other processes wrote; after a reset, starts over. */
+  /** Applies the events that other processes wrote. Starts over after a reset. */
   refresh(): World {
     const { fresh, events } = this.#journal.read() ?? this.#begin();
     if (fresh) this.#world = undefined;
@@ -89,7 +89,7 @@ export class SandboxState {
   }
 }
 
-/** Opens the state of a directory for a while. What is recorded reaches every sandbox that runs on it. */
+/** Opens the state of a directory for `use`. Every sandbox that runs on the directory sees the recorded events. */
 export function withState<T>(directory: string, realNow: () => number, use: (state: SandboxState) => T): T {
   const paths = statePaths(directory);
   prepareDirectory(paths);
@@ -101,12 +101,13 @@ export function withState<T>(directory: string, realNow: () => number, use: (sta
   }
 }
 
-/** A move of a sandbox's clock: by some milliseconds, to a time, or back to the machine's. */
+/** A move of a sandbox's clock: by some milliseconds, to a time, or back to the machine's clock. */
 export type ClockMove = { readonly by: number } | { readonly to: number } | 'reset';
 
 /**
- * Moves the clock of every sandbox on a state directory, or only reads it. Uploads expire, jobs finish, logs age and
- * sessions end as if the time had passed. Returns the time before and after, and the offset to the machine's clock.
+ * Moves the clock of every sandbox on a state directory, or without `move` only reads the clock. Uploads expire, jobs finish,
+ * logs age and sessions end as if the time had passed. Returns the time before and after, and the offset to the machine's
+ * clock.
  */
 export function moveClock(directory: string, realNow: () => number, move?: ClockMove) {
   return withState(directory, realNow, (state) => {

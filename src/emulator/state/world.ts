@@ -24,22 +24,23 @@ export interface World {
   readonly sessions: Created<EventOf<'3ds-session'>, Session>;
   /** The authenticated sessions, in the order of their authentications. */
   readonly authenticated: Session[];
-  /** The outcomes that were set for authentications; those set last come first. */
+  /** The outcomes set for authentications, the newest first. */
   outcomes: SetOutcome[];
 }
 
-/** An outcome as it was set, and how many authentications there were before. */
+/** An outcome that was set. */
 export interface SetOutcome {
   readonly text: string;
+  /** The number of authentications before the outcome was set. */
   readonly since: number;
 }
 
-/** Returns a job id that is no UUID. */
+/** Returns a job id that is not a UUID. */
 function plainJobId(uuid: string): string {
   return `job_${uuid.replaceAll('-', '').slice(0, 26).toUpperCase()}`;
 }
 
-/** Makes the world of a journal that contains only its first line. */
+/** Creates the state for a journal that contains only its first event. */
 export function newWorld(start: EventOf<'start'>): World {
   return {
     start,
@@ -62,16 +63,17 @@ export function newWorld(start: EventOf<'start'>): World {
   };
 }
 
+/** An entity that an event created, such as a job. */
 export interface Entity<Event extends CreationEvent> {
-  /** Counted from 1 in the order of the journal. */
+  /** The number of the entity, counted from 1 in the order of the journal. */
   readonly number: number;
   readonly id: string;
   readonly created: Event;
 }
 
-/** An Account Updater job. Its status depends on the time as well. */
+/** An Account Updater job. Its status also depends on the time. */
 export interface Job extends Entity<EventOf<'job'>> {
-  /** The number of uploaded request files; the last one counts. */
+  /** The number of uploaded request files. The last file counts. */
   uploads: number;
   upload?: EventOf<'upload'>;
   /** The result of the last upload. */
@@ -88,6 +90,7 @@ export interface Session extends Entity<EventOf<'3ds-session'>> {
   readonly answers: EventOf<'3ds-challenge'>[];
 }
 
+/** Applies an event to the state. */
 export function apply(world: World, event: JournalEvent): void {
   switch (event.type) {
     case 'start':
@@ -146,8 +149,8 @@ class Created<Event extends CreationEvent, Item extends Entity<Event>> {
     this.#itemOf = itemOf;
   }
 
-  // The id depends on the position in the journal, so that all processes compute the same one, and on the time of the
-  // start, so that no old id returns after a reset.
+  // The id depends on the position in the journal, so that all processes compute the same id, and on the time of the start, so
+  // that ids differ after a reset.
   add(created: Event): void {
     const { seed, at } = this.#start;
     const number = this.all.length + 1;
@@ -169,8 +172,8 @@ class Created<Event extends CreationEvent, Item extends Entity<Event>> {
   }
 }
 
-// Two processes may write lines out of order by up to this time, which a list that is newest first must not show. A
-// larger step means that the clock was set back.
+// Two processes may write events out of order by up to this time; a list of logs must not show that. A larger step back means
+// that the clock was set back.
 const MAX_REORDER_MS = 5000;
 
 function addAudit(world: World, event: EventOf<'audit'>): void {
@@ -219,7 +222,7 @@ export function isAccepted(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** A job's status at a time. `removed`: no request file was uploaded within the hour. */
+/** Returns a job's status at a time. `removed` means that no request file was uploaded within an hour. */
 export function jobStatus(job: Job, now: number): JobStatus | 'removed' {
   if (job.upload === undefined) return now < uploadDeadline(job) ? 'pending' : 'removed';
   const age = now - job.upload.at;
@@ -237,10 +240,10 @@ export function uploadDeadline({ created }: Job): number {
   return created.at + UPLOAD_LIFE_MS;
 }
 
-// The interface says that a session expires, but not when.
+// The service's documentation says that a session expires, but not when.
 const SESSION_LIFE_MS = HOUR_MS;
 
-/** Returns when a session expires: not before the time limit of its decoupled challenge. */
+/** Returns the time at which a session expires: not before the time limit of its decoupled challenge. */
 export function sessionExpiry({ created, authentication }: Session): number {
   const { at = 0, decoupledLimit = 0 } = authentication ?? {};
   return Math.max(created.at + SESSION_LIFE_MS, at + decoupledLimit);

@@ -6,7 +6,7 @@ import { StoreRefusal } from './responses.ts';
 
 const DRAFT_ENDING = '.draft';
 
-// Long enough that no upload of a live process is removed.
+// Drafts older than this belong to no running upload.
 const STALE_MS = 2 * HOUR_MS;
 
 export type StoreFiles = ReturnType<typeof storeFiles>;
@@ -19,13 +19,13 @@ export function storeFiles(directory: string) {
       const area = object.includes('/results/') ? 'result' : 'request';
       return join(directory, `${area}-${basename(object)}`);
     },
-    /** A path for an incomplete file. */
+    /** Returns the path for a new draft. */
     draft(): string {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       return join(directory, `${randomUUID()}${DRAFT_ENDING}`);
     },
     discard: (draft: string): void => rmSync(draft, { force: true }),
-    /** Removes drafts that killed processes left. `now` is the file system's time. */
+    /** Removes drafts of killed processes. `now` is the file system's time. */
     sweep(now: number): void {
       for (const name of readdirSync(directory)) {
         const path = join(directory, name);
@@ -44,7 +44,7 @@ export function resultObject(job: string): string {
   return `/store/results/${job}.csv`;
 }
 
-/** Returns the job of an object; undefined for a path that names none. */
+/** Returns the job of an object; undefined for any other path. */
 export function jobOfObject(path: string): string | undefined {
   return /^\/store\/(?:requests|results)\/([0-9a-f-]{36}|job_[0-9A-F]{26})\.csv$/.exec(path)?.[1];
 }

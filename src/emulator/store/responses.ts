@@ -6,11 +6,11 @@ import { textResponse } from '../problem.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Ends a request to the store with an error body as object stores write it. */
+/** Thrown to end a request with the XML error of an object store. */
 export class StoreRefusal extends Error {
   readonly status: number;
   readonly code: string;
-  /** Further elements. Real stores echo signatures here, which clients must not show. */
+  /** Further elements of the error. As in real stores, they may contain signatures, which clients must not show. */
   readonly details: Texts;
   readonly headers: Texts;
 
@@ -23,7 +23,7 @@ export class StoreRefusal extends Error {
   }
 }
 
-/** Returns the response to an error; any error but a refusal is a failure of the sandbox. */
+/** Returns the response to an error. Any error but a `StoreRefusal` is a failure of the sandbox. */
 export function refusalResponse(error: unknown, request: Request): Response {
   const refusal = error instanceof StoreRefusal ? error : FAILURE;
   const { code, message, details, headers, status } = refusal;
@@ -86,7 +86,7 @@ export interface SentFile {
   readonly modified: number;
 }
 
-/** Responds with a file, or with the range that the request names. HEAD has no body. */
+/** Responds with a file, or with the requested range. */
 export function fileResponse({ headers, method }: Request, file: SentFile): Response {
   const { path, bytes, type, etag, modified } = file;
   const range = bytes === 0 ? undefined : readRange(headers.get('range') ?? undefined, bytes);
@@ -112,7 +112,7 @@ export function fileResponse({ headers, method }: Request, file: SentFile): Resp
   });
 }
 
-/** Reads a Range header. Undefined for the whole file: without the header, for a malformed one, or for several. */
+/** Reads a Range header. Returns undefined for the whole file: without a header, or if it is malformed or has several ranges. */
 export function readRange(header: string | undefined, size: number) {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '' && to === '') return undefined;

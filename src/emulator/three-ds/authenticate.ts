@@ -13,8 +13,8 @@ import { forcedOutcome } from './forced-outcome.ts';
 import { decidesOutcome } from './outcome.ts';
 
 /**
- * Authenticates a session by a request's body. Throws a 400 with every violation, a 409 for a session that was
- * authenticated before, a 424 or 500 where the card's scenario is such an error: those leave the session as it was.
+ * Authenticates a session with a request's body. Throws a 400 with every violation, a 409 for a session that was
+ * authenticated before, and a 424 or 500 if the card's scenario is this error, which does not change the session.
  */
 export async function authenticate(call: Call, session: Session): Promise<EventOf<'3ds-authentication'>> {
   const { service, key, now, json } = call;
@@ -50,7 +50,7 @@ export async function authenticate(call: Call, session: Session): Promise<EventO
 // The protocol allows seven days.
 const MAX_DECOUPLED_MINUTES = 10_080;
 
-/** Reads the device details of a body. The interface documents these members only in responses. */
+/** Reads the device details of a body. These members are documented only for responses. */
 export function postedDevice(body: unknown): PostedDevice | undefined {
   const device = ownValue(body, ['device']);
   const info = ownValue(body, ['device_info']);
@@ -71,10 +71,10 @@ function failure(breaks: 'directory-server' | '3ds-server'): HTTPException {
   return problem(424, 'Create a new session to try again.', { members: { error: { error } } });
 }
 
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 
 function shownOf({ merchant_info, requestor_info, purchase_info }: AuthenticateRequest) {
-  const merchant = (merchant_info?.name ?? requestor_info.name).slice(0, LONGEST_NAME);
+  const merchant = (merchant_info?.name ?? requestor_info.name).slice(0, MAX_NAME_LENGTH);
   const { amount, exponent = '0', currency = '' } = purchase_info ?? {};
   return amount === undefined ? { merchant } : { merchant, amount: amountText(amount, Number(exponent), currency) };
 }
@@ -84,7 +84,7 @@ function hasOtherExponent({ purchase_info: { currency = '', exponent } = {} }: A
   return units !== undefined && exponent !== undefined && Number(exponent) !== units;
 }
 
-/** Checks the body of an authenticate request: a 400 names every violation. Unknown members are ignored. */
+/** Checks the body of an authenticate request, without unknown members. Throws a 400 with every violation. */
 function checkAuthenticate(body: unknown, sessionType: SessionType): AuthenticateRequest {
   const list = ownValue(body, ['message_extensions']);
   if (Array.isArray(list) && list.length > MAX_EXTENSIONS)

@@ -14,7 +14,7 @@ interface OutcomeRule {
   readonly matches: (session: Session) => boolean;
 }
 
-/** Chooses the outcome of a session's authentication: the first one, in order, that applies to it. */
+/** Chooses the outcome of a session's authentication: the first outcome, in order, that applies to the session. */
 export function forcedOutcome(world: World, outcomes: readonly SetOutcome[], session: Session) {
   for (const [index, { text, since }] of outcomes.entries()) {
     const { outcome, occasion, matches } = readOutcome(text);
@@ -25,9 +25,9 @@ export function forcedOutcome(world: World, outcomes: readonly SetOutcome[], ses
   return undefined;
 }
 
-/** Counts the authentications since an outcome was set that it matches, whether or not it applied to them. */
+/** Counts the authentications that an outcome matches, since the outcome was set, even if it did not apply to them. */
 export function authenticationsOf({ authenticated }: World, { text, since }: SetOutcome): number {
-  // After a reset there are fewer authentications than there were when the outcome was set.
+  // A reset deleted the authentications that came before the outcome.
   const later = authenticated.slice(since > authenticated.length ? 0 : since);
   return later.filter(readOutcome(text).matches).length;
 }
@@ -43,7 +43,7 @@ export const readOutcome = memoized((text: string): OutcomeRule => {
   return { outcome: readEffects(effects), occasion: readOccasion(when), matches: readTarget(which) };
 });
 
-/** Parses outcomes, separated by newlines or semicolons. Throws a `FaultSyntaxError` that names one by its number. */
+/** Parses outcomes, separated by newlines or semicolons. Throws a `FaultSyntaxError` with the number of the outcome. */
 export function splitOutcomes(text: string): string[] {
   const items = itemsIn(text);
   readEach('outcome', items, readOutcome);
@@ -67,7 +67,7 @@ function readEffects(text: string): ForcedOutcome {
 
 type Words = Omit<ForcedOutcome, 'status'> & { readonly status?: AuthenticationStatus };
 
-// An open challenge has no other form than a challenge of the usual type that nobody has completed yet.
+// The status `challenge` means a challenge of the usual type that nobody has completed yet.
 function withChallenge({ status, ...outcome }: Words): ForcedOutcome {
   if (status === 'challenge') return { challenge: 'dynamic', ...outcome };
   if (status === 'decoupled_challenge') return { ...outcome, challenge: 'decoupled' };
@@ -76,7 +76,7 @@ function withChallenge({ status, ...outcome }: Words): ForcedOutcome {
 
 const AUTHENTICATE = /^(?:|authenticate|(?:\*|POST) \/3ds\/sessions\/(\*|[\w-]+)\/authenticate)$/;
 
-/** Parses the target: every authentication, those of one session, or those of a card. */
+/** Parses the target: all authentications, or the authentications of a session or card. */
 function readTarget(text = ''): OutcomeRule['matches'] {
   const endpoint = AUTHENTICATE.exec(text);
   if (endpoint !== null) return ofSession(endpoint[1] ?? '*');

@@ -48,9 +48,11 @@ export function authenticationOutcomeOf(
   return challenged(scenario.challenge, ending(scenario.ends), { age, answers });
 }
 
-/** What happened in a challenge: its age in milliseconds, and the cardholder's answers in time. */
+/** The course of a challenge. */
 interface Course {
+  /** The time since the authentication, in milliseconds. */
   readonly age: number;
+  /** The cardholder's answers before the time limit. */
   readonly answers: readonly EventOf<'3ds-challenge'>['answer'][];
 }
 
@@ -58,7 +60,7 @@ function answersOf({ answers }: Session, { at: begin }: EventOf<'3ds-authenticat
   return answers.filter(({ at }) => at < begin + CHALLENGE_LIFE_MS).map(({ answer }) => answer);
 }
 
-/** Whether an outcome decides the status, and not only members beside it. */
+/** Whether an outcome decides the status, and not only other members such as the ECI. */
 export function decidesOutcome({ status, reason, challenge, cancel }: ForcedOutcome): boolean {
   return [status, reason, challenge, cancel].some((part) => part !== undefined);
 }
@@ -83,7 +85,7 @@ function finalStatusOf({ reason, cancel }: ForcedOutcome, { ends }: Scenario): F
   return cancel === undefined ? ends : 'failed';
 }
 
-/** The status reason that accompanies a cancel reason. */
+/** The status reason for each cancel reason. */
 const CANCEL_REASONS: Readonly<Partial<Record<CancelReason, StatusReason>>> = {
   'cardholder-canceled': 'authentication-attempted-but-not-performed',
   'requestor-canceled': 'authentication-attempted-but-not-performed',
@@ -93,7 +95,7 @@ const CANCEL_REASONS: Readonly<Partial<Record<CancelReason, StatusReason>>> = {
   error: 'acs-technical-issue',
 };
 
-// With this preference the issuer is informed and decides nothing.
+// With the preference for data sharing only, the issuer is informed and does not decide.
 function frictionless({ ends }: Scenario, { preference }: EventOf<'3ds-authentication'>): AuthenticationOutcome {
   if (ends === 'successful' && preference === 'no-challenge-data-sharing-only') return { status: 'informational' };
   return ending(ends);
@@ -104,7 +106,7 @@ function decoupled(end: AuthenticationOutcome, age: number): AuthenticationOutco
   return { ...end, challenge: { type: 'decoupled', attempts: 1 } };
 }
 
-/** Computes a challenge that ends with the first answer, whatever it is, or after a moment without one. */
+/** Computes a challenge that is canceled at the first answer, or after a moment without an answer. */
 function canceled(type: ChallengeType, end: AuthenticationOutcome, { age, answers }: Course): AuthenticationOutcome {
   const challenge = { type, attempts: 0 };
   if (answers.length > 0 || age >= UNATTENDED_MS) return { ...end, challenge };

@@ -3,8 +3,8 @@ import type { World } from '../state/world.ts';
 import { authenticationsOf } from './forced-outcome.ts';
 
 /**
- * Sets outcomes of 3-D Secure authentications for every sandbox on a state directory, clears them first if requested, and
- * returns those that are set now, each with the number of authentications that it matched.
+ * Sets outcomes of 3-D Secure authentications for every sandbox on a state directory; with `clear`, removes earlier ones first.
+ * Returns all set outcomes, each with the number of authentications that it matched.
  */
 export function setOutcomes(directory: string, realNow: () => number, texts: readonly string[], clear = false) {
   return withState(directory, realNow, (state) => {
@@ -14,7 +14,7 @@ export function setOutcomes(directory: string, realNow: () => number, texts: rea
   });
 }
 
-/** Lists the outcomes that were set while the sandbox existed, in the order in which they are tried. */
+/** Lists the set outcomes, in the order in which they are tried. */
 export function listOutcomes(world: World) {
   return world.outcomes.map((set) => ({ outcome: set.text, matched: authenticationsOf(world, set) }));
 }

@@ -61,12 +61,12 @@ export function sessionView(service: Service, session: Session, now: number): Th
   };
 }
 
-// Whether the issuer requests the browser's details before the authentication.
+// Tells whether the issuer requests the browser's details before the authentication.
 function needsMethod({ created }: Session): boolean {
   return scenarioOf(created.scenario).withoutMethod !== true;
 }
 
-// The device as requests described it, or else as the method page saw it in the headers of the browser.
+// Returns the device that requests described, else the browser that visited the method page.
 function deviceView({ created, visit, authentication }: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
   const posted = { ...created.posted, ...authentication?.posted };
   if (Object.keys(posted).length > 0) return posted;
@@ -111,13 +111,13 @@ export interface Authenticated {
   readonly now: number;
 }
 
-/** Whether an authentication shows in no response, because its challenge is open. */
+/** Whether responses leave out an authentication because its challenge is open. */
 export function isHidden({ service, session, authentication, now }: Authenticated): boolean {
   const { status } = authenticationOutcomeOf(session, authentication, now);
   return service.options.hideOpenChallenges === true && (status === 'challenge' || status === 'decoupled_challenge');
 }
 
-/** Makes the response to authenticate. Fields that do not apply are absent. */
+/** Returns the response to `authenticate`, without fields that do not apply. */
 export function resultView(authenticated: Authenticated): AuthenticationResult {
   const { session, authentication, now } = authenticated;
   const outcome = authenticationOutcomeOf(session, authentication, now);
@@ -151,7 +151,7 @@ export function challengeResultView(authenticated: Authenticated): ChallengeResu
   });
 }
 
-/** Makes the outcome as part of a session. */
+/** Returns the authentication as a part of its session. */
 function authenticationView(authenticated: Authenticated): Authentication {
   const { session, authentication, now } = authenticated;
   const { status, reason, cancelReason } = authenticationOutcomeOf(session, authentication, now);
@@ -174,7 +174,7 @@ function authenticationView(authenticated: Authenticated): Authentication {
   });
 }
 
-/** Makes the members that name a session's token. A deprecated name is returned where it was used. */
+/** Returns the members that name a session's token. A deprecated name is returned only if the request used it. */
 function tokenNames({ created: { named, token } }: Session): Record<string, string> {
   if (named === 'token_intent_id') return { token_intent_id: token };
   return { token_id: token, ...(named === 'pan' && { pan_token_id: token }) };

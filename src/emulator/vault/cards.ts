@@ -14,8 +14,8 @@ import {
 } from '../seed/test-cards.ts';
 
 /**
- * Returns the card tokens of a sandbox with this seed, one for each test card, with what an Account Updater job reports.
- * The network is empty if it takes no part; the code is empty if the result leaves the row out.
+ * Returns the card tokens of a sandbox with this seed, one for each test card, with the result of an Account Updater job. The
+ * network is empty if it takes no part; the code is empty if results leave out the row.
  */
 export function sandboxCards(seed: number = DEFAULT_SEED) {
   return TEST_CARDS.map((card, index) => ({
@@ -29,7 +29,7 @@ export function sandboxCards(seed: number = DEFAULT_SEED) {
   }));
 }
 
-/** Makes a request file that leads to every result code: a row for each test card, and one with an unknown token. */
+/** Returns a request file that leads to every result code: a row for each test card, and a row with an unknown token. */
 export function exampleRequestFile(seed: number = DEFAULT_SEED): string {
   const rows = sandboxCards(seed).map(
     ({ token, expiration_year, expiration_month }) => `${token},${expiration_year.slice(2)},${expiration_month},`,
@@ -79,7 +79,7 @@ export interface Card {
   readonly refreshed: boolean;
 }
 
-/** Finds the card behind a token at a time. A token that a job creates exists from the job's completion. */
+/** Finds the card behind a token at a time. A token that a job creates exists once the job is completed. */
 export function findCard(world: World, token: string, at: number): Card | undefined {
   const { seed } = world.start;
   const origin = originOfToken(seed, token);
@@ -99,7 +99,7 @@ export function findIntentCard(world: World, intent: string): Card | undefined {
   return index === undefined ? undefined : threeDsCard(index);
 }
 
-/** Finds a number among the test cards of each feature. */
+/** Returns the positions of a number among the test cards of each feature. */
 export function positionsOfNumber(number: string): { updaterCard?: number; threeDsCard?: number } {
   const updaterCard = TEST_CARDS.findIndex((card) => card.number === number);
   const threeDsCard = THREE_DS_CARDS.findIndex((card) => card.number === number);

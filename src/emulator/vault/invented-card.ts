@@ -5,8 +5,8 @@ import { ORDINARY, TEST_CARDS } from '../seed/test-cards.ts';
 import type { Card } from './cards.ts';
 
 /**
- * Returns a card for a token that the vault does not know, with an outcome that depends on the seed and the token alone.
- * Undefined for a token that is no UUID. `at` is the time of the upload, which new expirations follow.
+ * Returns a card for a token that the vault does not know, with an outcome that depends only on the seed and the token.
+ * Returns undefined for a token that is not a UUID. `at` is the time of the upload; new expirations are later.
  */
 export function inventedCard(seed: number, token: string, at: number): Card | undefined {
   if (!UUID.test(token)) return undefined;
@@ -27,8 +27,8 @@ export function inventedCard(seed: number, token: string, at: number): Card | un
 }
 
 /**
- * Returns the new token for an invented card. It is no UUID, so that nobody takes it for a token of the service. A letter in
- * its middle keeps it from looking like a card number.
+ * Returns the new token for an invented card. The token is not a UUID, so that nobody takes it for a token of the service, and
+ * has a letter in its middle, so that it never looks like a card number.
  */
 export function inventedToken(seed: number, token: string): string {
   const first = cardHashOf(seed, token, 1);
@@ -42,19 +42,19 @@ function cardHashOf(seed: number, token: string, number = 0): number {
   return mix(mix(seed, NAMESPACE.inventedCard, number), word(0), word(8), word(16), word(24));
 }
 
-/** The test cards with one kind of code. The merchant of a row, not its card, decides `ERR_INVALID_CONFIG`. */
+/** Returns the test cards with a kind of code. Leaves out `ERR_INVALID_CONFIG`, which depends on the row's merchant id. */
 function positionsOf(kind: string): number[] {
   return TEST_CARDS.flatMap(({ code }, at) => (code?.startsWith(kind) && code !== 'ERR_INVALID_CONFIG' ? [at] : []));
 }
 
-/** How often cards have each kind of code in a month as it usually is. The others have no update. */
+/** The share of cards with each kind of code in a usual month. All other cards have no update. */
 const SHARES = [
   { share: 0.04, cards: positionsOf('UPD_') },
   { share: 0.015, cards: positionsOf('WRN_') },
   { share: 0.005, cards: positionsOf('ERR_') },
 ];
 
-/** Returns the position in `TEST_CARDS` of the card whose outcome is taken; undefined for no update. */
+/** Returns the position in `TEST_CARDS` of the card whose outcome to use; undefined for no update. */
 function positionOf(hash: number): number | undefined {
   let place = hash / 2 ** 32;
   for (const { share, cards } of SHARES) {

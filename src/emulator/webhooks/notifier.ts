@@ -9,13 +9,13 @@ import { deliveryName, isAccepted, type Job, jobStatus, type World } from '../st
 
 type NotifierOptions = Pick<SandboxOptions, 'webhooks' | 'webhookDuplicates' | 'webhookTimeoutMs'>;
 
-// How often the sandbox's clock is read. Deliveries are due by that clock, which may be moved.
+// How often due deliveries are looked for, in real time. Deliveries are due by the sandbox's clock, which may be moved.
 const TICK_MS = 100;
 
 // The pauses before the second and later attempts, in milliseconds of the sandbox's clock.
 const RETRY_DELAYS_MS: readonly number[] = [1000, 5000, 30_000, 120_000];
 
-/** Delivers a directory's events to webhooks, whichever process caused them; retries, also in a later process. */
+/** Delivers the events of all processes on a directory to webhooks, with retries, which a later process continues. */
 export class Notifier {
   readonly #service: Service;
   readonly #ledger: Ledger;
@@ -47,7 +47,7 @@ export class Notifier {
     try {
       await this.#deliverDue();
     } catch {
-      // A state directory that was removed fails again at the next tick.
+      // The state directory may have been removed. The next tick tries again.
     } finally {
       this.#checking = false;
     }
@@ -60,7 +60,7 @@ export class Notifier {
     await processing.settle(jobs.all, now).catch(() => undefined);
     const events = eventsUntil(state.world, now);
     for (const url of this.#urls) {
-      // An address is unknown here only after a reset; it then receives all events since the reset.
+      // After a reset an address is unknown again, and receives all events since the reset.
       const since = this.#register(url, state.world.start.at);
       for (const event of events) if (event.at >= since) this.#deliverIfDue(url, event, now);
     }
@@ -108,7 +108,7 @@ export class Notifier {
   }
 }
 
-/** An event with its time. It has the same id in every process. */
+/** An event and its time. The event has the same id in every process. */
 interface TimedEvent {
   readonly at: number;
   readonly body: WebhookDelivery['event'];
@@ -130,7 +130,7 @@ interface EventFacts {
   readonly topic: 'account-updater.job' | 'tenant';
   readonly kind: keyof typeof KINDS;
   readonly at: number;
-  /** Distinguishes events of one kind. */
+  /** The number that distinguishes events of the same kind. */
   readonly number: number;
   readonly repeat?: number;
   readonly data: WebhookDelivery['event']['data'];
@@ -152,7 +152,7 @@ function tenantEvent(world: World, at: number, kind: 'updated' | 'deleted', numb
   return timedEvent(world, { topic: 'tenant', kind, at, number, data });
 }
 
-// The id includes the time of the start, so that no old id returns after a reset.
+// The id depends on the time of the start, so that ids differ after a reset.
 function timedEvent({ start, tenantId }: World, { topic, kind, at, number, repeat = 0, data }: EventFacts): TimedEvent {
   const id = (namespace: number): string =>
     uuidOf(start.seed, namespace, start.at % 2 ** 32, KINDS[kind] * 2 ** 20 + repeat, number);
@@ -167,13 +167,13 @@ function timedEvent({ start, tenantId }: World, { topic, kind, at, number, repea
   return { at, body };
 }
 
-/** Whether a webhook may have this address: loopback, without encryption. */
+/** Whether an address is allowed for a webhook: http on loopback. */
 export function isWebhookAddress(text: string): boolean {
   const url = readAddress(text);
   return url?.protocol === 'http:' && isLoopback(url);
 }
 
-/** Posts JSON and resolves to the status (0 without a timely response) and the bytes received. Never rejects. */
+/** Posts JSON. Resolves to the status (0 without a response in time) and the number of received bytes. Never rejects. */
 function post(url: string, body: string, timeoutMs: number, signal: AbortSignal) {
   return new Promise<{ status: number; received: number }>((resolve) => {
     const headers = {

@@ -8,7 +8,7 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ClockMove } from '../../emulator/state/state.ts';
 import { directoryFrom, directoryParameter } from '../server-options.ts';
 
-/** The sandbox's time before and after a move, and its offset to the machine's clock. */
+/** The sandbox's time before and after a move, and the offset to the machine's clock. */
 const sandboxClockView: View = {
   name: 'clock',
   fields: ['before', 'after', 'ahead_seconds'],

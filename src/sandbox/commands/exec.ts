@@ -14,12 +14,12 @@ import type { RunningSandbox } from '../../emulator/running-sandbox.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from '../server-options.ts';
 
-const COMPARE: Readonly<Record<Expectation['operator'], (seen: number, wanted: number) => boolean>> = {
-  '>=': (seen, wanted) => seen >= wanted,
-  '<=': (seen, wanted) => seen <= wanted,
-  '=': (seen, wanted) => seen === wanted,
-  '>': (seen, wanted) => seen > wanted,
-  '<': (seen, wanted) => seen < wanted,
+const COMPARE: Readonly<Record<Expectation['operator'], (calls: number, expected: number) => boolean>> = {
+  '>=': (calls, expected) => calls >= expected,
+  '<=': (calls, expected) => calls <= expected,
+  '=': (calls, expected) => calls === expected,
+  '>': (calls, expected) => calls > expected,
+  '<': (calls, expected) => calls < expected,
 };
 
 export const exec = defineCommand({
@@ -35,7 +35,7 @@ export const exec = defineCommand({
     [126, 'the command cannot be executed'],
     [127, 'the command was not found'],
   ],
-  // The command uses the sandbox, whatever the environment names.
+  // Any profile in the environment is accepted, since the command uses the sandbox.
   newProfile: true,
   parameters: {
     command: rest('<command...>', 'what to run; put it after --'),
@@ -51,7 +51,7 @@ export const exec = defineCommand({
     const code = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
     const calls = sandbox.ledger().filter(({ event }) => event === undefined);
     context.notices.note(summary(calls));
-    // The child's code would be that of the signal that ended it.
+    // After a time limit, the child's exit code would be that of a signal.
     if (isSvcError(context.signal.reason, 'timeout')) throw context.signal.reason;
     const wrong = unmet(
       input,
@@ -68,7 +68,7 @@ export const exec = defineCommand({
 
 type Calls = readonly { readonly method: string; readonly path: string }[];
 
-/** Checks the paths of expectations before anything is started. */
+/** Checks the paths of expectations before the sandbox starts. @returns the function that counts calls */
 async function counter(expected: readonly string[]): Promise<(calls: Calls) => CountCalls> {
   const { matchesCall, readCallPattern } = await import('../../emulator/faults/fault.ts');
   if (expected.some((call) => readCallPattern(call) === undefined))
@@ -86,7 +86,7 @@ async function stateDirectory(context: Context, given: string | undefined): Prom
   return directory;
 }
 
-/** Exit codes of a shell for a command that it does not find, or may not run. */
+/** A shell's exit codes for a command that was not found, or may not be executed. */
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
@@ -105,7 +105,7 @@ async function runChild({ system, notices, signal }: Context, words: readonly st
   const end = (): void => child && endChild(child, signal.reason, [0, 1, 2].some(isatty));
   signal.addEventListener('abort', end, { once: true });
   try {
-    // A name or arguments that are too long fail here, all else later.
+    // Throws for a name or arguments that are too long. Other failures come as events.
     const started = startProgram(words, system.env, added);
     child = started;
     return await new Promise<number>((resolve, reject) => {
@@ -126,13 +126,13 @@ async function runChild({ system, notices, signal }: Context, words: readonly st
 
 function endChild(child: ChildProcess, reason: unknown, onTerminal: boolean): void {
   const name = isSvcError(reason) ? reason.code : '';
-  // Ctrl-C on a terminal reaches the child directly; a second signal would make many programs quit at once.
+  // Ctrl-C on a terminal reaches the child directly. A second signal would make many programs quit without cleanup.
   if (name === 'interrupted' && onTerminal) return;
   child.kill(ownMember(SIGNALS, name) ?? 'SIGTERM');
   if (name === 'timeout') setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref();
 }
 
-/** Returns variables that lead a command to the sandbox, and clears those that lead elsewhere. */
+/** Returns the variables that direct a command to the sandbox. */
 function sandboxVariables(env: Environment, { url, keys }: RunningSandbox): Environment {
   const [management, privateKey] = keys;
   if (management === undefined || privateKey === undefined) throw new SvcError('bug', 'the sandbox has no keys');
@@ -140,9 +140,9 @@ function sandboxVariables(env: Environment, { url, keys }: RunningSandbox): Envi
   const proxied = Object.keys(env).some((name) => /^(https?|all)_proxy$/i.test(name));
   const without = [env['NO_PROXY'] ?? env['no_proxy'] ?? '', ...direct].filter(Boolean).join(',');
   return {
-    // The current profile may be the embedded sandbox, which is another one.
+    // The current profile may be the embedded sandbox, which would not use SVC_BASE_URL.
     SVC_PROFILE: DEFAULT_PROFILE,
-    // An unset variable would leave the ledger of the stored profile, which other machines share.
+    // Unset, this would leave the profile's ledger in effect, which other machines share.
     SVC_LEDGER: NO_LEDGER,
     ...(proxied && { NO_PROXY: without, no_proxy: without }),
     SVC_BASE_URL: url,
@@ -158,7 +158,7 @@ export interface Expectation {
   readonly count: number;
 }
 
-/** Reads `GET /logs>=1`, `POST /3ds/**=0`, or `GET /logs` for at least once. Throws `usage`. */
+/** Parses `GET /logs>=1`, `POST /3ds/**=0`, or `GET /logs` for at least one call. @throws SvcError `usage` */
 export function expectation(text: string): Expectation {
   const [, call, operator = '>=', count = '1'] =
     /^((?:\*|[A-Z]+) (?:\*\*|\/[^\s<>=]*))(?:(>=|<=|=|>|<)(\d{1,9}))?$/.exec(text) ?? [];
@@ -167,7 +167,7 @@ export function expectation(text: string): Expectation {
   return { call, operator, count: Number(count) };
 }
 
-/** Reads `10/10s`. Throws `usage`. */
+/** Parses `10/10s`. @throws SvcError `usage` */
 export function rateLimit(text: string) {
   const [, requests, duration = ''] = /^(\d{1,9})\/(\w+)$/.exec(text) ?? [];
   const ms = parseDuration(duration);
@@ -178,16 +178,17 @@ export function rateLimit(text: string) {
 
 export type CountCalls = (call: string) => number;
 
+/** Returns a sentence for each unmet expectation. `times` are the times of all calls, in milliseconds. */
 export function unmet(
   gates: { readonly expect: readonly Expectation[]; readonly maxRate: ReturnType<typeof rateLimit> | undefined },
   times: readonly number[],
   count: CountCalls,
 ): string[] {
-  const missed = gates.expect.flatMap(({ call, operator, count: wanted }) => {
-    const seen = count(call);
-    return COMPARE[operator](seen, wanted)
+  const missed = gates.expect.flatMap(({ call, operator, count: expected }) => {
+    const calls = count(call);
+    return COMPARE[operator](calls, expected)
       ? []
-      : [`${call} called ${seen === 1 ? 'once' : `${seen} times`}, expected ${operator}${wanted}`];
+      : [`${call} called ${calls === 1 ? 'once' : `${calls} times`}, expected ${operator}${expected}`];
   });
   if (gates.maxRate === undefined) return missed;
   const { requests, ms } = gates.maxRate;

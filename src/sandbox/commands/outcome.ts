@@ -4,7 +4,7 @@ import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { View } from '../../cli/output/view.ts';
 import { directoryFrom, directoryParameter, outcomesFrom, outcomeWords } from '../server-options.ts';
 
-/** An outcome that is set, and the number of authentications that it matched since. */
+/** A set outcome, and the number of authentications that it matched. */
 const outcomeView: View = {
   name: 'outcome',
   fields: ['outcome', 'matched'],

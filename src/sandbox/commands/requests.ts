@@ -21,7 +21,7 @@ const requestView: View = {
   ],
 };
 
-// 0 stands for no response.
+// Status 0 means that there was no response.
 function isRefusal(status: unknown): boolean {
   return typeof status === 'number' && (status >= 400 || status === 0);
 }

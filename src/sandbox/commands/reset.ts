@@ -16,7 +16,7 @@ export const reset = defineCommand({
     await context.prompts().confirm(question, 'nothing was reset', again);
     const { resetSandbox } = await import('../../emulator/state/journal.ts');
     resetSandbox(directory);
-    // Jobs that are gone must not count as paid for.
+    // The ledger is deleted too, since rows of deleted jobs must not count as paid for.
     if (path.resolve(directory) === path.resolve(sandboxDirectory(context)))
       fs.rmSync(sandboxLedger(context), { recursive: true, force: true });
     context.notices.success('sandbox reset: it has a new tenant, so that no earlier job or archive belongs to it');

@@ -58,7 +58,7 @@ export const start = defineCommand({
   },
 });
 
-// A server ends by a signal, which is no error, but the exit code names it.
+// Ending a server by a signal is no error, but has the exit code of the signal.
 async function untilEnded({ signal, notices }: Context): Promise<number> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   notices.note('sandbox stopped');

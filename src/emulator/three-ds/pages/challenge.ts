@@ -17,12 +17,12 @@ import {
   visitedSession,
 } from './page.ts';
 
-/** Shows the method page, whose button does what an SDK does invisibly. */
+/** Shows the method page, with a button that posts the form which an SDK posts invisibly. */
 export function showMethod(visit: Visit): Promise<Response> {
   return pageResponse(methodPage(visitedSession(visit, 'method')));
 }
 
-/** Records a browser's details, and makes it post its form to the notification address. */
+/** Records a browser's details, and redirects the browser to post its form to the notification address. */
 export async function collectMethod(visit: Visit): Promise<Response> {
   await readForm(visit);
   const session = visitedSession(visit, 'method');
@@ -32,7 +32,7 @@ export async function collectMethod(visit: Visit): Promise<Response> {
   return redirect(307, notificationAddress(service, session));
 }
 
-/** Records that the method is completed. It needs no key: the form names the session. */
+/** Records that the method is completed. This needs no key, because the form names the session. */
 export async function notifyMethod(visit: Visit): Promise<Response> {
   const { service, id, now } = visit;
   const form = await readForm(visit);
@@ -85,14 +85,14 @@ function namesSession(form: URLSearchParams, session: Session): boolean {
   return isObject(data) && data['threeDSServerTransID'] === session.id;
 }
 
-/** The code that is right on every challenge page. The page shows it. */
+/** The right code on every challenge page, which the page shows. */
 export const RIGHT_CODE = '123456';
 
 export function showChallenge(visit: Visit): Promise<Response> {
   return pageResponse(challengePage(challengedIn(visit)));
 }
 
-/** Accepts a reply to a challenge, and redirects the browser to the page, so that going back posts nothing twice. */
+/** Accepts a reply to a challenge, and redirects the browser to the page, so that "back" does not post the reply again. */
 export async function submitChallenge(visit: Visit): Promise<Response> {
   const form = await readForm(visit);
   const challenged = challengedIn(visit);
@@ -109,12 +109,12 @@ export async function submitChallenge(visit: Visit): Promise<Response> {
 function challengedIn(visit: Visit) {
   const session = visitedSession(visit, 'challenge');
   const { authentication } = session;
-  // Nobody gets the page's address before the authentication.
+  // Only the response to an authentication contains the page's address.
   if (authentication === undefined) throw new Error('a challenge page without a challenge');
   return { session, authentication, outcome: authenticationOutcomeOf(session, authentication, visit.now) };
 }
 
-/** Undefined for a form without a reply. */
+/** Returns the reply in a form; undefined for a form without a reply. */
 function replyIn(form: URLSearchParams, isApp: boolean): EventOf<'3ds-challenge'>['answer'] | undefined {
   const answer = form.get('answer');
   if (answer === 'cancel') return answer;
@@ -125,7 +125,7 @@ function replyIn(form: URLSearchParams, isApp: boolean): EventOf<'3ds-challenge'
   return code === RIGHT_CODE ? 'right-code' : 'wrong-code';
 }
 
-/** `missing` is set when a form was sent without a code. */
+/** Returns the page for the current state of a challenge. `missing` is set after a form without a code. */
 function challengePage(
   { session, authentication: { shown }, outcome }: ReturnType<typeof challengedIn>,
   missing = false,

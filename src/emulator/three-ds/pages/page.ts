@@ -4,7 +4,7 @@ import type { Service } from '../../service.ts';
 import { findSession, type Session } from '../../state/world.ts';
 import { isEqual, sign } from '../../store/files.ts';
 
-/** HTML whose texts are escaped. */
+/** HTML with escaped texts. */
 export type Html = ReturnType<typeof html>;
 
 /** A page of the access control server. */
@@ -14,13 +14,13 @@ export interface Page {
   readonly main: Html;
 }
 
-/** The response that shows a page. It runs no script and loads nothing. */
+/** Returns the response with a page, which runs no script and loads nothing. */
 export async function pageResponse({ status, title, main }: Page): Promise<Response> {
   const headers = { 'content-type': 'text/html; charset=utf-8', ...POLICIES };
   return textResponse(status, String(await documentOf(title, main)), headers);
 }
 
-/** Redirects a browser: with 303 it requests the address, with 307 it posts its form there again. */
+/** Redirects a browser: with 303 to request the address, with 307 to post its form there again. */
 export function redirect(status: 303 | 307, address: string): Response {
   return textResponse(status, '', { location: address, ...POLICIES });
 }
@@ -75,18 +75,18 @@ export function errorPage(error: unknown): Promise<Response> {
   return error instanceof OtherPage ? pageResponse(error.page) : failurePage(500);
 }
 
-/** A page that says only that the request failed. */
+/** Returns a page without a reason for the failure. */
 export function failurePage(status: number): Promise<Response> {
   return pageResponse(plainPage(status, 'That did not work', 'Go back and try again.'));
 }
 
-/** Finds the session of a page's address. Ends the visit if the address is forged or too old. */
+/** Finds the session of a page's address. Throws `OtherPage` if the address is forged or too old. */
 export function visitedSession({ service, id, token, now }: Visit, page: PageName): Session {
   if (!isEqual(token, pageToken(service, page, id))) throw new OtherPage(plainPage(404, ...NO_SUCH_PAGE));
   return liveSession(service, id, now);
 }
 
-/** Finds a session by its id alone. Ends the visit if there is none or it has expired. */
+/** Finds a session by its id. Throws `OtherPage` if the session is unknown or has expired. */
 export function liveSession({ state }: Service, id: string, now: number): Session {
   const session = findSession(state.world, id, now);
   if (session !== undefined && !state.world.deleted) return session;
@@ -115,8 +115,8 @@ export function plainPage(status: number, title: string, text: string): Page {
 export type PageName = 'challenge' | 'method';
 
 /**
- * Returns the address of a session's page, which cannot be guessed, so that a browser needs no key. The secret is in the
- * path, since svc hides queries that look signed. Any process of the directory serves the page.
+ * Returns the address of a session's page. The address cannot be guessed, so that a browser needs no key. The secret is in
+ * the path, since svc hides queries that look signed. Any process of the directory can serve the page.
  */
 export function pageAddress(service: Service, page: PageName, { id }: Session): string {
   return `${service.origin()}/acs/${page}/${id}/${pageToken(service, page, id)}`;
