@@ -3,19 +3,19 @@ import type { System } from './system.ts';
 
 /** Who runs a command. */
 export interface Operator {
-  /** The name of the account, or `uid 65532` where the system has none for it, as in many containers. */
+  /** The name of the account, or `uid 65532` for an account without a name, as in many containers. */
   readonly user: string;
   readonly host: string;
-  /** What USER or LOGNAME says of an account without a name; anybody can set it. */
+  /** The name in USER or LOGNAME, for an account without a name. Anybody can set these variables. */
   readonly claimed?: string | undefined;
 }
 
 const MAX_CHARACTERS = 100;
 
-/** The form of a user name, without digits enough for a card number. */
+/** The form of a user name, with too few digits for a card number. */
 const USER_NAME = /^(?!(?:\D*\d){13})[A-Za-z_][\w.@-]{0,63}$/;
 
-/** Returns who runs a command, by what the system says. */
+/** Returns who runs a command. */
 export function operatorOf({ env, account }: Pick<System, 'env' | 'account'>): Operator {
   const { name, uid } = account?.() ?? {};
   const host = hostname().slice(0, MAX_CHARACTERS);

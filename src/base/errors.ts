@@ -1,9 +1,7 @@
 import { isObject } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
 
-/** Failures and their exit codes. Scripts rely on both the names and the numbers. */
-
-/** Exit codes by failure code. The numbers are part of the command contract (`svc help exit-codes`). */
+/** Exit codes by failure code. Scripts rely on both the names and the numbers (`svc help exit-codes`). */
 export const EXIT_CODES = {
   local: 1,
   output: 1,
@@ -44,13 +42,13 @@ export type ErrorCode = keyof typeof EXIT_CODES;
 
 /** Details of an error beside its message. */
 export interface ErrorDetails {
-  /** What to do next, or whose move it is, in words. A command belongs in `next`. */
+  /** What the user can do next, in words. A command belongs in `next`. */
   readonly hint?: string | undefined;
   /** The command to run next, as the words after `svc`. The error report writes it out. */
   readonly next?: readonly string[] | undefined;
-  /** Further commands to choose from, in the same form. */
+  /** Further commands, in the form of `next`. */
   readonly alternatives?: readonly (readonly string[])[] | undefined;
-  /** HTTP status of the response, if one came. */
+  /** HTTP status of the response, if a response arrived. */
   readonly status?: number | undefined;
   /** The service's id of the request, for a support case. */
   readonly requestId?: string | undefined;
@@ -91,10 +89,7 @@ export class SvcError extends Error {
     this.facts = details.facts;
   }
 
-  /**
-   * Returns this error with changes: named members are replaced, `facts` are added to those it has, and all else is kept.
-   * This error becomes the cause.
-   */
+  /** Returns a changed copy of this error, with this error as its cause. `facts` are added to the existing facts. */
   with({ code = this.code, message = this.message, facts, ...changes }: ErrorChanges): SvcError {
     const { hint, next, alternatives, status, requestId, retryable } = this;
     const allFacts = this.facts === undefined && facts === undefined ? undefined : { ...this.facts, ...facts };
@@ -116,17 +111,17 @@ export class SvcError extends Error {
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'network', 'server', 'pending', 'timeout']);
 
 /**
- * Exit codes of failures by priority: possible costs first, then problems that the operator must fix, then those that
- * may pass without action. After several failures, the command ends with the first of these.
+ * Exit codes of failures by priority: possible costs first, then problems that the operator must fix, then problems that
+ * may pass without action. After several failures, the command ends with the exit code that is first in this list.
  */
 export const FAILURES_BY_WEIGHT: readonly number[] = [9, 12, 4, 3, 2, 6, 13, 5, 1, 8, 7];
 
-/** Whether `error` is a failure of this code. */
+/** Whether `error` is an `SvcError`: of any code, or of one of `codes`. */
 export function isSvcError(error: unknown, ...codes: ErrorCode[]): error is SvcError {
   return error instanceof SvcError && (codes.length === 0 || codes.includes(error.code));
 }
 
-/** Refuses a file of a newer version, whose content this one cannot know. @throws SvcError `config` */
+/** Refuses a file that a newer version of svc wrote. @throws SvcError `config` */
 export function refuseNewer(content: unknown, newest: number, file: string): void {
   const version = isObject(content) ? content['version'] : undefined;
   if (typeof version !== 'number' || version <= newest) return;
@@ -140,7 +135,7 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Returns an error and its chain of causes; a circular chain ends where it began. */
+/** Returns an error and its causes. A circular chain of causes ends before the first repeated error. */
 export function causesOf(error: unknown): Error[] {
   const errors = new Set<Error>();
   for (let at = error; at instanceof Error && !errors.has(at); at = at.cause) errors.add(at);
@@ -148,8 +143,8 @@ export function causesOf(error: unknown): Error[] {
 }
 
 /**
- * Returns the `SvcError` `local` for an error without a code. It is a failure on this machine: of this program, or of what
- * runs it. A message may contain a signed address, which is left out.
+ * Returns the `SvcError` `local` for an unexpected error: a bug, or a failure of this machine. Removes addresses from the
+ * message, because they may be signed.
  */
 export function localFailure(error: unknown): SvcError {
   const memory = memoryFailure(error);
@@ -172,21 +167,21 @@ export function memoryFailure(error: unknown): SvcError | undefined {
   });
 }
 
-/** Tells whether the system failed because a file, or a directory on its path, does not exist. */
+/** Whether the system failed because a file, or a directory on its path, does not exist. */
 export function isAbsent(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
 }
 
 /**
- * Returns the `SvcError` for a file that could not be written: `config` where its file system lacks what this takes, else
- * `local`. An `SvcError` is returned unchanged.
+ * Returns the `SvcError` for a file that could not be written: `config` if the file system lacks a feature that svc needs,
+ * else `local`. Returns an `SvcError` unchanged.
  */
 export function writeFailure(file: string, error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   const code = systemCodeOf(error) ?? 'unknown';
-  const lacking = lackOf(error, code);
-  if (lacking !== undefined)
-    return new SvcError('config', `${file} cannot be written: its file system ${lacking} (${code})`, {
+  const missingFeature = missingFeatureOf(error, code);
+  if (missingFeature !== undefined)
+    return new SvcError('config', `${file} cannot be written: its file system ${missingFeature} (${code})`, {
       hint: 'Choose a directory on another file system; docs/several-machines.md has a table of places that were tried.',
       cause: error,
     });
@@ -197,22 +192,22 @@ export function writeFailure(file: string, error: unknown): SvcError {
 
 const CHECK_DISK = 'See that its disk is in order.';
 
-/** Returns what a code of the system says of a path; undefined for a code that says nothing of one. */
+/** Describes the problem with a path, by the system's error code; undefined for a code that is not about paths. */
 export function pathProblem(code: string): string | undefined {
   return ownMember(PATH_PROBLEMS, code)?.[0];
 }
 
-/** Says what the file system lacks where it refused a call; undefined for any other failure. */
-function lackOf(error: unknown, code: string): string | undefined {
+/** Names the feature that a file system lacks, if this is why a system call failed. */
+function missingFeatureOf(error: unknown, code: string): string | undefined {
   const call = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
-  // Mounts of rclone refuse hard links with EIO, right after they took the file that was to be linked.
+  // rclone mounts refuse hard links with EIO.
   if (call === 'link' && ['EIO', 'EPERM', ...UNSUPPORTED].includes(code)) return 'has no hard links';
   if (!UNSUPPORTED.includes(code)) return undefined;
-  return ownMember(LACKS, String(call)) ?? `does not support ${String(call)}`;
+  return ownMember(MISSING_FEATURES, String(call)) ?? `does not support ${String(call)}`;
 }
 
 const UNSUPPORTED = ['ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
-const LACKS: Readonly<Record<string, string>> = {
+const MISSING_FEATURES: Readonly<Record<string, string>> = {
   chmod: 'cannot set the mode of a file',
   fchmod: 'cannot set the mode of a file',
   copyfile: 'cannot create a file only if its name is free',
@@ -226,7 +221,7 @@ export function wrongSize(file: string, size: number, written: number): SvcError
   });
 }
 
-/** Returns the `SvcError` `local` for a port of this machine on which nothing can listen. */
+/** Returns the `SvcError` `local` for a port of this machine on which svc could not listen. */
 export function listenFailure(error: unknown, host: string, port: number): SvcError {
   const code = systemCodeOf(error) ?? 'unknown reason';
   if (code === 'EADDRINUSE')
@@ -238,13 +233,13 @@ export function listenFailure(error: unknown, host: string, port: number): SvcEr
   });
 }
 
-/** Describes why a file could not be read, in words that follow its name. */
+/** Describes why a file could not be read, in words that follow the file's name. */
 export function readProblem(error: unknown): string {
   const code = systemCodeOf(error) ?? 'unknown';
   return ownMember(READ_PROBLEMS, code) ?? `cannot be read (${code})`;
 }
 
-/** Returns the `SvcError` `local` for a file that could not be read; any error but the system's is returned unchanged. */
+/** Returns the `SvcError` `local` for a file that the system could not read. Returns any other error unchanged. */
 export function readFailure(name: string, error: unknown): unknown {
   if (error instanceof SvcError || systemCodeOf(error) === undefined) return error;
   const hint = 'Check the path and its permissions.';

@@ -1,9 +1,9 @@
-/** Returns what was begun under a name, or begins it. What failed is begun again, because a store may be back by then. */
-export function once<T>(known: Map<string, Promise<T>>, name: string, begin: () => Promise<T>): Promise<T> {
-  const before = known.get(name);
-  if (before) return before;
-  const begun = begin();
-  known.set(name, begun);
-  begun.catch(() => known.delete(name));
-  return begun;
+/** Runs work once per name, and returns the same promise to every caller. Failed work runs again at the next call. */
+export function once<T>(promises: Map<string, Promise<T>>, name: string, work: () => Promise<T>): Promise<T> {
+  const earlier = promises.get(name);
+  if (earlier) return earlier;
+  const promise = work();
+  promises.set(name, promise);
+  promise.catch(() => promises.delete(name));
+  return promise;
 }

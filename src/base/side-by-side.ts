@@ -1,21 +1,21 @@
-/** Works on up to `most` items at a time, and yields the results in the order of the items. */
+/** Works on up to `limit` items at a time, and yields the results in the order of the items. */
 export async function* sideBySide<T, R>(
   items: AsyncIterable<T> | Iterable<T>,
-  most: number,
+  limit: number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {
-  const underWay: Promise<R>[] = [];
+  const running: Promise<R>[] = [];
   try {
     for await (const item of items) {
       const doing = work(item);
-      // When the reader stops early, nobody else handles a rejection.
+      // Nobody else handles a rejection after the reader stops early.
       doing.catch(() => undefined);
-      underWay.push(doing);
-      const first = underWay.length >= most ? underWay.shift() : undefined;
+      running.push(doing);
+      const first = running.length >= limit ? running.shift() : undefined;
       if (first) yield await first;
     }
-    for (let first = underWay.shift(); first; first = underWay.shift()) yield await first;
+    for (let first = running.shift(); first; first = running.shift()) yield await first;
   } finally {
-    await Promise.allSettled(underWay);
+    await Promise.allSettled(running);
   }
 }

@@ -27,7 +27,7 @@ export function isOn(value: string | undefined): boolean {
 }
 
 /**
- * Variables that coding agents set for the commands they run: the one that several share, then those of Claude Code, Codex,
+ * Variables that coding agents set for their commands: a variable of several agents, then the variables of Claude Code, Codex,
  * Cursor and Gemini CLI.
  */
 const AGENT_VARIABLES = ['AI_AGENT', 'CLAUDECODE', 'CODEX_THREAD_ID', 'CURSOR_AGENT', 'GEMINI_CLI'] as const;
@@ -37,7 +37,7 @@ export function isUnderAgent(env: Environment): boolean {
   return AGENT_VARIABLES.some((name) => isOn(env[name]));
 }
 
-/** Whether nobody reads the screen and answers questions, although there may be a terminal. */
+/** Whether svc runs in CI or under an agent, so that nobody answers questions even on a terminal. */
 export function isUnattended(env: Environment): boolean {
   return isOn(env['CI']) || isUnderAgent(env);
 }
@@ -50,23 +50,23 @@ export interface System {
   readonly home: string | undefined;
   readonly cwd: string;
   readonly pid: number;
-  /** Returns the account that runs the process: its name, where the system has one, and its number, where there are numbers. */
+  /** Returns the account that runs the process. The system may lack a name, and Windows has no numbers. */
   account?(): { readonly name?: string | undefined; readonly uid?: number | undefined };
-  /** The name that was typed, if it was the second name of this program: where `svc` may be another one. */
+  /** Set if this program was started by its second name, as on machines where `svc` is another program. */
   readonly program?: 'svc-cli' | undefined;
   /** Node's version, without the leading v. */
   readonly nodeVersion: string;
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** Whether standard output was closed when the process began (`>&-`), so that what is printed is lost. */
+  /** Whether standard output was closed when the process began (`>&-`), so that all output is lost. */
   isOutputClosed?(): boolean;
   readonly clock: Clock;
   /** Aborts with an `SvcError` (`hangup`, `interrupted`, `terminated`) when a signal asks the process to end. */
   readonly signal: AbortSignal;
   /** Configures V8 for requests and long work. Short commands skip this. */
   prepareForWork?(): void;
-  /** Gives the terminal to another program until `over` settles: a second Ctrl-C is meant for that program. */
+  /** Gives the terminal to another program until `over` settles. Ctrl-C is then for that program. */
   yieldTerminal?(over: Promise<unknown>): void;
   /** Whether a process of this machine is alive, for locks. */
   isAlive(pid: number): boolean;
@@ -86,7 +86,7 @@ export interface Clock {
 export const DEFAULT_MAX_WAIT_MS = 90_000;
 
 // A timer over 24.8 days fires at once, so a longer sleep consists of several timers.
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now(), sleep, isBusy };
@@ -100,19 +100,19 @@ function isBusy(): boolean {
 }
 
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS) {
-    const over = setTimeout(Math.min(left, LONGEST_TIMER_MS), undefined, { signal });
-    // Only the signal ends the sleep early, and Node rejects with another error than the signal's reason.
+  for (let left = ms; left > 0; left -= MAX_TIMER_MS) {
+    const over = setTimeout(Math.min(left, MAX_TIMER_MS), undefined, { signal });
+    // Node rejects with its own error instead of the signal's reason.
     await over.catch(() => signal?.throwIfAborted());
   }
 }
 
-/** The name that begins a printed command: the one that was typed, because `svc` may be another program there. */
+/** Returns the first word of printed commands: the name by which this program was started. */
 export function programName({ program }: Pick<System, 'program'>): string {
   return program ?? 'svc';
 }
 
-/** Writes the commands within a text with the name that was typed. Names of files and variables stay. */
+/** Replaces `svc` in the commands of a text by the name of the program. Names of files and variables stay. */
 export function withProgramName(text: string, system: Pick<System, 'program'>): string {
   return text.replaceAll(/(?<![\w./~$-])svc(?= [\w<'"-])/g, programName(system));
 }

@@ -1,6 +1,6 @@
 import type { Clock } from './system.ts';
 
-/** Resolves to the result of work, or to 'over' after `ms`. The work is not canceled. */
+/** Resolves to the result of `work`, or to 'over' after `ms` milliseconds. Does not cancel the work. */
 export async function within<T>(
   work: Promise<T>,
   ms: number,

@@ -5,7 +5,7 @@ import fs from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { isDeepStrictEqual } from 'node:util';
 import { readFailure, SvcError, systemCodeOf, writeFailure } from '../base/errors.ts';
-import { piecesOf, type Waiting as WaitingForPipe } from '../base/files/read.ts';
+import { piecesOf, type WaitOptions as WaitingForPipe } from '../base/files/read.ts';
 import { systemClock } from '../base/system.ts';
 import { headersToForward, headersToKeep, type ReceivedEvent, textIn } from '../client/webhooks/received.ts';
 import { isObject, parsedJson } from '../schema/json-value.ts';
@@ -201,9 +201,9 @@ export async function* readJournal(
 ): AsyncGenerator<JournalLine> {
   let line = 0;
   try {
-    const found = await fs.stat(file);
-    const maxBytes = found.isFile() ? Math.max(0, found.size - from) : undefined;
-    for await (const text of linesIn(piecesOf(file, { from, most: maxBytes, clock, signal }), signal)) {
+    const stats = await fs.stat(file);
+    const maxBytes = stats.isFile() ? Math.max(0, stats.size - from) : undefined;
+    for await (const text of linesIn(piecesOf(file, { from, maxBytes, clock, signal }), signal)) {
       if (text === undefined) throw wrongJournal(`line ${line + 1} of ${file} is longer than any event`);
       line += 1;
       if (text.trim() !== '') yield { line, ...readLine(line === 1 ? text.replace(/^\uFEFF/, '') : text) };

@@ -1,11 +1,11 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 
-// Facts of jobs and their two CSV files. Free of zod, so that an offline check loads nothing for them.
+// The documented facts of Account Updater jobs and their two CSV files. Without zod, so that an offline check starts fast.
 
-/** Columns of a request file, in order. Only `token` needs a value. */
+/** Columns of a request file, in order. Only `token` is required. */
 export const REQUEST_COLUMNS = ['token', 'expiration_year', 'expiration_month', 'merchant_id'] as const;
 
-/** Columns of a result file, in order. Later columns may be added by the service. */
+/** Columns of a result file, in order. The service may add columns at the end. */
 export const RESULT_COLUMNS = [
   'token',
   'expiration_year',
@@ -18,31 +18,31 @@ export const RESULT_COLUMNS = [
 
 export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
 
-/** How long a job waits for its request file before it is removed, in milliseconds. */
+/** How long a job waits for its request file before the service removes the job. */
 export const UPLOAD_LIFE_MS = HOUR_MS;
 
-/** The longest time that a job of a production tenant takes after its upload. */
+/** How long a job of a production tenant takes at most after its upload. */
 export const LONGEST_JOB_MS = 7 * DAY_MS;
 
-/** How long after the end of an upload address bytes may still be under way. A time in whole seconds may be a second early. */
+/** How long an upload may continue after its address has expired. The extra second is for times in whole seconds. */
 export const UNDER_WAY_MS = 15 * MINUTE_MS + 1000;
 
-/** The largest request file, in bytes. The interface says 30 MB; read as the smaller of the two meanings. */
+/** The maximum size of a request file: the documented 30 MB, read as the smaller of the two meanings. */
 export const MAX_REQUEST_FILE_BYTES = 30_000_000;
 
-/** About how many tokens a request file can contain. */
+/** The maximum number of tokens in a request file, approximately. */
 export const MAX_REQUEST_FILE_ROWS = 300_000;
 
-/** The merchant id that a test tenant takes beside an empty one. */
+/** The only merchant id of a test tenant. The merchant id may also be empty. */
 export const SANDBOX_MERCHANT_ID = 'SANDBOX';
 
-/** What the new tokens of a rehearsal begin with. No card has such a token. */
+/** The prefix of the new tokens of a rehearsal. No card has such a token. */
 export const REHEARSAL_PREFIX = 'rehearsal-';
 
-/** What a rehearsal says of itself wherever somebody could take its outcomes for those of the service. */
+/** The warning on every output of a rehearsal, whose outcomes could be mistaken for outcomes of the service. */
 export const REHEARSAL_WARNING = 'REHEARSAL: outcomes are invented';
 
-/** Known result codes. A result file may carry others. */
+/** Known result codes. A result file may contain other codes. */
 export const RESULT_CODES = [
   'UPD_PAN',
   'UPD_EXP_DATE',

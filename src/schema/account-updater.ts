@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import type { JOB_STATUSES } from './account-updater-files.ts';
-import { cursorPageSchema, decisiveText, otherwise, shown, text } from './response.ts';
+import { cursorPageSchema, decisiveText, withFallback, displayed, text } from './response.ts';
 
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 /**
- * An Account Updater job. `upload_url` and `expires_at` are there while it is pending, `download_url` once it
- * is completed. Both addresses are secrets.
+ * An Account Updater job. A pending job has `upload_url` and `expires_at`, a completed job has `download_url`. Both addresses
+ * are secrets.
  */
 export const accountUpdaterJobSchema = z.looseObject({
   id: z.string(),
@@ -16,7 +16,7 @@ export const accountUpdaterJobSchema = z.looseObject({
   created_at: decisiveText,
   expires_at: decisiveText,
   upload_url: decisiveText,
-  errors: shown(z.array(z.string())),
+  errors: displayed(z.array(z.string())),
   download_url: decisiveText,
 });
 export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
@@ -24,7 +24,7 @@ export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
 /** Response of GET /account-updater/jobs as documented, newest job first. */
 export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSchema);
 
-/** A job in a list. Another system may own it, so that no member is required: what is missing is unknown. */
+/** A job in a list. Every member is optional, because a job of another system must not make the list unreadable. */
 const listedJobSchema = z.looseObject({
   id: text,
   tenant_id: text,
@@ -33,21 +33,21 @@ const listedJobSchema = z.looseObject({
   created_at: text,
   expires_at: text,
   upload_url: text,
-  errors: shown(z.array(z.string())),
+  errors: displayed(z.array(z.string())),
   download_url: text,
 });
 export type ListedJob = z.infer<typeof listedJobSchema>;
 
-/** The page that a list is read in: an item that is no object stops nobody, and has no known member. */
-export const listedJobPageSchema = cursorPageSchema(otherwise(listedJobSchema, () => ({})));
+/** A page of a list of jobs. An item that is not an object counts as a job without members. */
+export const listedJobPageSchema = cursorPageSchema(withFallback(listedJobSchema, () => ({})));
 
-/** The event type that the interface names. */
+/** The documented event type. */
 const JOB_COMPLETED = 'account-updater.job.completed';
 
-/** Event types that were seen; a webhook may deliver others. */
+/** Event types seen in practice. A webhook may deliver other types. */
 export const EVENT_TYPES = ['account-updater.job.created', JOB_COMPLETED, 'account-updater.job.failed'] as const;
 
-/** What a webhook delivers. The same event can come twice: `event.id` tells. `delivered_at` serves replay checks. */
+/** The body of a webhook delivery. An event can arrive twice, with the same `event.id`. */
 export const webhookDeliverySchema = z.looseObject({
   event: z.looseObject({
     id: z.string(),

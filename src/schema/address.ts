@@ -3,7 +3,7 @@
 const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 const LOOPBACK = new RegExp(String.raw`^(?:localhost|\[::1\]|127(?:\.${OCTET}){3})$`, 'i');
 
-/** Whether the host of an address is this machine: exactly localhost, 127.0.0.0/8 or [::1]. */
+/** Whether a host is this machine: exactly localhost, 127.0.0.0/8 or [::1]. */
 export function isLoopbackHost(host: string): boolean {
   return LOOPBACK.test(host === '::1' ? '[::1]' : host);
 }
@@ -16,8 +16,8 @@ export interface RequestHeaders {
 }
 
 /**
- * Whether the Host header names this machine or an allowed host. A web page could point its own host name to this
- * machine's address and then read responses, which the Host header reveals.
+ * Whether the Host header names this machine or an allowed host. Any other host may be a web page that points its own host name
+ * to this machine in order to read responses (DNS rebinding).
  */
 export function isForThisMachine({ host = '' }: RequestHeaders, allowed: readonly string[] = []): boolean {
   return isOwnName(host.replace(/:\d{1,5}$/, ''), allowed);
@@ -49,7 +49,7 @@ export function displayHost(url: URL): string {
   return `${url.protocol}//${url.host}`;
 }
 
-/** Parses an address; undefined if invalid. Node's own error would repeat it. */
+/** Parses an address; undefined if invalid. Node's own error would print the address, which may be secret. */
 export function readAddress(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { cursorPageSchema, otherwise, text } from './response.ts';
+import { cursorPageSchema, withFallback, text } from './response.ts';
 
-/** Operations that logs are known to carry; a log may carry others. */
+/** Known operations. A log may have other operations. */
 export const LOG_OPERATIONS = ['create', 'update', 'read', 'delete'] as const;
 
-/** One audit record. No id is promised, and two records may be equal in every field. */
+/** An audit record. Records have no id, and two records may be equal in every field. */
 export const logSchema = z.looseObject({
   tenant_id: text,
   actor_id: text,
@@ -13,7 +13,7 @@ export const logSchema = z.looseObject({
   entity_id: text,
   operation: text,
   message: text,
-  /** ISO 8601; the fraction can be missing or have seven digits. */
+  /** ISO 8601, with a fraction of up to seven digits. */
   created_at: z.string(),
 });
 export type Log = z.infer<typeof logSchema>;
@@ -22,12 +22,12 @@ export type Log = z.infer<typeof logSchema>;
 export const logPageSchema = cursorPageSchema(logSchema);
 export type LogPage = z.infer<typeof logPageSchema>;
 
-/** A page of logs with entries of any form, so that a malformed entry does not stop the others. */
+/** A page of logs with entries of any form, so that a malformed entry does not make the others unreadable. */
 export const looseLogPageSchema = cursorPageSchema(z.unknown());
 
-/** A type of entity in logs. `value` occurs as `entity_type` of a log. */
+/** A type of entity in logs. `value` is the `entity_type` of logs. */
 export const entityTypeSchema = z.looseObject({ display_name: text, value: text });
 export type EntityType = z.infer<typeof entityTypeSchema>;
 
 /** Response of GET /logs/entity-types. */
-export const entityTypeListSchema = z.array(otherwise(entityTypeSchema, () => ({})));
+export const entityTypeListSchema = z.array(withFallback(entityTypeSchema, () => ({})));

@@ -1,5 +1,5 @@
-/** How many items the service puts on a page of a list that names no size. */
+/** The number of items on a page for a request without a page size. */
 export const DEFAULT_PAGE_SIZE = 20;
 
-/** The most items that a page of a list may have. */
+/** The maximum number of items on a page. */
 export const MAX_PAGE_SIZE = 100;

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { shown, text } from './response.ts';
+import { displayed, text } from './response.ts';
 
 /** The two types of key: `management` for logs and the tenant, `private` for 3DS and the Account Updater. */
 export type KeyType = 'management' | 'private';
 
 export type TenantType = 'production' | 'test';
 
-/** The longest tenant name that the service takes, in characters. */
+/** The maximum length of a tenant name, in characters. */
 export const MAX_TENANT_NAME_LENGTH = 200;
 
 /** Settings whose value is the text `true` or `false`. */
@@ -15,10 +15,10 @@ export const BOOLEAN_TENANT_SETTINGS = ['fingerprint_tokens', 'disable_ephemeral
 /** Known values of the setting `token_deduplication_behavior`. */
 export const DEDUPLICATION_BEHAVIORS = ['update_existing', 'read_existing'] as const;
 
-// The interface promises strings; a service that returns real booleans must not stop a read.
-const settingValue = shown(z.union([z.string(), z.boolean()]));
+// Documented as strings. The service may still return real booleans.
+const settingValue = displayed(z.union([z.string(), z.boolean()]));
 
-/** A tenant's settings as returned. Unknown settings are kept. */
+/** The settings of a tenant in a response. Unknown settings are kept. */
 const tenantSettingsSchema = z.looseObject({
   fingerprint_tokens: settingValue,
   disable_ephemeral_proxy: settingValue,
@@ -26,13 +26,13 @@ const tenantSettingsSchema = z.looseObject({
   token_deduplication_behavior: text,
 });
 
-/** The tenant that owns the calling key. `type` is a `TenantType`, or new. */
+/** The tenant of the key that sends the request. `type` is a `TenantType`, or a new type. */
 export const tenantSchema = z.looseObject({
   id: z.string(),
   owner_id: text,
   type: text,
   name: text,
-  settings: shown(tenantSettingsSchema),
+  settings: displayed(tenantSettingsSchema),
   created_by: text,
   created_at: text,
   modified_by: text,
@@ -42,7 +42,7 @@ export type Tenant = z.infer<typeof tenantSchema>;
 
 const booleanText = z.optional(z.enum(['true', 'false']));
 
-/** Body of PUT /tenants/self. Settings are strings, also those that contain booleans; unknown settings are allowed. */
+/** Body of PUT /tenants/self. All settings are strings, including booleans. Unknown settings are allowed. */
 export const tenantUpdateSchema = z.strictObject({
   name: z.string().check(z.maxLength(MAX_TENANT_NAME_LENGTH), z.regex(/\S/, 'Must not be blank')),
   settings: z.nullish(
@@ -58,28 +58,28 @@ export const tenantUpdateSchema = z.strictObject({
   ),
 });
 
-/** The body of an update, made from a tenant. It replaces the tenant, so it contains everything to keep. */
+/** The body of an update. An update replaces the tenant, so the body contains every setting to keep. */
 export interface TenantBody {
   readonly name: string;
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-const tokenTypeMetricsSchema = z.looseObject({ count: shown(z.number()), last_created_at: text });
+const tokenTypeMetricsSchema = z.looseObject({ count: displayed(z.number()), last_created_at: text });
 
 /**
- * Response of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. `token_report` is all of the
- * report, so that a response without it is none.
+ * Response of GET /tenants/self/reports/usage. `metrics_by_type` is keyed by token type. A response without `token_report` is
+ * invalid.
  */
 export const usageReportSchema = z.looseObject({
   token_report: z.looseObject({
-    metrics_by_type: shown(z.record(z.string(), shown(tokenTypeMetricsSchema))),
-    included_monthly_active_tokens: shown(z.number()),
-    monthly_active_tokens: shown(z.number()),
+    metrics_by_type: displayed(z.record(z.string(), displayed(tokenTypeMetricsSchema))),
+    included_monthly_active_tokens: displayed(z.number()),
+    monthly_active_tokens: displayed(z.number()),
   }),
 });
 export type UsageReport = z.infer<typeof usageReportSchema>;
 
-/** What messages say of a tenant. */
+/** The facts of a tenant for messages. */
 export interface TenantFacts {
   readonly id: string;
   readonly name: string;

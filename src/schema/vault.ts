@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { offsetPageSchema, text } from './response.ts';
 
-/** Response of POST /tokens for a card. The number comes back masked. */
+/** Response of POST /tokens for a card. The number is masked. */
 export const cardTokenSchema = z.looseObject({
   id: z.string(),
   tenant_id: text,
@@ -16,7 +16,7 @@ export const cardTokenSchema = z.looseObject({
 });
 export type CardToken = z.infer<typeof cardTokenSchema>;
 
-/** An application of a tenant. The interface lists them and shows none of their fields. */
+/** An application of a tenant. The fields of applications are not documented. */
 const applicationSchema = z.looseObject({
   id: z.string(),
   tenant_id: text,

@@ -1,4 +1,4 @@
-// Merges and compares changes of a tenant.
+// Reads a change of a tenant from a file, checks the change, and compares a tenant with a change.
 
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../base/errors.ts';
@@ -18,13 +18,13 @@ import { UUID } from '../schema/uuid.ts';
 
 export interface TenantChange {
   readonly name: string | undefined;
-  /** New values by setting; other settings stay. */
+  /** New values by setting. Other settings stay as they are. */
   readonly settings: ReadonlyMap<string, string>;
-  /** Members in the file that only the service sets; the tenant must have the same values. */
+  /** Members of the file that only the service can set. The tenant must have the same values. */
   readonly expected: ReadonlyMap<string, unknown>;
   /** Returns the line of a member, if the change comes from a file. */
   readonly lineOf?: LineOf | undefined;
-  /** The name of the file in messages, if the change comes from one. */
+  /** The name of the file in messages, if the change comes from a file. */
   readonly file?: string | undefined;
 }
 
@@ -43,13 +43,13 @@ export interface FieldDifference {
   readonly after: unknown;
 }
 
-/** The members of a tenant that can be changed, of whatever type the service sent. */
+/** The members of a tenant that an update can change, of whatever type the service sent. */
 interface Changeable {
   readonly name: unknown;
   readonly settings?: unknown;
 }
 
-/** Returns what can be changed of a tenant, as the service sent it. Settings that are read as booleans become text. */
+/** Returns the members of a tenant that an update can change, as the service sent them. Booleans become text. */
 export function bodyOf(tenant: Tenant): Changeable {
   const { name, settings } = exactMembers(tenant);
   if (!isObject(settings)) return settings === undefined || settings === null ? { name } : { name, settings };
@@ -60,13 +60,13 @@ export function bodyOf(tenant: Tenant): Changeable {
 }
 
 /**
- * Merges a change into the tenant. Settings that it does not name are kept, known or not. Unknown settings are added if
- * allowed.
- * @throws SvcError `usage` for a setting that the tenant does not know; `config` for a file about another tenant,
- * `refused_input` for one that says otherwise of what cannot be changed, `conflict` for one of an earlier state;
- * `bad_response` for a tenant whose name or settings cannot be kept
+ * Merges a change into a tenant, and returns the body of the update. Settings of the tenant that the change does not name are
+ * kept. Settings that neither svc nor the tenant knows are added only with `allowUnknown`.
+ * @throws SvcError `usage` for an unknown setting; `config` for a file about another tenant; `refused_input` for a file that
+ * changes a read-only member; `conflict` for a file of an earlier state of the tenant; `bad_response` for a tenant whose name
+ * or settings have an undocumented type
  */
-export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boolean): TenantBody {
+export function mergeChange(tenant: Tenant, change: TenantChange, allowUnknown: boolean): TenantBody {
   checkMembers(tenant, change, '; nothing was changed');
   checkReadOnly(tenant, change);
   checkSettingNames(change, Object.keys(tenant.settings ?? {}), allowUnknown);
@@ -79,18 +79,17 @@ export function merged(tenant: Tenant, change: TenantChange, allowUnknown: boole
 
 /**
  * Finds the differences between a tenant and a file, for the members that the file names. `before` is the tenant's value,
- * `after` the file's.
- * A setting of the file that the tenant does not have is a difference too, since the tenant may have lost it.
- * @throws SvcError `config` for a file about another tenant, `usage` or `refused_input` for other unknown names in it
+ * `after` the file's. A setting that only the file has is a difference too, since the tenant may have lost the setting.
+ * @throws SvcError `config` for a file about another tenant, `usage` or `refused_input` for other unknown names in the file
  */
-export function drift(tenant: Tenant, change: TenantChange): FieldDifference[] {
+export function differencesFromFile(tenant: Tenant, change: TenantChange): FieldDifference[] {
   checkMembers(tenant, change, '');
   checkSettingNames(change, Object.keys(tenant.settings ?? {}), true);
   const facts = differingFacts(tenant, change).filter(({ path }) => !path.startsWith('modified_'));
   return [...facts, ...differences(bodyOf(tenant), mergedBody(tenant, change))];
 }
 
-/** The error for a member with another type than documented. An update replaces the whole tenant, so it would be lost. */
+/** The error for a member of an undocumented type. An update replaces the whole tenant, so the member would be lost. */
 function unreadableMember(member: 'name' | 'settings', hint: string): SvcError {
   return new SvcError(
     'bad_response',
@@ -128,8 +127,8 @@ function fieldsOf(tenant: Changeable | Tenant): Map<string, unknown> {
 }
 
 /**
- * Reads a change from a file with a tenant or a part of one.
- * @throws SvcError `refused_input` for anything else, also for a file that names nothing
+ * Reads a change from a file with a tenant, or with some members of a tenant.
+ * @throws SvcError `refused_input` for any other content, also for a file without members
  */
 export function changeFromFile({ name: file, value, lineOf }: TenantFile): TenantChange {
   const { name, settings, ...expected } = objectIn(value, 'the file');
@@ -150,7 +149,7 @@ export function changeFromFile({ name: file, value, lineOf }: TenantFile): Tenan
   });
 }
 
-/** The error for a value that is not sent. */
+/** The error for a value of the file or of a flag that must not be sent. */
 function refusedValue(message: string, hint = 'Fix the file and run the command again.'): SvcError {
   return new SvcError('refused_input', `${message}; nothing was sent`, { hint });
 }
@@ -160,7 +159,7 @@ function inLine(line: number | undefined): string {
 }
 
 function settingIn([name, value]: [string, unknown], line: number | undefined): [name: string, text: string][] {
-  // The service may send settings without a value, which stay.
+  // An exported file may have settings without a value, which stay as they are.
   if (value === null) return [];
   if (typeof value !== 'string' && typeof value !== 'boolean')
     throw refusedValue(`settings.${name} must be a string, true or false${inLine(line)}`);
@@ -173,7 +172,7 @@ function objectIn(value: unknown, what: string): Readonly<Record<string, unknown
   throw refusedValue(`${what} must be an object`);
 }
 
-/** Turns a usage error into refused input, for values from a file. */
+/** Turns a usage error of `check` into refused input, for values from a file. */
 function asInput<T>(check: () => T, line?: number): T {
   try {
     return check();
@@ -207,8 +206,8 @@ export function checkTenantName(name: string): string {
   return name;
 }
 
-/** The allowed values of each known setting, as text even for booleans. */
-const KNOWN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+/** The allowed values of each documented setting, as text, also for booleans. */
+const SETTING_VALUES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...BOOLEAN_TENANT_SETTINGS.map((name) => [name, ['true', 'false']] as const),
   ['token_deduplication_behavior', DEDUPLICATION_BEHAVIORS],
 ]);
@@ -218,7 +217,7 @@ const KNOWN: ReadonlyMap<string, readonly string[]> = new Map<string, readonly s
  * @throws SvcError `usage` or `refused_input`, without the value
  */
 export function checkSettingValue(name: string, value: string): void {
-  const values = KNOWN.get(name);
+  const values = SETTING_VALUES.get(name);
   if (values === undefined) {
     if (!containsCardNumber(name, 'cell') && !containsCardNumber(value, 'cell')) return;
     throw refusedValue('a setting contains what looks like a card number', 'Leave card data out of settings.');
@@ -229,12 +228,12 @@ export function checkSettingValue(name: string, value: string): void {
   });
 }
 
-/** Names an unknown setting in a file, and the known setting that was probably meant. */
+/** Describes a setting of a file that neither svc nor the tenant knows, with the setting that was probably meant. */
 export function unknownSettingIn({ settings, lineOf }: TenantChange, tenant: Tenant): string | undefined {
   const onTenant = Object.keys(tenant.settings ?? {});
-  const settingNames = [...KNOWN.keys(), ...onTenant];
+  const settingNames = [...SETTING_VALUES.keys(), ...onTenant];
   const unknown = unknownSettings(settings.keys(), onTenant);
-  // One that resembles another setting is probably a mistake, and the others may have been lost.
+  // A name that resembles another setting is probably misspelled; any other setting may have been lost by the tenant.
   const name = unknown.find((each) => didYouMean(each, settingNames) !== undefined) ?? unknown[0];
   if (name === undefined) return undefined;
   const what = `The tenant has no setting ${name}${inLine(lineOf?.(['settings', name]))}, and svc does not know it.`;
@@ -242,18 +241,18 @@ export function unknownSettingIn({ settings, lineOf }: TenantChange, tenant: Ten
 }
 
 export function unknownSettings(names: Iterable<string>, onTenant: readonly string[]): string[] {
-  return [...names].filter((name) => !KNOWN.has(name) && !onTenant.includes(name));
+  return [...names].filter((name) => !SETTING_VALUES.has(name) && !onTenant.includes(name));
 }
 
-/** The pattern for names of unknown settings. */
+/** The form of the name of an unknown setting. */
 const SETTING_NAME = /^[A-Za-z][\w.-]{0,63}$/;
 
-/** @throws SvcError `usage` for names that are neither known nor on the tenant, unless these are allowed */
+/** @throws SvcError `usage` for a setting that neither svc nor the tenant knows, unless `allowUnknown` */
 function checkSettingNames({ settings, lineOf }: TenantChange, onTenant: readonly string[], allowUnknown: boolean) {
   const unknown = unknownSettings(settings.keys(), onTenant);
   const name = unknown.find((one) => !allowUnknown || !SETTING_NAME.test(one));
   if (name === undefined) return;
-  const all = [...new Set([...KNOWN.keys(), ...onTenant])];
+  const all = [...new Set([...SETTING_VALUES.keys(), ...onTenant])];
   const where = inLine(lineOf?.(['settings', name]));
   throw new SvcError('usage', `unknown setting ${typedWord(name, all)}${where}; nothing was sent`, {
     hint: sentences(didYouMean(name, all), `The tenant knows: ${all.join(', ')}.`),
@@ -263,7 +262,7 @@ function checkSettingNames({ settings, lineOf }: TenantChange, onTenant: readonl
 /** Members of a tenant that only the service sets. */
 const READ_ONLY = ['id', 'owner_id', 'type', 'created_by', 'created_at', 'modified_by', 'modified_at'];
 
-/** Checks that a file is about this tenant, and names no members that a tenant does not have. */
+/** Checks that a file is about this tenant, and has only members that a tenant has. */
 function checkMembers(tenant: Tenant, { expected, lineOf, file = 'the file' }: TenantChange, effect: string): void {
   const known = [...Object.keys(tenant), ...READ_ONLY];
   const unknown = [...expected.keys()].find((key) => !known.includes(key));
@@ -275,7 +274,7 @@ function checkMembers(tenant: Tenant, { expected, lineOf, file = 'the file' }: T
   }
   const id = expected.get('id');
   if (!expected.has('id') || id === tenant.id) return;
-  // An id that is none may be a secret.
+  // A text that is not a UUID may be a secret.
   const other = typeof id === 'string' && UUID.test(id) ? ` (${id})` : '';
   const own = `the ${describeTenant(factsOf(tenant))} (${tenant.id})`;
   throw new SvcError('config', `${file} is about another tenant${other}; this key belongs to ${own}${effect}`, {
@@ -286,7 +285,7 @@ function checkMembers(tenant: Tenant, { expected, lineOf, file = 'the file' }: T
 
 const CHANGEABLE = 'Only name and settings can be changed.';
 
-/** Checks members that cannot be changed: a file may contain them only with the tenant's values. */
+/** Checks the read-only members of a file, which must have the tenant's values. */
 function checkReadOnly(tenant: Tenant, change: TenantChange): void {
   const names = differingFacts(tenant, change).map(({ path }) => path);
   if (names.length === 0) return;

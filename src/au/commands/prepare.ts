@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import type { Sealed } from '../../base/files/draft.ts';
+import type { SealedFile } from '../../base/files/draft.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
 import { argument, flag, reading, value, writing } from '../../cli/app/parameter.ts';
@@ -101,7 +101,7 @@ export const prepare = defineCommand({
 });
 
 /** Returns the record to print: the request file, the rows changed by kind of change, and how much was left out. */
-function preparedFile(names: PreparedNames, prepared: Prepared, { bytes, sha256 }: Sealed) {
+function preparedFile(names: PreparedNames, prepared: Prepared, { bytes, sha256 }: SealedFile) {
   return {
     file: names.request,
     rows: prepared.rows,

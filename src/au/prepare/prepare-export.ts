@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { Sealed } from '../../base/files/draft.ts';
+import type { SealedFile } from '../../base/files/draft.ts';
 import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
@@ -43,15 +43,15 @@ export interface Preparation {
   /** The command, as words after `svc`, to which an error adds the option that helps. */
   readonly words: readonly string[];
   /** Called when the request is complete and flushed to disk, before any file gets its final name. */
-  readonly onWhole?: ((request: Sealed, prepared: Prepared, how: PrepareOptions) => void) | undefined;
+  readonly onWhole?: ((request: SealedFile, prepared: Prepared, how: PrepareOptions) => void) | undefined;
   /** Called when the file of refused rows is complete and flushed to disk, before it gets its final name. */
-  readonly onRejects?: ((rejects: Sealed) => void) | undefined;
+  readonly onRejects?: ((rejects: SealedFile) => void) | undefined;
 }
 
 /** A request file that was prepared from an export. */
 export interface PreparedRequest {
   readonly prepared: Prepared;
-  readonly request: Sealed;
+  readonly request: SealedFile;
 }
 
 /**

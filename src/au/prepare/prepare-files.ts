@@ -1,7 +1,7 @@
 // The output files of `svc au prepare`, which all appear together or not at all.
 
 import { SvcError } from '../../base/errors.ts';
-import { Draft, type Sealed } from '../../base/files/draft.ts';
+import { Draft, type SealedFile } from '../../base/files/draft.ts';
 import { isSamePath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { type NamedFile, refuseReplacing } from '../../cli/app/files/own-input.ts';
@@ -71,18 +71,18 @@ export class PreparedFiles {
   }
 
   /** Completes all drafts and describes the request. If the disk is full, no draft gets its final name. */
-  async seal(): Promise<Sealed> {
+  async seal(): Promise<SealedFile> {
     for (const draft of this.#drafts.values()) await draft.seal();
     return this.#draft('request').seal();
   }
 
   /** Completes the draft of the rejects and describes it. Returns undefined if there is no such file. */
-  async sealRejects(): Promise<Sealed | undefined> {
+  async sealRejects(): Promise<SealedFile | undefined> {
     return this.#drafts.get('rejects')?.seal();
   }
 
   /** Gives all drafts their final names, the request last: a killed command leaves no request without the other files. */
-  async finish(): Promise<Sealed> {
+  async finish(): Promise<SealedFile> {
     const request = await this.seal();
     for (const kind of KINDS.toReversed()) await this.finishOnly(kind);
     return request;

@@ -1,7 +1,7 @@
 // Explains what was read from an export, and what stopped it.
 
 import { SvcError } from '../../base/errors.ts';
-import type { Sealed } from '../../base/files/draft.ts';
+import type { SealedFile } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { problemLine } from '../../cli/output/error-report.ts';
@@ -20,7 +20,7 @@ import type { Prepared } from './prepare.ts';
 export function explainPrepared(
   { notices, system }: Context,
   prepared: Prepared,
-  { sha256 }: Sealed,
+  { sha256 }: SealedFile,
   files: PreparedNames,
 ): void {
   const { rows, attachedDigits, halfDates, keptRepeats, merchants } = prepared;

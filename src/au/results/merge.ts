@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import nodePath from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
-import { Draft, type DraftWriter, removeAbandonedDrafts, type Sealed } from '../../base/files/draft.ts';
+import { Draft, type DraftWriter, removeAbandonedDrafts, type SealedFile } from '../../base/files/draft.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { csvRow, csvRows } from '../../cli/output/csv.ts';
@@ -34,7 +34,7 @@ export async function mergeResults(
   parts: readonly string[],
   target: string,
   { overwrite, rows, writer }: MergeOptions,
-): Promise<Sealed> {
+): Promise<SealedFile> {
   const draft = await Draft.begin(target, writer);
   try {
     const pieces = rows ? mergedInOrder(parts, rows) : mergedSlices(parts);
@@ -92,7 +92,7 @@ async function* withAllColumns(parts: readonly string[]): AsyncGenerator<string>
 }
 
 /** A results file with its size in bytes and its hexadecimal hash. */
-export interface ResultsFile extends Sealed {
+export interface ResultsFile extends SealedFile {
   readonly file: string;
 }
 

@@ -6,8 +6,8 @@ import zlib from 'node:zlib';
 import { systemCodeOf, writeFailure } from '../errors.ts';
 import { ownMember } from '../../schema/own-member.ts';
 
-/** The most bytes that a file may have once it is decompressed. No result file comes near. */
-const MOST_BYTES = 1024 * 1024 * 1024;
+/** The maximum size of a decompressed file, far above any result file. */
+const MAX_BYTES = 1024 * 1024 * 1024;
 
 /** The decoders by content coding. */
 const DECODERS: Readonly<Record<string, () => Duplex>> = {
@@ -17,8 +17,8 @@ const DECODERS: Readonly<Record<string, () => Duplex>> = {
   br: () => zlib.createBrotliDecompress(),
 };
 
-/** A file that was decompressed in place. */
-export interface Decoded {
+/** The size and hash of a file that was decompressed in place. */
+export interface DecodedFile {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
@@ -28,11 +28,10 @@ export interface Decoded {
 export class Undecodable extends Error {}
 
 /**
- * Replaces a compressed file by its content. All codings but brotli end with a checksum or a length, and none decodes bytes
- * that break off.
- * @throws Undecodable; SvcError `local`
+ * Replaces a compressed file by its decompressed content.
+ * @throws Undecodable for damaged, truncated or oversized content; SvcError `local` for a failure of the disk
  */
-export async function decodeFile(file: string, coding: string, most = MOST_BYTES): Promise<Decoded> {
+export async function decodeFile(file: string, coding: string, maxBytes = MAX_BYTES): Promise<DecodedFile> {
   const decoder = ownMember(DECODERS, coding);
   if (decoder === undefined) throw new Undecodable(`has the coding ${coding}`);
   const plain = `${file}.plain`;
@@ -42,7 +41,7 @@ export async function decodeFile(file: string, coding: string, most = MOST_BYTES
     transform(piece: Buffer, _, done) {
       bytes += piece.byteLength;
       hash.update(piece);
-      if (bytes > most) done(new Undecodable('is far too long'));
+      if (bytes > maxBytes) done(new Undecodable('is far too long'));
       else done(null, piece);
     },
   });

@@ -6,9 +6,9 @@ import { syncDirectory } from './durable.ts';
 import { refuseWindowsName } from './names.ts';
 
 /**
- * Makes a directory and its missing parents, by default for their owner alone. With `isExact`, the umask does not count. It
- * works level by level because a recursive mkdir never returns for an impossible directory, such as one under /proc. It
- * flushes each parent, since a loss of power could otherwise remove the new directory with everything flushed into it.
+ * Makes a directory and its missing parents, by default for their owner alone. With `isExact`, ignores the umask. Works level
+ * by level, because a recursive mkdir never returns for an impossible directory, such as one under /proc. Flushes each parent,
+ * so that a loss of power cannot remove the new directory and the files in it.
  * @throws SvcError `config` where a file has the name of a directory, otherwise `local`
  */
 export function makeDirectory(directory: string, mode = 0o700, isExact = mode === 0o700): void {
@@ -40,8 +40,8 @@ function makeLevel(directory: string, mode: number, isExact: boolean): void {
 const STICKY = 0o1000;
 
 /**
- * Makes a directory that only its owner can enter, with any parents, and closes an existing one to others (R08).
- * Throws `SvcError`: `config` when it cannot be made private, `local` when it cannot be made at all.
+ * Makes a directory, with its missing parents, that only its owner can enter. Closes an existing directory to others (R08).
+ * @throws SvcError `config` when the directory cannot be made private, `local` when the directory cannot be made
  */
 export function ensurePrivateDirectory(directory: string): Notices {
   try {
@@ -52,28 +52,28 @@ export function ensurePrivateDirectory(directory: string): Notices {
   }
 }
 
-// Closes the directory to others, or throws `config` if it belongs to another user.
+/** Closes a directory to others. @throws SvcError `config` for a directory that must not or cannot be closed */
 function closeDirectory(directory: string): Notices {
   const link = fs.lstatSync(directory);
-  const found = link.isSymbolicLink() ? fs.statSync(directory) : link;
-  if (!found.isDirectory()) throw refused(directory, 'is not a directory', `Move it away, or set SVC_CONFIG_DIR.`);
-  refuseForeign(directory, found);
-  if (!isShared(found)) return [];
+  const stats = link.isSymbolicLink() ? fs.statSync(directory) : link;
+  if (!stats.isDirectory()) throw refused(directory, 'is not a directory', `Move it away, or set SVC_CONFIG_DIR.`);
+  refuseForeign(directory, stats);
+  if (!isShared(stats)) return [];
   if (link.isSymbolicLink())
     throw refused(directory, 'is a link to a directory that others can read', `Run 'chmod 700 ${directory}/'.`);
-  if (isSharedDirectory(directory, found))
+  if (isSharedDirectory(directory, stats))
     throw refused(
       directory,
       'can be read by others and contains more than settings',
       `Set SVC_CONFIG_DIR to a separate directory, such as ${path.join(directory, 'svc')}.`,
     );
   closeToOthers(directory, 0o700, (mode) => fs.chmodSync(directory, mode));
-  return [`closed ${directory} to others (its mode was ${modeText(found)})`];
+  return [`closed ${directory} to others (its mode was ${modeText(stats)})`];
 }
 
 /**
- * Closes a directory that is only read. One that cannot be closed (a read-only file system, a shared place) is accepted
- * as long as others cannot write to it.
+ * Closes a directory that svc only reads. Accepts a directory that cannot be closed (on a read-only file system, or shared) if
+ * others cannot write to it.
  */
 export function closeDirectoryIfPossible(directory: string): Notices {
   try {
@@ -87,33 +87,32 @@ export function closeDirectoryIfPossible(directory: string): Notices {
 }
 
 // Closing /tmp or a home directory would harm more than it protects.
-function isSharedDirectory(directory: string, found: fs.Stats): boolean {
+function isSharedDirectory(directory: string, stats: fs.Stats): boolean {
   return (
-    (found.mode & STICKY) !== 0 || fs.readdirSync(directory).some((name) => !/^\.?config\.json(\..*)?$/.test(name))
+    (stats.mode & STICKY) !== 0 || fs.readdirSync(directory).some((name) => !/^\.?config\.json(\..*)?$/.test(name))
   );
 }
 
 /**
- * Reads a file of at most `most` bytes, closes it to others where needed and hands its bytes to `read`. A symlink,
- * another owner's file, a larger one and anything but a plain file are refused (`SvcError` `config`). System errors
- * pass through.
+ * Reads a private file and passes its bytes to `read`. Closes the file to others first. System errors pass through.
+ * @throws SvcError `config` for a symlink, another user's file, a file above `maxBytes`, or anything but a plain file
  */
 export function readPrivateFile<T>(
   file: string,
-  most: number,
+  maxBytes: number,
   read: (bytes: Buffer) => T,
 ): { value: T; notices: Notices } {
   const descriptor = openPlain(file);
   try {
-    const found = fs.fstatSync(descriptor);
-    if (!found.isFile()) throw refused(file, 'is not a plain file', 'Move it away and run the command again.');
-    refuseForeign(file, found);
-    if (found.size > most) throw refused(file, 'is too large to be a config file', 'Move it away.');
+    const stats = fs.fstatSync(descriptor);
+    if (!stats.isFile()) throw refused(file, 'is not a plain file', 'Move it away and run the command again.');
+    refuseForeign(file, stats);
+    if (stats.size > maxBytes) throw refused(file, 'is too large to be a config file', 'Move it away.');
     const notices: string[] = [];
-    if (isShared(found)) {
+    if (isShared(stats)) {
       closeToOthers(file, 0o600, (mode) => fs.fchmodSync(descriptor, mode));
       notices.push(
-        `closed ${file} to others (its mode was ${modeText(found)}): replace the keys in it if others may have read them`,
+        `closed ${file} to others (its mode was ${modeText(stats)}): replace the keys in it if others may have read them`,
       );
     }
     return { value: read(fs.readFileSync(descriptor)), notices };
@@ -122,7 +121,7 @@ export function readPrivateFile<T>(
   }
 }
 
-// O_NONBLOCK: a named pipe in the file's place must not hold us up. Windows has neither flag; undefined counts as 0.
+// With O_NONBLOCK, opening a named pipe does not wait for a writer. Windows has neither flag; undefined counts as 0.
 function openPlain(file: string): number {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   try {
@@ -143,14 +142,14 @@ function openPlain(file: string): number {
 export type Notices = readonly string[];
 
 /** Whether anyone but the owner has access. Always false on Windows, where the mode says nothing. */
-export function isShared(found: fs.Stats): boolean {
-  return os.platform() !== 'win32' && (found.mode & 0o077) !== 0;
+export function isShared(stats: fs.Stats): boolean {
+  return os.platform() !== 'win32' && (stats.mode & 0o077) !== 0;
 }
 
 /** Formats the permission bits, as in 0644. */
-export function modeText(found: fs.Stats): string {
+export function modeText(stats: fs.Stats): string {
   if (os.platform() === 'win32') return 'access not checked on Windows';
-  return (found.mode & 0o7777).toString(8).padStart(4, '0');
+  return (stats.mode & 0o7777).toString(8).padStart(4, '0');
 }
 
 /** Throws `SvcError` `config` when a file or directory belongs to another user. */
@@ -159,8 +158,8 @@ function refuseForeign(place: string, { uid }: fs.Stats): void {
     throw refused(place, `belongs to another user (${uid})`, `Make it yours (chown), or set SVC_CONFIG_DIR.`);
 }
 
-// Files of root count as one's own, since root can read everything anyway. Windows and some containers cannot name the
-// user; there, a chmod of a foreign file fails instead.
+// Accepts files of root, since root can read every file anyway. Windows and some containers cannot name the user; there, a
+// chmod of another user's file fails instead.
 function isForeign(uid: number): boolean {
   try {
     const own = os.userInfo().uid;
@@ -170,7 +169,7 @@ function isForeign(uid: number): boolean {
   }
 }
 
-/** Removes the rights of others. @throws SvcError `config` if that is not possible */
+/** Removes the rights of others. @throws SvcError `config` if the system refuses */
 function closeToOthers(place: string, mode: number, chmod: (mode: number) => void): void {
   try {
     chmod(mode);
@@ -179,7 +178,7 @@ function closeToOthers(place: string, mode: number, chmod: (mode: number) => voi
   }
 }
 
-/** Returns the error for an unsuitable location, with its fix. */
+/** Returns the error for an unsuitable file or directory, with a hint how to fix the problem. */
 function refused(place: string, problem: string, hint: string, cause?: unknown): SvcError {
   return new SvcError('config', `${place} ${problem}`, { hint, cause });
 }

@@ -8,12 +8,12 @@ import { processSpace } from './lock.ts';
 import { moveIntoPlace } from './target.ts';
 
 const OWNER_ONLY = 0o600;
-const BUFFERED = 64 * 1024;
-/** The most bytes that one UTF-16 unit takes in UTF-8. */
-const WIDEST = 3;
+const BUFFER_BYTES = 64 * 1024;
+/** The maximum number of bytes that one UTF-16 unit takes in UTF-8. */
+const MAX_UNIT_BYTES = 3;
 
 /** The size and hash of a finished draft. */
-export interface Sealed {
+export interface SealedFile {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
@@ -22,22 +22,22 @@ export interface Sealed {
 /** How a file is written. */
 export interface WriteOptions {
   /**
-   * Whether the file is on the disk when its writer returns. Without it, a loss of power may leave an empty file or none, which
-   * costs less time, and is right for what can be made again.
+   * Whether to flush the file to the disk. An unflushed file is faster to write, but a loss of power may leave it empty or
+   * missing: only for files that can be made again.
    */
   readonly isFlushed?: boolean;
 }
 
-/** The process that writes a draft, and what it knows of others. */
+/** The process that writes a draft, and a check whether other processes are alive. */
 export type DraftWriter = Pick<System, 'pid' | 'isAlive'>;
 
-/** Writes a private file, which appears complete or not at all. With `writer`, see `Draft.begin`. */
+/** Writes a private file, which appears complete or not at all. For `writer`, see `Draft.begin`. */
 export async function writeWhole(
   target: string,
   force: boolean,
   fill: (draft: Draft) => Promise<void>,
   { isFlushed = true, writer }: WriteOptions & { readonly writer?: DraftWriter } = {},
-): Promise<Sealed> {
+): Promise<SealedFile> {
   const draft = await Draft.begin(target, writer);
   try {
     await fill(draft);
@@ -47,17 +47,17 @@ export async function writeWhole(
   }
 }
 
-/** A private file (0600) that is written piece by piece, and takes the name of its target only when it is complete. */
+/** A private file (0600) that is written piece by piece, and gets the name of its target only when it is complete. */
 export class Draft {
   readonly path: string;
   readonly #target: string;
   readonly #handle: fs.promises.FileHandle;
   readonly #hash = createHash('sha256');
-  // Text is encoded on arrival: strings of a long list would survive garbage collections and fill the old generation.
+  // Encodes text at once: kept strings of a long list would fill the old generation of the heap.
   #waiting: Buffer | undefined;
   #length = 0;
   #bytes = 0;
-  #sealed: Sealed | undefined;
+  #sealed: SealedFile | undefined;
   #failure: SvcError | undefined;
 
   private constructor(target: string, draft: string, handle: fs.promises.FileHandle) {
@@ -67,9 +67,8 @@ export class Draft {
   }
 
   /**
-   * Begins a draft beside its target. No two drafts have the same name, so that none gets the name of its target with what
-   * another writer has written so far. With `writer`, which a file among those of a user needs, the name says who writes, and
-   * drafts that killed processes left are removed.
+   * Begins a draft beside its target, under a unique name. With `writer`, the name contains the process, and drafts of killed
+   * processes are removed first. Files in a user's directory need a `writer`.
    * @throws SvcError `local`
    */
   static async begin(target: string, writer?: DraftWriter): Promise<Draft> {
@@ -84,23 +83,23 @@ export class Draft {
 
   /** Appends text or bytes. The caller must await each call. */
   async write(data: string | Uint8Array): Promise<void> {
-    const most = typeof data === 'string' ? data.length * WIDEST : Infinity;
-    if (most > BUFFERED - this.#length) await this.#flush();
-    if (typeof data === 'string' && most <= BUFFERED) {
-      this.#waiting ??= Buffer.allocUnsafeSlow(BUFFERED);
+    const maxBytes = typeof data === 'string' ? data.length * MAX_UNIT_BYTES : Infinity;
+    if (maxBytes > BUFFER_BYTES - this.#length) await this.#flush();
+    if (typeof data === 'string' && maxBytes <= BUFFER_BYTES) {
+      this.#waiting ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
       this.#length += this.#waiting.write(data, this.#length);
     } else await this.#write(typeof data === 'string' ? Buffer.from(data) : data);
   }
 
-  /** Gives the file its name in place of any other file, without waiting for the disk. @throws SvcError `local` */
-  async replace(): Promise<Sealed> {
+  /** Gives the draft the name of its target, replacing any file, without flushing. @throws SvcError `local` */
+  async replace(): Promise<SealedFile> {
     const sealed = await this.seal({ isFlushed: false });
     whileBusy(() => fs.renameSync(this.path, this.#target));
     return sealed;
   }
 
-  /** Makes the content durable and closes the file, which keeps its draft's name. @throws SvcError `local` */
-  async seal({ isFlushed = true }: WriteOptions = {}): Promise<Sealed> {
+  /** Flushes and closes the draft, which keeps its own name. @throws SvcError `local` */
+  async seal({ isFlushed = true }: WriteOptions = {}): Promise<SealedFile> {
     if (this.#sealed) return this.#sealed;
     await this.#flush();
     // A caller may have ignored the failure of a write.
@@ -117,15 +116,15 @@ export class Draft {
     return this.#sealed;
   }
 
-  /** Gives the file its name. @throws SvcError `usage` when it is taken and may not be overwritten, else `local` */
-  async finish(overwrite: boolean): Promise<Sealed> {
+  /** Gives the draft the name of its target. @throws SvcError `usage` if the target exists without `overwrite`, else `local` */
+  async finish(overwrite: boolean): Promise<SealedFile> {
     const sealed = await this.seal();
     if (!fs.existsSync(this.path)) throw removedDraft(this.#target);
     moveIntoPlace(this.path, this.#target, overwrite);
     return sealed;
   }
 
-  /** Removes the draft; after `finish` it does nothing. */
+  /** Removes the draft. Does nothing after `finish`. */
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
     await fs.promises.rm(this.path, { force: true });
@@ -156,8 +155,8 @@ function removedDraft(target: string): SvcError {
 }
 
 /**
- * Replaces a small file so that a reader sees either the old or the new content, even after a loss of power if it is flushed.
- * The directory must exist. A symlink at `file` is replaced, not followed. `mode` applies whatever the umask.
+ * Replaces a small file. A reader sees either the old or the new content, also after a loss of power if `isFlushed`. The
+ * directory must exist. Replaces a symlink at `file` instead of following it. Ignores the umask.
  * @throws SvcError `local`, and leaves the old file as it was
  */
 export function writeFileAtomicSync(
@@ -178,8 +177,8 @@ export function writeFileAtomicSync(
 }
 
 /**
- * Removes temporary files that killed writers of `file` left beside it. The caller must own the lock of all writers of
- * `file`, since the temporary file of a living writer looks the same.
+ * Removes the temporary files of killed writers of `file`. The caller must hold the lock of all writers of `file`, since the
+ * temporary file of a living writer looks the same.
  */
 export function removeOrphanedTemporaries(file: string): void {
   const prefix = `.${path.basename(file)}.`;
@@ -190,7 +189,7 @@ export function removeOrphanedTemporaries(file: string): void {
   }
 }
 
-/** Removes the drafts of a file that were begun by processes of this machine which have ended. */
+/** Removes the drafts of a file whose writers were processes of this machine and have ended. */
 export function removeAbandonedDrafts(target: string, writer: DraftWriter): void {
   const prefix = `.${path.basename(target)}.`;
   const directory = path.dirname(target);
@@ -204,7 +203,7 @@ export function removeAbandonedDrafts(target: string, writer: DraftWriter): void
 
 const DRAFT = /^([0-9a-f]{8}-(\d+))\.[0-9a-f]{16}\.tmp$/;
 
-/** Names a process of this machine or container: elsewhere, another process has the same number. */
+/** Names a process together with its machine or container, because others use the same process numbers. */
 function writerName(pid: number): string {
   return `${createHash('sha256').update(processSpace()).digest('hex').slice(0, 8)}-${pid}`;
 }

@@ -31,7 +31,7 @@ function flush(file: string): void {
   }
 }
 
-/** Makes the names in a directory durable. A file system that cannot sync directories is no failure. */
+/** Flushes the names in a directory to the disk. Ignores file systems that cannot flush directories. */
 export function syncDirectory(directory: string): void {
   let descriptor: number | undefined;
   try {
@@ -45,18 +45,18 @@ export function syncDirectory(directory: string): void {
 }
 
 const BUSY: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'EBUSY']);
-const LONGEST_PAUSE_MS = 640;
+const MAX_PAUSE_MS = 640;
 
 /**
- * Renames, links or removes a file. On Windows it retries for a second: Windows refuses the change while a virus scanner,
- * an indexer or a reader has the file open.
+ * Calls `change`, which renames, links or removes a file. On Windows, retries for a second: Windows refuses the change while
+ * a virus scanner, an indexer or a reader has the file open.
  */
 export function whileBusy<T>(change: () => T, platform = os.platform(), pause = sleep): T {
   for (let ms = 10; ; ms *= 2) {
     try {
       return change();
     } catch (error) {
-      if (platform !== 'win32' || ms > LONGEST_PAUSE_MS || !BUSY.has(systemCodeOf(error) ?? '')) throw error;
+      if (platform !== 'win32' || ms > MAX_PAUSE_MS || !BUSY.has(systemCodeOf(error) ?? '')) throw error;
       pause(ms);
     }
   }

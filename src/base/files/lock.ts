@@ -13,26 +13,28 @@ export interface LockOptions {
   readonly waitMs?: number | undefined;
   /** The name of the guarded thing in an error. */
   readonly what?: string | undefined;
-  /** What to know before the lock of a process that may be gone is deleted, for the hint of an error. */
+  /** A sentence for the hint that tells the user to delete the lock: what to consider first. */
   readonly advice?: string | undefined;
   /**
-   * Whether to take over a lock from before a restart of this machine, if its file is on a disk. Only for work that two
-   * writers cannot damage, because two containers may have different start ids, as before and after a restart.
+   * Whether to take over a lock from before a restart of this machine, if the lock file is on a disk. Only for work that two
+   * writers cannot damage, because two containers on one machine can look like the same machine before and after a restart.
    */
   readonly endsAtRestart?: boolean | undefined;
-  /** Called where the file system has no hard links and is no disk: another machine may take the same lock. */
+  /** Called for a network file system without hard links, where another machine may take the same lock. */
   readonly onWithoutLinks?: (() => void) | undefined;
 }
 
 const DEFAULT_WAIT_MS = 10_000;
-const LONGEST_PAUSE_MS = 60;
+const MAX_PAUSE_MS = 60;
 
 /**
- * Runs `work` while holding the lock file `file`, in a directory that exists. Waits in short pauses while a living
- * process holds it; takes over from a dead one (kill -9) so that exactly one taker wins. Throws `SvcError` `config`
- * naming the holder when `waitMs` (10 s) is over (in `held_by` where it is known to live), `local` when the lock cannot
- * be written, or the signal's reason. Locks left by another machine or container, or (without `endsAtRestart`) before a
- * restart of this machine, are never taken over: whether their process lives cannot be known here.
+ * Runs `work` while holding a lock file, whose directory must exist. Waits up to `waitMs` (10 s) while another process holds
+ * the lock. Takes over the lock of a dead process, such as after kill -9; of several takers, exactly one wins.
+ *
+ * Does not take over locks of another machine or container, or (without `endsAtRestart`) from before a restart of this
+ * machine, because svc cannot know whether their processes are alive.
+ * @throws SvcError `config` when the wait is over, with `held_by` for a holder known to be alive; `local` when the lock cannot
+ * be written; or the signal's reason
  */
 export async function withLock<T>(
   file: string,
@@ -48,7 +50,7 @@ export async function withLock<T>(
   }
 }
 
-/** Whether a process has a lock that may be alive, this one included. */
+/** Whether a process that may be alive holds a lock, including this process. */
 export function isLocked(file: string, host: Pick<LockHost, 'pid' | 'isAlive'>): boolean {
   const owner = readOwner(file);
   return owner === undefined ? fs.existsSync(file) : !isDead(owner, host);
@@ -61,7 +63,7 @@ async function acquire(file: string, host: LockHost, options: LockOptions): Prom
     const token = tryLock(file, host, options);
     if (token !== undefined) return token;
     if (waited >= waitMs) throw heldError(file, host, options);
-    const pause = 5 + Math.random() * (LONGEST_PAUSE_MS - 5);
+    const pause = 5 + Math.random() * (MAX_PAUSE_MS - 5);
     await host.clock.sleep(pause, host.signal);
     waited += pause;
   }
@@ -85,12 +87,12 @@ function heldError(file: string, host: LockHost, { what = path.basename(file), a
   });
 }
 
-/** Tells whether work did not begin, or did not go on, because a living process of this machine has a lock. */
+/** Whether an error reports a lock that a living process of this machine holds. */
 export function isHeld(error: unknown): error is SvcError & { readonly facts: object } {
   return isSvcError(error) && error.facts?.['held_by'] !== undefined;
 }
 
-// Empty if the owner ran on this machine since its last start.
+// Describes where the owner runs; empty for this machine since its last start.
 function elsewhereText(owner: LockOwner): string {
   if (owner.place !== thisHost()) {
     const name = hostNameOf(owner);
@@ -100,10 +102,10 @@ function elsewhereText(owner: LockOwner): string {
   return ' on this machine before it was restarted, or on another machine of the same name,';
 }
 
-/** What a lock needs of its process; a `System` has it all. */
+/** The parts of a `System` that a lock needs. */
 export type LockHost = Pick<System, 'pid' | 'isAlive' | 'clock' | 'signal'>;
 
-/** Takes the lock without waiting, also from a dead owner, and returns its token; undefined if it is taken. */
+/** Takes a lock without waiting, also from a dead owner. Returns the lock's token; undefined if another process has the lock. */
 function tryLock(file: string, host: LockHost, options: LockOptions): string | undefined {
   const owner = readOwner(file);
   if (owner === undefined) return create(file, host, options);
@@ -121,14 +123,14 @@ function releaseLock(file: string, token: string): void {
   if (readOwner(file)?.token === token) whileBusy(() => fs.rmSync(file, { force: true }));
 }
 
-// Tokens of this process. A lock with our pid and any other token was left by an earlier process with the same pid.
+// Tokens of this process. A lock with this pid and another token belonged to an earlier process with the same pid.
 const held = new Set<string>();
 
 /**
- * Removes the lock of a dead owner. Two processes may find the same dead owner, and the slower one must not remove the
- * lock that the faster one has made meanwhile. So the right to remove is itself a lock, named after the dead owner's
- * token: its holder checks again, and removes only a lock that still has that token. A process that dies here leaves a
- * dead lock, which the next one removes in the same way.
+ * Removes the lock of a dead owner. Of two processes that find the same dead owner, the slower process must not remove the new
+ * lock of the faster process. So a process first takes a second lock, the claim, named after the dead owner's token. The holder
+ * of the claim removes only a lock that still has this token. A process that dies here leaves a dead claim, which the next
+ * process removes in the same way.
  */
 function clearDead(file: string, owner: LockOwner, host: LockHost, options: LockOptions): void {
   const claim = `${file}.${owner.token}`;
@@ -141,8 +143,8 @@ function clearDead(file: string, owner: LockOwner, host: LockHost, options: Lock
   }
 }
 
-// Removes drafts and claims that killed processes left. While we hold `file`, claims on earlier owners are void, and a
-// living process whose draft disappears tries again.
+// Removes drafts and claims of killed processes. The caller holds the lock, so claims on earlier owners are void, and a living
+// process whose draft disappears tries again.
 function sweep(file: string): void {
   const orphans = /^(\.[0-9a-f]{16})+(\.new)?$/;
   const name = path.basename(file);
@@ -153,8 +155,7 @@ function sweep(file: string): void {
   }
 }
 
-// The content is flushed before it is linked into place, so that no lock lacks its owner: a lock left empty by a loss of
-// power could never be taken over.
+// Flushes the owner before linking the lock into place: nobody could take over a lock that a loss of power left empty.
 function create(file: string, host: LockHost, options: LockOptions): string | undefined {
   const token = randomBytes(8).toString('hex');
   const draft = `${file}.${token}.new`;
@@ -180,7 +181,7 @@ function create(file: string, host: LockHost, options: LockOptions): string | un
   }
 }
 
-// False if another process has the lock, or removed our draft.
+// Returns false if another process has the lock, or removed the draft.
 function linkOrCopy(draft: string, file: string, options: LockOptions): boolean {
   try {
     fs.linkSync(draft, file);
@@ -207,9 +208,9 @@ function isDead(owner: LockOwner, host: Pick<LockHost, 'pid' | 'isAlive'>): bool
 }
 
 /**
- * Whether the owner ran before the last start of this machine. The host name and another start do not prove it: a cloned
- * machine or a container on another node may have the same name and share the directory over the network. But one
- * running system at a time uses the file system of a disk, so nothing of another start still runs there.
+ * Whether the owner ran before the last start of this machine. The host name is not enough: a cloned machine or a container on
+ * another node may have the same name and share the directory over the network. But only one running system at a time uses
+ * the file system of a disk.
  */
 function isFromBeforeRestart(owner: LockOwner, file: string): boolean {
   const isEarlier = owner.boot !== undefined && bootId() !== undefined && !isOfThisBoot(owner);
@@ -223,7 +224,7 @@ const DISKS: ReadonlySet<number> = new Set([
 
 function isOnDisk(directory: string): boolean {
   try {
-    // A system of 32 bits gives some of the numbers a sign.
+    // Some of the numbers are negative on 32-bit systems.
     return DISKS.has(fs.statfsSync(directory).type >>> 0);
   } catch {
     return false;
@@ -234,7 +235,7 @@ function hostNameOf({ place }: LockOwner): string {
   return place.replace(/ .*$/s, '');
 }
 
-/** The owner of a lock, as its file names it. */
+/** The owner of a lock: the content of the lock file. */
 interface LockOwner {
   readonly pid: number;
   /** Random, new each time a lock is taken. */
@@ -243,21 +244,21 @@ interface LockOwner {
   readonly since: string;
   /** Machine and process namespace to which `pid` belongs. */
   readonly place: string;
-  /** Start of that process, if the system knows it: a later process may get the same pid. */
+  /** Start time of the process, if known: a later process may get the same pid. */
   readonly birth: string | undefined;
   /** Id of the system's start, if known. */
   readonly boot?: string | undefined;
 }
 
 /**
- * Whether the owner's pid can be looked up here. Machines cloned from one image share host name and namespace name, and
- * may share a directory. A restart looks just like another clone, so the owner does not count as dead here in either case.
+ * Whether the owner's pid belongs to the present run of this machine, or the lock does not tell. Cloned machines may have the
+ * same host name and share a directory, so an owner of another start is not known to be dead.
  */
 function isOfThisBoot(owner: LockOwner): boolean {
   return owner.boot === undefined || owner.boot === bootId();
 }
 
-/** Returns the random id that Linux makes at each start. Containers share that of their machine, except some of LXC and systemd. */
+/** Returns the random id that Linux makes at each start. Most containers have the id of their machine. */
 function bootId(): string | undefined {
   try {
     return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -282,7 +283,7 @@ function readOwner(file: string): LockOwner | undefined {
   }
 }
 
-/** Names what numbers processes: the machine, its start and, on Linux, the process namespace. */
+/** Identifies the scope of process numbers: the machine, its start and, on Linux, the process namespace. */
 export function processSpace(): string {
   return `${thisHost()} ${bootId() ?? ''}`;
 }
@@ -292,7 +293,7 @@ export function thisHost(): string {
   return `${os.hostname()} ${readLink('/proc/self/ns/pid')}`.trim();
 }
 
-/** Whether the owner has ended although its pid is in use: by a later process, or as a zombie. */
+/** Whether the owner has ended although its pid is in use, by a later process or by a zombie. */
 function hasEnded({ pid, birth }: LockOwner): boolean {
   const now = processFacts(pid);
   if (now === undefined) return false;

@@ -23,14 +23,15 @@ export function isInstalled(program: string, env: Environment): boolean {
     .some((directory) => isExecutable(nodePath.join(directory, program)));
 }
 
-// Windows reads these as a device (whatever the extension), a stream or pattern, or drops a final dot or space.
+// Windows takes the first names for devices (with any extension) and the second for streams or patterns, and drops a final
+// dot or space.
 const MISREAD = [
   /^(?:con|prn|aux|nul(?= *\.)|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) *(?:\.|$)/i,
   /[<>:"|?*]|[^ -~\u00A0-\uFFFF]/,
   /^(?!\.{1,2}$).*[. ]$/s,
 ];
 
-/** @throws SvcError `usage` for a name that Windows reads as something else, except NUL, which discards output */
+/** @throws SvcError `usage` for a name that is not a file name on Windows, except NUL, which discards output */
 export function refuseWindowsName(file: string, platform = os.platform()): void {
   if (platform !== 'win32' || /^\\\\[?.]\\/.test(file)) return;
   const names = file.replace(/^[a-z]:/i, '').split(/[\\/]/);
@@ -40,7 +41,7 @@ export function refuseWindowsName(file: string, platform = os.platform()): void 
   });
 }
 
-/** Whether two paths name the same file: macOS and Windows ignore case, and how accents are composed. */
+/** Whether two paths name the same file. macOS and Windows ignore case and the composition of accents. */
 export function isSamePath(one: string, other: string, platform = os.platform()): boolean {
   const ignoresCase = platform === 'win32' || platform === 'darwin';
   const a = nodePath.resolve(one);
@@ -48,7 +49,7 @@ export function isSamePath(one: string, other: string, platform = os.platform())
   return a === b || (ignoresCase && a.normalize().toLowerCase() === b.normalize().toLowerCase());
 }
 
-/** Returns an absolute path as a word of a command: relative to the current directory if the file is below that. */
+/** Returns an absolute path as a word of a command: relative for a file below the current directory. */
 export function shownPath(file: string): string {
   const here = nodePath.relative('', file);
   if (here.startsWith('..')) return file;
@@ -56,7 +57,7 @@ export function shownPath(file: string): string {
   return here.startsWith('-') ? `.${nodePath.sep}${here}` : here;
 }
 
-/** Returns the name of the folder of an id that the service gave, which may be no safe name of a folder. */
+/** Returns a folder name for an id of the service: the id, or its hash if the id is not safe as a folder name. */
 export function folderOf(id: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/.test(id) ? id : `id-${hash('sha256', id, 'hex').slice(0, 16)}`;
 }

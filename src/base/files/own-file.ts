@@ -5,21 +5,21 @@ import { whileBusy } from './durable.ts';
 // Windows has none of these flags; undefined counts as 0.
 export const READ_WITHOUT_WAITING = fs.constants.O_RDONLY | fs.constants.O_NONBLOCK;
 
-/** To read a file but not what a link leads to. */
+/** The flags for reading a file without following links. */
 export const READ_WITHOUT_LINKS = READ_WITHOUT_WAITING | fs.constants.O_NOFOLLOW;
 
-/** Reads a file that svc alone writes. Links, and files larger than `most` bytes, are errors. */
-export function readOwnFileSync(file: string, most: number): Buffer {
+/** Reads a file that only svc writes. Fails for links, and for files larger than `maxBytes`. */
+export function readOwnFileSync(file: string, maxBytes: number): Buffer {
   refuseLink(file);
-  return whileBusy(() => withRegularFile(file, READ_WITHOUT_LINKS, most, (at) => fs.readFileSync(at)));
+  return whileBusy(() => withRegularFile(file, READ_WITHOUT_LINKS, maxBytes, (at) => fs.readFileSync(at)));
 }
 
-/** Appends text in one write to a file that svc alone writes. Links and larger files are errors, as when reading. */
-export function appendToOwnFileSync(file: string, text: string, most: number): void {
+/** Appends text in one write to a file that only svc writes. Fails for links, and for files larger than `maxBytes`. */
+export function appendToOwnFileSync(file: string, text: string, maxBytes: number): void {
   refuseLink(file);
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   whileBusy(() =>
-    withRegularFile(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK, most, (at) =>
+    withRegularFile(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK, maxBytes, (at) =>
       fs.writeFileSync(at, text),
     ),
   );
@@ -32,15 +32,15 @@ function refuseLink(file: string): void {
     throw Object.assign(new Error('a link'), { code: 'ELOOP' });
 }
 
-export function withRegularFile<T>(file: string, flags: number, most: number, use: (descriptor: number) => T): T {
+export function withRegularFile<T>(file: string, flags: number, maxBytes: number, use: (descriptor: number) => T): T {
   const descriptor = fs.openSync(file, flags, 0o600);
   try {
-    const found = fs.fstatSync(descriptor);
-    if (!found.isFile()) {
-      const code = found.isDirectory() ? 'EISDIR' : 'EINVAL';
+    const stats = fs.fstatSync(descriptor);
+    if (!stats.isFile()) {
+      const code = stats.isDirectory() ? 'EISDIR' : 'EINVAL';
       throw Object.assign(new Error('not a regular file'), { code, path: file });
     }
-    if (found.size > most) throw Object.assign(new Error(`larger than ${most} bytes`), { code: 'EFBIG' });
+    if (stats.size > maxBytes) throw Object.assign(new Error(`larger than ${maxBytes} bytes`), { code: 'EFBIG' });
     return use(descriptor);
   } finally {
     fs.closeSync(descriptor);

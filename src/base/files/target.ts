@@ -4,14 +4,14 @@ import { SvcError, systemCodeOf, writeFailure } from '../errors.ts';
 import { copyFlushed, syncDirectory, whileBusy } from './durable.ts';
 import { refuseWindowsName } from './names.ts';
 
-/** The kind of thing at the path where a file is to be written. */
+/** The kind of the file at the path of an output. */
 export type Target =
-  /** A regular file, or nothing yet; `path` is resolved, so that writing keeps a symlink. */
+  /** A regular file, or no file yet. `path` is resolved, so that writing keeps a symlink. */
   | { readonly kind: 'file'; readonly path: string }
   /** A named pipe or a device, which receives the bytes directly. */
   | { readonly kind: 'pipe' | 'device'; readonly path: string };
 
-/** Inspects a target before any request. @throws SvcError `usage` when it exists and may not be overwritten */
+/** Inspects a target before any request. @throws SvcError `usage` if the target exists without `overwrite` */
 export async function inspectTarget(path: string, overwrite: boolean): Promise<Target> {
   refuseWindowsName(path);
   const stat = await fs.promises.stat(path).catch(() => undefined);
@@ -28,8 +28,8 @@ export async function inspectTarget(path: string, overwrite: boolean): Promise<T
 }
 
 /**
- * Gives a finished file its name, in one step. Without `overwrite` a file that appeared meanwhile stays.
- * @throws SvcError `usage` when the name is taken, `local` when the disk refuses
+ * Renames a finished draft to its target, in one step.
+ * @throws SvcError `usage` if the target exists without `overwrite`, else `local`
  */
 export function moveIntoPlace(draft: string, target: string, overwrite: boolean): void {
   try {
@@ -41,19 +41,19 @@ export function moveIntoPlace(draft: string, target: string, overwrite: boolean)
   }
 }
 
-/** Error codes of file systems without hard links; `EISDIR` is that of exFAT on Windows. */
+/** Error codes of file systems without hard links. exFAT on Windows has `EISDIR`. */
 export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK', 'EISDIR']);
 
 /**
- * Renames a flushed file if the new name is free; false if it is taken. Of several writers, even on different machines,
- * exactly one succeeds: a link fails on a taken name, which a rename would silently replace.
+ * Renames a flushed file if the new name is free. Returns false if another file has the name. Of several writers, even on
+ * different machines, exactly one succeeds: a link fails for an existing name, which a rename would silently replace.
  */
 export function linkUnlessTaken(from: string, to: string): boolean {
   try {
     if (!linkIfFree(from, to)) return false;
   } catch (error) {
     if (!NO_LINKS.has(systemCodeOf(error) ?? '')) throw error;
-    // A file system without hard links needs a check before the rename, and another writer may come in between.
+    // Without hard links, another writer may create the file between the check and the rename.
     if (isTaken(to)) return false;
     whileBusy(() => fs.renameSync(from, to));
   }
@@ -61,13 +61,13 @@ export function linkUnlessTaken(from: string, to: string): boolean {
   return true;
 }
 
-/** Gives a flushed file a second name, if that is free. System errors pass through, such as those in `NO_LINKS`. */
+/** Gives a flushed file a second name, if the name is free. System errors pass through, including `NO_LINKS`. */
 export function linkIfFree(from: string, to: string): boolean {
   try {
     fs.linkSync(from, to);
     return true;
   } catch (error) {
-    // A lost race for the name comes back as EPERM from sshfs, as if there were no hard links.
+    // sshfs reports an existing name as EPERM, like a file system without hard links.
     if (systemCodeOf(error) === 'EEXIST' || isTaken(to)) return false;
     throw error;
   }
@@ -83,7 +83,7 @@ export function linkOrCopy(from: string, to: string): void {
   }
 }
 
-// A dangling link takes the name as well.
+// A dangling link also occupies the name.
 function isTaken(path: string): boolean {
   return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -7,9 +7,9 @@ import { syncDirectory, writeFlushed } from './durable.ts';
 import { linkIfFree, NO_LINKS } from './target.ts';
 
 /**
- * Tries in a directory what the files of svc need there, in a folder that is removed afterwards: writing through to the
- * disk, exclusive creation, replacing a file and hard links. Returns whether it has hard links.
- * @throws SvcError `config` for a file system that breaks a rule; the system's error for one that refuses a call
+ * Tests whether svc can keep its files in a directory: flushing, exclusive creation, replacing a file and hard links. Uses a
+ * temporary folder. Returns whether the file system has hard links.
+ * @throws SvcError `config` for a file system with a wrong result; the system's error for a call that the system refuses
  */
 export function tryDirectory(directory: string): boolean {
   const folder = path.join(directory, `.svc-doctor-${randomBytes(8).toString('hex')}`);

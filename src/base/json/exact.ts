@@ -2,7 +2,8 @@ import { isObject } from '../../schema/json-value.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, Scanner, sourceFrom, sourceOf } from './source.ts';
 
-// This reader loses nothing of a text that JSON.parse would change: it runs only where `isPlain` says so.
+// Reads JSON without loss: long numbers and repeated members stay as they were sent. Values that JSON.parse reads without loss
+// (`isPlain`) skip this reader.
 
 /** A part of JSON kept as text: a number that JavaScript would write differently, or a value nested too deeply. */
 export class JsonToken {
@@ -19,7 +20,7 @@ export class JsonToken {
 
 /** The result of reading a text member by member. */
 export interface ExactJson {
-  /** The value. Objects have no prototype, so that `__proto__` is an ordinary member; the last of equal names counts. */
+  /** The value. Objects have no prototype, so that `__proto__` is an ordinary member. The last of equal names counts. */
   readonly value: unknown;
   /** Whether `JSON.parse` would lose digits, a sign or a member. */
   readonly isLossy: boolean;
@@ -27,26 +28,26 @@ export interface ExactJson {
   readonly isReadable: boolean;
 }
 
-/** Reads a value again from the text kept by `keepSource`, losing nothing; returns the value itself if it is complete. */
+/** Reads a value again, without loss, from the text kept by `keepSource`. Returns the value itself if nothing was lost. */
 export function exactValue(value: unknown): unknown {
   const source = sourceOf(value);
   return source === undefined || isPlain(value, source) ? value : readExact(source.text).value;
 }
 
-/** Returns the members of a value as they were sent, losing nothing; none where no object was sent. */
+/** Returns the members of a value as they were sent, without loss. Any other value than an object has no members. */
 export function exactMembers(value: object): Readonly<Record<string, unknown>> {
   const exact = exactValue(value);
   return isObject(exact) && !(exact instanceof JsonToken) ? exact : {};
 }
 
-/** Returns a member, if it is an object, with its own part of the text, so that it can be shown as it was sent. */
+/** Returns a member of an object. A member that is an object gets its part of the kept text. */
 export function memberWithText<T extends object, K extends keyof T & string>(value: T, name: K): T[K] {
   const member = value[name];
   if (typeof member !== 'object' || member === null) return member;
   return keepSource(member, sourceFrom(exactText(exactMembers(value)[name])));
 }
 
-/** Joins a parsed value with its text, which is kept beside an object and replaces an inexact number. */
+/** Combines a parsed value with its text: keeps the text beside an object, and replaces a number that lost digits. */
 export function exactItem(value: unknown, source: JsonSource): unknown {
   if (typeof value === 'object' && value !== null) return keepSource(value, source);
   return typeof value === 'number' ? readExact(source.text).value : value;
@@ -60,8 +61,8 @@ export function isPlain(value: unknown, source: JsonSource): boolean {
 }
 
 /**
- * Whether the length of a text proves that its object is plain: a text exactly as long as its quotes, names and values
- * contains no escapes and no repeated member. Nearly all log entries pass this test, in a tenth of the time.
+ * Whether the length of a text proves that its object is plain. A text exactly as long as its quotes, names and values
+ * contains no escapes and no repeated members. This test is ten times as fast, and nearly all log entries pass.
  */
 function isEvidentlyPlain(value: unknown, { text, depth }: JsonSource): boolean {
   if (depth !== 1 || !isObject(value)) return false;

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 
-// This reader finds the text of each item of a response, because a parsed value has lost digits and repeated members.
+// Finds the text of each item of a response, because JSON.parse loses digits of long numbers and repeated members.
 
-/** The deepest nesting that responses, and entries parsed member by member, may have. */
+/** The maximum nesting of responses, and of entries parsed member by member. */
 export const MAX_DEPTH = 200;
 
 /** The text that a value was parsed from, without the whitespace between its tokens. */
 export interface JsonSource {
   readonly text: string;
-  /** Depth of nesting: 0 for a string or number, 1 for an object of those. */
+  /** Depth of nesting: 0 for a string or number, 1 for an object of strings and numbers. */
   readonly depth: number;
-  /** The bytes of the text, if some of them are not UTF-8, so that the text lost them. */
+  /** The bytes of the value, if some are not UTF-8 and therefore missing in the text. */
   readonly bytes?: Buffer | undefined;
   /** Whether the value contains everything in the text; absent until computed. */
   isPlain?: boolean;
@@ -19,25 +19,25 @@ export interface JsonSource {
 // A symbol member is cheaper than a WeakMap, which would keep texts in memory until a full garbage collection.
 const SOURCE = Symbol('source');
 
-/** Attaches to a value the text that it was parsed from. Copies of the value lose it. */
+/** Attaches to a value the text from which it was parsed. Copies of the value do not have the text. */
 export function keepSource<T extends object>(value: T, source: JsonSource): T {
   return Object.defineProperty(value, SOURCE, { value: source, configurable: true });
 }
 
-/** Returns the text that a value was parsed from, if it was kept. */
+/** Returns the text from which a value was parsed, if `keepSource` kept the text. */
 export function sourceOf(value: unknown): JsonSource | undefined {
   if (typeof value !== 'object' || value === null || !(SOURCE in value)) return undefined;
   return value[SOURCE] as JsonSource;
 }
 
-/** Returns the source of a whole text, which must be valid JSON, as everywhere in this file. */
+/** Returns the source of a whole text. All texts in this file must be valid JSON. */
 export function sourceFrom(text: string): JsonSource {
   return new Scanner(text).value();
 }
 
 /**
- * Slices the items of a list (an array, or the array in the member `data`) out of a response, and returns the depth of
- * the rest; undefined if the response is no list.
+ * Returns the source of each item of a list, and the depth of the rest. The list is the response itself, or its member `data`;
+ * undefined for any other response.
  */
 export function listSource(text: string): { items: readonly JsonSource[]; depth: number } | undefined {
   const scanner = new Scanner(text);
@@ -59,8 +59,8 @@ export function listSource(text: string): { items: readonly JsonSource[]; depth:
 }
 
 /**
- * Like `listSource` for a response with bytes that are not UTF-8: the items that have such bytes keep them. Each byte is
- * read as one character, since the characters that structure JSON are single bytes in every text.
+ * Like `listSource`, for a response with bytes that are not UTF-8. Items with such bytes keep them. Reads each byte as one
+ * character, which is safe because the characters that structure JSON are single bytes.
  */
 export function listSourceOfBytes(bytes: Buffer): ReturnType<typeof listSource> {
   const list = listSource(bytes.toString('latin1'));
@@ -93,7 +93,7 @@ const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
 const ENDS_WORD = new Set([COMMA, CLOSE_ARRAY, CLOSE_OBJECT, 0x20, 0x0a, 0x0d, 0x09]);
 
-/** Scans JSON text that is known to be valid, once. */
+/** Scans valid JSON text once, from left to right. */
 export class Scanner {
   at: number;
   readonly #text: string;

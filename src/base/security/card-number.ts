@@ -1,12 +1,11 @@
 import { UUID_FORM } from '../../schema/uuid.ts';
 
 /**
- * Finds payment card numbers: 13 to 19 digits of any script with a valid check digit (Luhn), in a range that a card
- * network issues from. UUIDs and hexadecimal digests are never hits.
+ * How strictly to search for payment card numbers: 13 to 19 digits of any script with a valid check digit (Luhn), in a range
+ * from which a card network issues. Digits in UUIDs and hexadecimal digests never count.
  *
- * `text` is for what we print: digits must be grouped as people write cards, so that figures and dates stay. `cell` is
- * for what is about to be sent: all its digits are also taken together, however they are separated, behind leading
- * zeros too, and several numbers without anything between them are found.
+ * `text` is for output: digits must be grouped as people write cards, so that figures and dates stay. `cell` is for values
+ * to send: any separators between the digits, leading zeros, and several adjoining card numbers count too.
  */
 export type Strictness = 'text' | 'cell';
 
@@ -16,20 +15,20 @@ interface CardNumberMatch extends Span {
   readonly masked: string;
 }
 
-// A renderer checks a text before the redactor does; remembering the last clean text saves the second check.
-let clean = '';
+// The last text without card numbers. A renderer checks each text before the redactor, which then need not check again.
+let lastCleanText = '';
 
-/** Whether `text` contains a card number. Clean text costs one pass. */
+/** Whether `text` contains a card number. A text without digits costs one pass. */
 export function containsCardNumber(text: string, strictness: Strictness = 'text'): boolean {
   if (strictness === 'cell') return inspectCell(text) === 'card_number';
   const isFound = runsIn(text).some((run) => search(text, run, strictness).length > 0);
-  if (!isFound) clean = text;
+  if (!isFound) lastCleanText = text;
   return isFound;
 }
 
 /**
- * Classifies the digits of a cell: a card number, digits that begin or end with one (as a third of all random ids of 20 to
- * 24 digits do), or neither.
+ * Classifies the digits of a cell: a card number, digits that begin or end with a card number (as a third of all random ids of
+ * 20 to 24 digits do), or neither.
  */
 export function inspectCell(text: string): 'card_number' | 'attached_digits' | 'no_card_number' {
   const runs = runsIn(text);
@@ -42,7 +41,7 @@ export function inspectCell(text: string): 'card_number' | 'attached_digits' | '
 
 /** Replaces the middle of every card number by bullets. */
 export function maskCardNumbers(text: string): string {
-  if (text === clean) return text;
+  if (text === lastCleanText) return text;
   let masked = '';
   let copied = 0;
   for (const match of runsIn(text).flatMap((run) => search(text, run, 'text'))) {
@@ -52,11 +51,11 @@ export function maskCardNumbers(text: string): string {
   return copied === 0 ? text : masked + text.slice(copied);
 }
 
-const FEWEST = 13;
-const MOST = 19;
-const LONGEST_WORD = 64;
-/** The longest separator between two groups of digits, in visible characters. */
-const WIDEST_GAP = 3;
+const MIN_DIGITS = 13;
+const MAX_DIGITS = 19;
+const MAX_WORD_LENGTH = 64;
+/** The maximum length of a separator between two groups of digits, in visible characters. */
+const MAX_GAP_LENGTH = 3;
 
 const UUID = new RegExp(`(?<![0-9a-z])${UUID_FORM}(?![0-9a-z])`, 'gi');
 const UUID_LENGTH = 36;
@@ -64,8 +63,8 @@ const UUID_LENGTH = 36;
 /** Finds all runs of digits that are long enough for a card number. */
 function runsIn(text: string): Group[][] {
   const runs: Group[][] = [];
-  let chain = nextChain(text, 0, FEWEST);
-  for (; chain !== undefined; chain = nextChain(text, chain.end, FEWEST)) {
+  let chain = nextChain(text, 0, MIN_DIGITS);
+  for (; chain !== undefined; chain = nextChain(text, chain.end, MIN_DIGITS)) {
     for (const run of runsOf(text, digitGroups(text, chain))) runs.push(run);
   }
   return runs;
@@ -79,7 +78,7 @@ function runsOf(text: string, groups: readonly Group[]): Group[][] {
   for (const group of groups) {
     while ((uuids[next]?.end ?? Infinity) <= group.start) next += 1;
     const inUuid = (uuids[next]?.start ?? Infinity) < group.end;
-    if (inUuid || group.gap.length > WIDEST_GAP) runs.push([]);
+    if (inUuid || group.gap.length > MAX_GAP_LENGTH) runs.push([]);
     if (!inUuid) runs.at(-1)?.push(group);
   }
   return runs;
@@ -115,7 +114,7 @@ function longest(text: string, run: readonly Group[], first: number, strictness:
   let length = 0;
   for (let last = first; last < run.length; last += 1) {
     digits += run[last]?.digits ?? '';
-    if (digits.length > MOST) break;
+    if (digits.length > MAX_DIGITS) break;
     if (!isCardNumber(digits)) continue;
     const groups = run.slice(first, last + 1);
     if (standsAsCard(text, run, first, groups, strictness)) length = groups.length;
@@ -124,7 +123,7 @@ function longest(text: string, run: readonly Group[], first: number, strictness:
 }
 
 /**
- * Whether a group of digits, or the whole run without digests, consists of card numbers, or of one and a date, apart from
+ * Whether a group of digits, or the whole run without digests, consists of card numbers, or of a card number and a date. Ignores
  * leading zeros.
  */
 function hidesCardNumber(text: string, run: readonly Group[]): boolean {
@@ -149,8 +148,8 @@ const DATE_BEHIND = new RegExp(`^(?:${MONTH}(?:20)?${YEAR}|(?:20)?${YEAR}${MONTH
 const DATE_BEFORE = new RegExp(`^20${YEAR}${MONTH}(?:${DAY})?$`);
 
 /**
- * Whether the digits are a card number and a date from 2020 to 2049. Accepting any further digits would classify a third
- * of all long ids as card numbers; with a date, it is one in a thousand ids of 20 to 24 digits.
+ * Whether the digits are a card number and a date from 2020 to 2049. With any further digits instead of a date, a third of all
+ * long ids would count as card numbers; with a date, one in a thousand ids of 20 to 24 digits does.
  */
 function isDatedCardNumber(digits: string): boolean {
   const isBehind = [4, 6].some(
@@ -163,7 +162,7 @@ function isDatedCardNumber(digits: string): boolean {
 
 function beginsOrEndsWithCard(padded: string): boolean {
   const digits = withoutZeros(padded);
-  for (let length = FEWEST; length <= MOST && length < digits.length; length += 1)
+  for (let length = MIN_DIGITS; length <= MAX_DIGITS && length < digits.length; length += 1)
     if (isCardNumber(digits.slice(0, length)) || isCardNumber(digits.slice(-length))) return true;
   return false;
 }
@@ -172,7 +171,7 @@ function isAllCardNumbers(digits: string): boolean {
   // Positions up to which the digits consist of adjoining card numbers.
   const ends = new Set([0]);
   for (const start of ends) {
-    for (let length = FEWEST; length <= MOST; length += 1)
+    for (let length = MIN_DIGITS; length <= MAX_DIGITS; length += 1)
       if (isCardNumber(digits.slice(start, start + length))) ends.add(start + length);
   }
   return digits !== '' && ends.has(digits.length);
@@ -190,10 +189,10 @@ function standsAsCard(
   return isUsualGrouping(groups) && (strictness === 'cell' || areUsualGaps(groups));
 }
 
-/** Whether the digits are part of a hexadecimal id or digest, of which one in some thousand contains such a run. */
+/** Whether the digits are part of a hexadecimal id or digest. One in some thousand digests contains a card number by chance. */
 function inDigest(text: string, { start, end }: Span): boolean {
-  const before = /[0-9a-z]*$/i.exec(text.slice(Math.max(0, start - LONGEST_WORD), start));
-  const after = /^[0-9a-z]*/i.exec(text.slice(end, end + LONGEST_WORD));
+  const before = /[0-9a-z]*$/i.exec(text.slice(Math.max(0, start - MAX_WORD_LENGTH), start));
+  const after = /^[0-9a-z]*/i.exec(text.slice(end, end + MAX_WORD_LENGTH));
   const word = (before?.[0] ?? '') + text.slice(start, end) + (after?.[0] ?? '');
   return word.length > end - start && /^[0-9a-f]{24,}$/i.test(word);
 }
@@ -204,7 +203,7 @@ function isFraction(run: readonly Group[], at: number): boolean {
   return run[at]?.gap === '.' && whole !== undefined && whole.digits.length <= 4 && run[at + 1]?.gap !== '.';
 }
 
-/** Equal groups with a rest, as in 4-4-4-4 and 4-4-4-4-3, or one of the unequal groupings in use. */
+/** Whether digits are grouped as on cards: equal groups and a rest, as in 4-4-4-4 and 4-4-4-4-3, or a known unequal grouping. */
 function isUsualGrouping(groups: readonly Group[]): boolean {
   const sizes = groups.map((group) => group.digits.length);
   const [size = 0] = sizes;
@@ -214,7 +213,7 @@ function isUsualGrouping(groups: readonly Group[]): boolean {
 
 const UNEQUAL_GROUPINGS: ReadonlySet<string> = new Set(['4-6-5', '4-6-4', '4-4-5', '4-12', '6-10', '6-9', '6-13']);
 
-/** The groups of a card have the same separator between them: one character, or a dash with spaces around it. */
+/** Whether all groups have the same usual separator between them: one character, or a dash with spaces around it. */
 function areUsualGaps([, ...rest]: readonly Group[]): boolean {
   const gap = rest[0]?.gap ?? '';
   const usual = gap.length === 1 ? characterTypes[gap.charCodeAt(0)] === JOINT : is(gap, String.raw`^ \p{Pd} $`);
@@ -225,9 +224,9 @@ function mask(digits: string): string {
   return digits.slice(0, 6) + '\u2022'.repeat(digits.length - 10) + digits.slice(-4);
 }
 
-/** Whether `digits` (0 to 9 only) is a card number: issued in a known range, of a length in use there, with a valid check digit. */
+/** Whether `digits` (0 to 9 only) is a card number: in a known range, of a length in use there, with a valid check digit. */
 function isCardNumber(digits: string): boolean {
-  if (digits.length < FEWEST || digits.length > MOST) return false;
+  if (digits.length < MIN_DIGITS || digits.length > MAX_DIGITS) return false;
   const prefix = Number(digits.slice(0, 4));
   const lengths = (issuedLengths[prefix] ||= lengthsFor(digits));
   return ((lengths >> digits.length) & 1) === 1 && hasCheckDigit(digits);
@@ -245,7 +244,7 @@ function lengthsFor(digits: string): number {
   return lengths;
 }
 
-/** Issuer ranges: the lengths in use, and the leading digits. Merchant numbers often have 15 digits, so lengths are kept tight. */
+/** Issuer ranges: the lengths in use, and the leading digits. Lengths are exact because merchant numbers often have 15 digits. */
 const RANGES: readonly [fewest: number, most: number, prefix: RegExp][] = [
   [13, 13, /^4/], // Visa, the old length
   [16, 16, /^4/],
@@ -278,7 +277,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Digits with nothing between them, and the separator that stands before them. */
+/** Adjoining digits, and the separator before them. */
 export interface Group {
   readonly start: number;
   end: number;
@@ -286,7 +285,7 @@ export interface Group {
   readonly gap: string;
 }
 
-// What a UTF-16 unit is to the scan; 0 is not looked up yet. A digit is DIGIT plus its value.
+// The types of UTF-16 units; 0 is not looked up yet. A digit is DIGIT plus its value.
 const BREAK = 1;
 const JOINT = 2; // separates digits in a card as written by people
 const OTHER = 3; // separates digits in a cell only
@@ -296,8 +295,8 @@ const DIGIT = 16;
 const characterTypes = new Uint8Array(0x2_0000);
 
 /**
- * Finds the next span from `from` with at least `fewest` digits and no letter or line end between them. All clean text
- * passes through this function, so it looks at the last of `fewest` characters first: a letter there excludes them all.
+ * Finds the next span from `from` with at least `fewest` digits and no letter or line end between them. Looks at the last of
+ * `fewest` characters first, for speed: a letter there excludes all characters before.
  */
 function nextChain(text: string, from: number, fewest: number): Span | undefined {
   for (let start = from; start + fewest <= text.length;) {

@@ -10,13 +10,13 @@ import type { Environment } from '../system.ts';
 export interface CommandOptions {
   readonly env: Environment;
   readonly cwd: string;
-  /** Variables for this command alone; an undefined one is not inherited. */
+  /** Variables for this command alone. The command does not inherit a variable that is undefined here. */
   readonly added?: Environment | undefined;
 }
 
 /**
- * Starts a shell command of the operator, with the environment but without keys. All processes start in this file, as a
- * test checks, so that no child inherits a key.
+ * Starts a shell command of the operator, with the environment except keys. A test checks that all processes start in this
+ * file, so that no child inherits a key.
  */
 export function startCommand(line: string, { env, cwd, added }: CommandOptions): ChildProcessWithoutNullStreams {
   const environment = { ...withoutOwnKeys(env), ...added };
@@ -75,8 +75,8 @@ function viewerEnvironment(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => FOR_VIEWERS.test(name) && !OWN_KEYS.test(name)));
 }
 
-// node:readline would collect an endless line in memory without bound.
-const LONGEST_LINE = 2000;
+// node:readline would keep an endless line in memory.
+const MAX_LINE_LENGTH = 2000;
 
 /** Calls `onLine` for each line that a program writes, cut to 2,000 characters. */
 export function forEachLine(stream: Readable, onLine: (line: string) => void): void {
@@ -86,8 +86,8 @@ export function forEachLine(stream: Readable, onLine: (line: string) => void): v
     .on('error', () => undefined)
     .on('data', (text: string) => {
       const lines = (rest + text).split(/\r?\n/);
-      rest = (lines.pop() ?? '').slice(0, LONGEST_LINE);
-      for (const line of lines) onLine(line.slice(0, LONGEST_LINE));
+      rest = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
+      for (const line of lines) onLine(line.slice(0, MAX_LINE_LENGTH));
     })
     .on('close', () => {
       if (rest !== '') onLine(rest);
@@ -109,8 +109,8 @@ interface ChildLimits {
 }
 
 /**
- * Resolves when a program is over. When its time is up or the signal aborts it is killed; where it has `graceMs`, it is
- * asked to end first. What it started may continue. Never rejects.
+ * Resolves when a program has ended. Kills the program when its time is up or the signal aborts, with `graceMs` after a
+ * SIGTERM. Programs that the program started may continue. Never rejects.
  */
 export async function childEnd(child: ChildProcess, { limitMs, graceMs = 0, signal }: ChildLimits): Promise<ChildEnd> {
   let problem: string | undefined;

@@ -3,15 +3,15 @@ import { maskCardNumbers } from './card-number.ts';
 
 /** Removes secrets from text before it is shown or stored. Callers pass whole lines. */
 export interface Redactor {
-  /** Hides a value in all further text, in every encoding. Values under eight characters are too common to hide. */
+  /** Hides a value in all further text, in every encoding. Ignores values under eight characters, which are too common. */
   readonly addSecret: (value: string) => void;
-  /** Returns the text without secrets. It is idempotent, and linear in time for any text. */
+  /** Returns the text without secrets. Idempotent, and linear in time for any text. */
   readonly redact: (text: string) => string;
 }
 
 /**
- * Creates a redactor that knows only the patterns of secrets. With `showUrls` (`--show-urls`) the queries of signed
- * addresses stay readable; keys, passwords and card numbers remain hidden.
+ * Creates a redactor that hides patterns of secrets: keys, passwords, card numbers and the queries of signed addresses. With
+ * `showUrls` (`--show-urls`), these queries stay readable.
  */
 export function createRedactor({ showUrls }: { readonly showUrls?: boolean | undefined } = {}): Redactor {
   const known = new Set<string>();
@@ -35,14 +35,14 @@ export function createRedactor({ showUrls }: { readonly showUrls?: boolean | und
 
 /** How often JSON inside JSON is decoded. */
 const JSON_LEVELS = 3;
-/** A JSON string. One without its end matches too, so that the pattern stays linear. */
+/** A JSON string. A string without its closing quote matches too, so that the pattern stays linear. */
 const JSON_STRING = /"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*"?/g;
 /** Escapes that a service may choose for any character, such as the slash of a key or the = of a query. */
 const CHOSEN_ESCAPE = /\\[/u]/;
 
 /**
- * Redacts what the JSON strings of a text stand for, where a service wrote a character as an escape. A string without such
- * an escape, or without a secret, stays as it is, and so do the escapes of one that `redactPlain` redacts as well.
+ * Redacts secrets in JSON strings that contain escapes, which hide the secrets from `redactPlain`. Strings without a secret
+ * stay as they are. A string keeps its escapes if `redactPlain` finds the same secrets.
  */
 function withDecodedTokens(text: string, redactPlain: Redactor['redact'], redact: Redactor['redact']): string {
   if (!text.includes('\\') || !CHOSEN_ESCAPE.test(text)) return text;

@@ -1,14 +1,14 @@
 const NOT_SHOWN = '(not shown: it may be a secret)';
 
 /**
- * Formats a word of the command line for an error: in quotes if it cannot be a secret pasted into the wrong place. Safe
- * words consist of a few letters, hyphens, dots and underscores, or are within two edits of a known word.
+ * Formats a word of the command line for an error, in quotes. Hides a word that may be a secret pasted into the wrong place.
+ * Safe words consist of a few letters, hyphens, dots and underscores, or are within two edits of a known word.
  */
 export function typedWord(word: string, known: Iterable<string> = []): string {
   return isShowable(word, known) ? `"${word}"` : NOT_SHOWN;
 }
 
-/** Formats an option for an error like `typedWord`; of `--option=value` only the name. */
+/** Formats the name of an option for an error, like `typedWord`. Leaves out the value of `--option=value`. */
 export function typedOption(text: string, known: Iterable<string> = []): string {
   const [name = ''] = text.split('=', 1);
   return typedWord(name, known);
@@ -17,20 +17,20 @@ export function typedOption(text: string, known: Iterable<string> = []): string 
 /** Whether a typed word cannot be a secret. */
 export function isShowable(word: string, known: Iterable<string> = []): boolean {
   if (/^[a-z._-]{1,20}$/i.test(word)) return true;
-  // A word within two edits of a known one differs from it by two characters at most, so it cannot contain a secret.
+  // A word within two edits of a known word cannot contain a secret.
   return /^[\x21-\x7e]+$/.test(word) && Array.from(known).some((name) => editDistance(word, name) <= 2);
 }
 
 /**
- * Finds the candidate that a typed word begins or is most similar to; undefined when none is similar enough. With `most`,
- * only a candidate within so many edits.
+ * Finds the candidate that a typed word abbreviates or resembles maxEdits; undefined for a word without a similar candidate. With
+ * `maxEdits`, finds only a candidate within this number of edits.
  */
-export function nearest(word: string, candidates: Iterable<string>, most?: number): string | undefined {
-  const begun =
-    word.length < 3 || most !== undefined ? [] : Array.from(candidates).filter((one) => one.startsWith(word));
-  if (begun.length === 1) return begun[0];
+export function nearest(word: string, candidates: Iterable<string>, maxEdits?: number): string | undefined {
+  const abbreviated =
+    word.length < 3 || maxEdits !== undefined ? [] : Array.from(candidates).filter((one) => one.startsWith(word));
+  if (abbreviated.length === 1) return abbreviated[0];
   let best: string | undefined;
-  let bestDistance = (most ?? Math.max(1, Math.min(3, Math.floor(word.length / 2.5)))) + 1;
+  let bestDistance = (maxEdits ?? Math.max(1, Math.min(3, Math.floor(word.length / 2.5)))) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) {
@@ -41,13 +41,13 @@ export function nearest(word: string, candidates: Iterable<string>, most?: numbe
   return best;
 }
 
-/** Asks about the known word that a typed one is like, if there is one. */
+/** Asks whether the user meant the known word that resembles the typed word; undefined without such a word. */
 export function didYouMean(typed: string, known: Iterable<string>): string | undefined {
   const meant = nearest(typed, known);
   return meant === undefined ? undefined : questionOf(meant);
 }
 
-/** Asks about what was probably meant. */
+/** Asks whether the user meant a word. */
 export function questionOf(meant: string): string {
   return `Did you mean '${meant}'?`;
 }

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { readProblem, SvcError } from '../../base/errors.ts';
-import { readFileOrPipe, type Waiting } from '../../base/files/read.ts';
+import { readFileOrPipe, type WaitOptions } from '../../base/files/read.ts';
 import type { System } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { commandName } from './command-name.ts';
@@ -185,7 +185,7 @@ function otherServiceError(kind: KeyType, profile: string, home: string, target:
 const MAX_FILE_BYTES = 16_384;
 
 /** Reads the key file or pipe that `variable` names. Errors never contain its content. */
-async function readKeyFile(file: string, cwd: string, variable: string, waiting: Waiting): Promise<string> {
+async function readKeyFile(file: string, cwd: string, variable: string, waiting: WaitOptions): Promise<string> {
   const bytes = await readFileOrPipe(path.resolve(cwd, file), MAX_FILE_BYTES + 1, waiting).catch((error: unknown) => {
     waiting.signal?.throwIfAborted();
     throw badFile(file, variable, readProblem(error), error);

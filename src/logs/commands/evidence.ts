@@ -1,5 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
-import { type Draft, type Sealed, writeWhole } from '../../base/files/draft.ts';
+import { type Draft, type SealedFile, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { shellFor } from '../../cli/app/hint.ts';
@@ -136,7 +136,7 @@ function usualName(month: number | undefined): string {
 }
 
 interface Written {
-  readonly bundle: Sealed;
+  readonly bundle: SealedFile;
   readonly plan: EvidencePlan;
   readonly facts: EvidenceFacts;
   readonly written: WrittenEvidence;

@@ -24,7 +24,7 @@ const messageExtensionSchema = anyOf('data for requirements outside the standard
   data: text('what the extension carries', 'anything'),
 });
 
-/** `purchase_info` of an authenticate request. Which fields are needed depends on category and type. */
+/** `purchase_info` of an authenticate request. The category and type decide which fields are needed. */
 const purchaseInfoSchema = anyOf('what is paid for, how much and when', {
   amount: digits('the amount in minor units, digits without punctuation', '1000'),
   currency: currency('the currency of the amount'),
@@ -48,7 +48,7 @@ const riskInfoSchema = anyOf('what tells the issuer how risky the purchase is', 
   shipping_method: oneOf(values.SHIPPING_METHODS, 'how the goods are shipped'),
 });
 
-/** `merchant_info` of an authenticate request. Needed when the category is payment. */
+/** `merchant_info` of an authenticate request. Needed for the category payment. */
 const merchantInfoSchema = anyOf('the merchant as the card network knows it', {
   mid: filled('the merchant identifier', '9876543210001'),
   acquirer_bin: filled('the merchant or acquirer BIN from the card scheme', '414141'),
@@ -137,8 +137,8 @@ const cardholderInfoSchema = z
   .check(z.meta({ description: 'the cardholder; issuers commonly expect name and email' }));
 
 /**
- * Body of POST /3ds/sessions/{id}/authenticate: the fields, their types, values and formats.
- * Rules between fields (what payment, recurring or merchant sessions need besides) are checked apart.
+ * Body of POST /3ds/sessions/{id}/authenticate: the fields, their types, values and formats. `needs.ts` has the fields that
+ * payments, recurring payments and merchant sessions need besides.
  */
 export const authenticateSchema = z.strictObject({
   authentication_category: oneOf(
@@ -176,7 +176,7 @@ export const authenticateSchema = z.strictObject({
     z.array(messageExtensionSchema).check(z.meta({ description: 'data for requirements outside the standard format' })),
   ),
 });
-/** The most `message_extensions` that are checked: the schema gathers the issues of all items on the stack. */
+/** The maximum number of `message_extensions` for a check: zod collects the issues of all items on the stack. */
 export const MAX_EXTENSIONS = 1000;
 
 export type AuthenticateRequest = z.infer<typeof authenticateSchema>;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { authenticateSchema } from './authenticate.ts';
 
-/** The type of a field of the authenticate request; `free` accepts any object. */
+/** The type of a field of the authenticate request. `free` is any object. */
 export type FieldType = 'text' | 'flag' | 'number' | 'object' | 'list' | 'free';
 
 /** A field of the authenticate request, as its schema describes it. */
@@ -22,7 +22,7 @@ export interface Field {
 /** The body of an authenticate request, read once from its schema. */
 export const BODY: Field = fieldOf('', authenticateSchema);
 
-/** Finds the field at a dotted path; undefined if there is none. Everything below a free object is free too. */
+/** Finds the field at a dotted path; undefined for an unknown path. All fields below a free object are free too. */
 export function fieldAt(path: string): Field | undefined {
   let field: Field | undefined = BODY;
   for (const part of path === '' ? [] : path.split('.')) {
@@ -32,7 +32,7 @@ export function fieldAt(path: string): Field | undefined {
   return field;
 }
 
-/** Every field below this one, in the order of the interface. */
+/** Returns all fields below a field, in documented order. */
 export function fieldsBelow(field: Field): Field[] {
   return [...field.members.values()].flatMap((member) => [member].concat(fieldsBelow(member)));
 }
@@ -75,7 +75,7 @@ export interface TextAt {
   readonly isName: boolean;
 }
 
-/** The value at these parts of a path, looking at own members and items only; undefined where there is none. */
+/** Returns the value at a path, from own members and items only; undefined for a path without a value. */
 export function ownValue(value: unknown, parts: readonly string[]): unknown {
   let found = value;
   for (const part of parts) {
@@ -85,7 +85,7 @@ export function ownValue(value: unknown, parts: readonly string[]): unknown {
   return found;
 }
 
-/** Every text and number in a value, numbers as they are written, and every name of a member. */
+/** Yields all texts, numbers (as written) and names of members in a value. */
 export function* textsIn(value: unknown, parts: readonly string[] = []): Generator<TextAt> {
   if (typeof value === 'string' || typeof value === 'number') yield { parts, text: String(value), isName: false };
   if (typeof value !== 'object' || value === null) return;

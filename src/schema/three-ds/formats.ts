@@ -31,7 +31,7 @@ export function day(what: string, example: string): z.ZodMiniString {
   return written(/^\d{8}$/, `${what}, a real date written YYYYMMDD`, example);
 }
 
-/** Declares a date with an optional further digit: the interface documents YYYYMMDDD, which may be a typing error. */
+/** Declares a date with an optional further digit. Documented as YYYYMMDDD, which may be a typing error. */
 export function looseDay(what: string, example: string): z.ZodMiniString {
   return written(/^\d{8,9}$/, `${what}, a real date written YYYYMMDD (a ninth digit is let pass)`, example, 8);
 }
@@ -48,18 +48,18 @@ export function country(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 3166-1 numeric code of 3 digits`, '840');
 }
 
-/** Declares a currency, which the interface calls an ISO 4217 code and leaves open whether numeric or alphabetic. */
+/** Declares a currency by its numeric or alphabetic code. The documentation says only "ISO 4217". */
 export function currency(what: string): z.ZodMiniString {
   const words = `${what}, an ISO 4217 code: its number, such as 840, or its letters, such as USD`;
   return textThat(z.refine(isCurrencyCode), words, '840');
 }
 
-// The service may know a number that the table does not have yet.
+// The service may know currencies that the table does not have yet.
 function isCurrencyCode(value: string): boolean {
   return /^\d{3}$/.test(value) || currencyOf(value)?.code === value;
 }
 
-/** Declares a currency that the interface restricts to digits. */
+/** Declares a currency by its numeric code. */
 export function numericCode(what: string): z.ZodMiniString {
   return matching(/^\d{3}$/, `${what}, an ISO 4217 numeric code of 3 digits`, '840');
 }

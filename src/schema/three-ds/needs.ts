@@ -2,7 +2,7 @@ import { isObject } from '../json-value.ts';
 import { ownValue } from './fields.ts';
 import type { SessionType } from './values.ts';
 
-/** The values of a body on which rules between fields depend, unchecked. */
+/** The values of a body that decide which other fields are needed. Unchecked. */
 export interface Combination {
   readonly category: unknown;
   readonly type: unknown;
@@ -36,7 +36,7 @@ const DECOUPLED: Condition = {
   holds: ({ decoupled, sessionType }) => decoupled === true || sessionType === 'merchant',
 };
 
-// The conditional rules of the interface about required fields.
+// The documented rules about fields that only some requests need.
 const CONDITIONAL: readonly Need[] = [
   { path: 'decoupled_challenge_max_time', when: DECOUPLED },
   { path: 'purchase_info', when: PURCHASE },
@@ -56,12 +56,12 @@ const CONDITIONAL: readonly Need[] = [
   { path: 'merchant_info.category_code', when: PAYMENT },
 ];
 
-/** Whether a field that not every body needs is needed in this combination. */
+/** Whether a combination needs an otherwise optional field. */
 export function isNeeded(path: string, combination: Combination): boolean {
   return CONDITIONAL.some((need) => need.path === path && need.when.holds(combination));
 }
 
-/** Finds the fields that a body lacks in this combination. A missing object is listed once, without its members. */
+/** Finds the fields that a combination needs and a body lacks. Lists a missing object once, without its members. */
 export function missingFields(body: unknown, combination: Combination): Need[] {
   return CONDITIONAL.filter(({ path, when }) => {
     const parts = path.split('.');

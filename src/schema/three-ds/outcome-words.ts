@@ -8,7 +8,7 @@ import {
   WHITELIST_STATUSES,
 } from './values.ts';
 
-/** The words with which the sandbox is given an outcome, and the values of each. `eci` takes any two digits besides. */
+/** The words that set an outcome in the sandbox, with the values of each word. `eci` accepts any other two digits too. */
 export const OUTCOME_WORDS: Readonly<Record<string, readonly string[]>> = {
   status: AUTHENTICATION_STATUSES,
   reason: Object.keys(STATUS_REASONS),
@@ -26,7 +26,7 @@ export function outcomeWord(text: string): readonly [name: string, value: string
   return isKnown ? [name, value] : undefined;
 }
 
-/** Each word with each of its values, such as `reason=card-expired`, for completion. */
+/** Returns each word with each of its values, such as `reason=card-expired`, for completion. */
 export function outcomeExamples(): [outcome: string, description: string][] {
   return Object.entries(OUTCOME_WORDS).flatMap(([word, values]) =>
     values.map((value): [string, string] => [`${word}=${value}`, word]),

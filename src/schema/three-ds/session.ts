@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { decisiveText, shown, text } from '../response.ts';
+import { decisiveText, displayed, text } from '../response.ts';
 import { SESSION_TYPES } from './values.ts';
 
-const flag = shown(z.boolean());
+const flag = displayed(z.boolean());
 
-/** What the SDKs collect: browser_* fields for browsers, sdk_* fields for mobile devices. */
+/** The device data that SDKs collect: browser_* fields for browsers, sdk_* fields for mobile devices. */
 const deviceInfoSchema = z.looseObject({
   browser_accept_header: text,
   browser_ip_address: text,
@@ -26,18 +26,18 @@ const deviceInfoSchema = z.looseObject({
   /** Minutes. */
   sdk_max_timeout: text,
   sdk_reference_number: text,
-  sdk_render_options: shown(z.looseObject({ sdk_interface: text, sdk_ui_type: shown(z.array(z.unknown())) })),
+  sdk_render_options: displayed(z.looseObject({ sdk_interface: text, sdk_ui_type: displayed(z.array(z.unknown())) })),
 });
 
-/** 3DS versions, recommended and possible. */
+/** The recommended and the possible 3DS versions. */
 const versionSchema = z.looseObject({
   recommended_version: text,
-  available_version: shown(z.array(z.string())),
+  available_version: displayed(z.array(z.string())),
   earliest_acs_supported_version: text,
   earliest_ds_supported_version: text,
   latest_acs_supported_version: text,
   latest_ds_supported_version: text,
-  acs_information: shown(z.array(z.unknown())),
+  acs_information: displayed(z.array(z.unknown())),
 });
 
 /** Response of POST /3ds/sessions/{id}/authenticate. */
@@ -53,12 +53,12 @@ export const authenticationResultSchema = z.looseObject({
   eci: text,
 });
 
-/** Data for requirements outside the standard format, as answered. */
+/** A message extension of a response: data outside the standard format. */
 const messageExtensionSchema = z.looseObject({
   id: text,
   name: text,
   critical: flag,
-  /** A string by the interface; whatever comes is kept. */
+  /** Documented as a string. Any other type is kept too. */
   data: z.optional(z.unknown()),
 });
 
@@ -67,11 +67,11 @@ export const challengeResultSchema = z.extend(authenticationResultSchema, {
   acs_challenge_mandated: text,
   authentication_challenge_type: text,
   acs_challenge_url: text,
-  challenge_attempts: shown(z.union([z.string(), z.number()])),
-  message_extensions: shown(z.array(messageExtensionSchema)),
+  challenge_attempts: displayed(z.union([z.string(), z.number()])),
+  message_extensions: displayed(z.array(messageExtensionSchema)),
 });
 
-/** The outcome as a session read carries it; before authentication hardly any field is there. */
+/** The outcome of a session. Before authentication, nearly all fields are missing. */
 export const authenticationSchema = z.extend(challengeResultSchema, {
   pan_token_id: text,
   token_id: text,
@@ -103,14 +103,14 @@ export const threeDsSessionSchema = z.looseObject({
   modified_by: text,
   /** browser or mobile. */
   device: text,
-  device_info: shown(deviceInfoSchema),
-  version: shown(versionSchema),
-  method: shown(z.looseObject({ method_url: text, method_completion_indicator: text })),
+  device_info: displayed(deviceInfoSchema),
+  version: displayed(versionSchema),
+  method: displayed(z.looseObject({ method_url: text, method_completion_indicator: text })),
   authentication: z.nullish(authenticationSchema),
 });
 export type ThreeDsSession = z.infer<typeof threeDsSessionSchema>;
 
-/** Body of POST /3ds/sessions. That exactly one token is named is a rule between fields, checked apart. */
+/** Body of POST /3ds/sessions, with exactly one of the two token fields, which this schema does not check. */
 export const createSessionSchema = z.strictObject({
   token_id: z.optional(z.string()),
   token_intent_id: z.optional(z.string()),
@@ -118,7 +118,7 @@ export const createSessionSchema = z.strictObject({
   pan: z.optional(z.string()),
   type: z.enum(SESSION_TYPES),
 });
-/** The card of a new session: exactly one of its names. */
+/** The card of a new session, in exactly one of the two token fields. */
 export type SessionCard =
   | { readonly token_id: string }
   | { readonly token_intent_id: string }

@@ -7,13 +7,13 @@ export interface Currency {
   readonly code: string;
   /** The numeric code, such as `840`. */
   readonly number: string;
-  /** The digits behind the decimal point; undefined where ISO 4217 gives none. */
+  /** The digits behind the decimal point; undefined if ISO 4217 defines no minor unit. */
   readonly units: number | undefined;
-  /** False for precious metals, units of account and codes for tests, in which nobody pays. */
+  /** Whether people pay in the currency: false for precious metals, units of account and codes for tests. */
   readonly isMoney: boolean;
-  /** The day or month of its withdrawal. */
+  /** The day or month of the currency's withdrawal. */
   readonly until: string | undefined;
-  /** The alphabetic code of what replaced it. */
+  /** The alphabetic code of the currency's successor. */
   readonly successor: string | undefined;
 }
 
@@ -30,7 +30,7 @@ const ALL: readonly Currency[] = linesOfTable(currencies).map(
 
 const BY_CODE = new Map(ALL.map((currency) => [currency.code, currency]));
 
-// Some historic currencies had the number of their successor. The one in use counts, or else the latest.
+// Some historic currencies share a number with their successor. The currency in use counts, else the latest.
 const BY_NUMBER = new Map(
   ALL.toSorted((a, b) => (a.until ?? '9').localeCompare(b.until ?? '9')).map((currency) => [currency.number, currency]),
 );
@@ -45,7 +45,7 @@ export function allCurrencies(): readonly Currency[] {
   return ALL;
 }
 
-/** Writes an amount in minor units as a person reads it: `500,000 JPY`. */
+/** Formats an amount in minor units for people: `500,000 JPY`. */
 export function amountText(amount: string, exponent: number, currency: string): string {
   const digits = amount
     .replace(/^0+/, '')
@@ -60,7 +60,7 @@ const COUNTRIES = new Map(
   linesOfTable(countries).map(([code = '', number = '', within]) => [number, { code, within: within || undefined }]),
 );
 
-/** A country of ISO 3166-1: its code of two letters, and that of the country of which it is a subdivision too. */
+/** A country of ISO 3166-1: its code of two letters, and the code of the country of which it is also a subdivision. */
 export interface Country {
   readonly code: string;
   readonly within: string | undefined;
@@ -76,7 +76,7 @@ export function isCountryCode(code: string): boolean {
   return [...COUNTRIES.values()].some((country) => country.code === code);
 }
 
-// The first line says which edition of the standard the table follows, the second names the columns.
+// The first line of the table names the edition of the standard, the second line the columns.
 function linesOfTable(table: string): string[][] {
   const lines = table.trim().split('\n').slice(2);
   return lines.map((line) => line.split(','));

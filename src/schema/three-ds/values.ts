@@ -1,4 +1,4 @@
-// Values of 3DS fields and their EMV codes. Free of zod, so that an explanation loads nothing for them.
+// Values of 3DS fields and their EMV codes. Without zod, so that explanations load fast.
 
 /** Who starts a session. */
 export const SESSION_TYPES = ['customer', 'merchant'] as const;
@@ -22,8 +22,8 @@ export type AuthenticationStatus = keyof typeof AUTHENTICATION_STATUS_CODES;
 export const AUTHENTICATION_STATUSES = Object.keys(AUTHENTICATION_STATUS_CODES) as AuthenticationStatus[];
 
 /**
- * Reasons of an authentication's status, each with a status that it usually explains. The interface lists the reasons and
- * leaves open with which status each comes.
+ * Reasons of an authentication's status, each with a status that the reason usually explains. The documentation does not assign
+ * reasons to statuses.
  */
 export const STATUS_REASONS = {
   'card-authentication-failed': 'failed',

@@ -11,8 +11,8 @@ import type { Tenant } from '../../schema/tenant.ts';
 import type { FieldDifference } from '../change.ts';
 import { fieldsText } from '../view.ts';
 
-/** A field with the tenant's value, absent if only the file has it, and the file's value. */
-const driftView: View = {
+/** A field with the tenant's value, absent for a field that only the file has, and the file's value. */
+const differenceView: View = {
   name: 'difference',
   fields: ['field', 'tenant', 'file'],
   columns: simpleColumns({ field: 'text', tenant: 'text', file: 'text' }),
@@ -27,23 +27,25 @@ export const diff = defineCommand({
   ],
   permissions: ['tenant:read'],
   exitCodes: [[3, 'the file belongs to another tenant'], [10, 'the tenant differs from the file'], 13],
-  fields: driftView.fields,
+  fields: differenceView.fields,
   parameters: { file: reading(argument('<file|->', 'a YAML or JSON file, or - for standard input', text), DOCUMENTS) },
   async run(context, { file }) {
     const forPeople = isDrawn(context);
-    const print = forPeople ? undefined : await listPrinter(context, driftView);
-    const [{ changeFromFile, drift, unknownSettingIn }, data] = await Promise.all([
+    const print = forPeople ? undefined : await listPrinter(context, differenceView);
+    const [{ changeFromFile, differencesFromFile, unknownSettingIn }, data] = await Promise.all([
       import('../change.ts'),
       readDataFile(context, file),
     ]);
     const change = changeFromFile(data);
     const client = await context.client();
     const tenant = await client.tenant.read();
-    const found = drift(tenant, change);
-    await print?.(oneBatch(found.map(({ path, before, after }) => ({ field: path, tenant: before, file: after }))));
-    if (found.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
-    if (forPeople) await context.out.write(differenceText(tenant, found, context));
-    const fields = found.map(({ path }) => path);
+    const differences = differencesFromFile(tenant, change);
+    await print?.(
+      oneBatch(differences.map(({ path, before, after }) => ({ field: path, tenant: before, file: after }))),
+    );
+    if (differences.length === 0) return context.notices.success(`the tenant is as ${data.name} says`);
+    if (forPeople) await context.out.write(differenceText(tenant, differences, context));
+    const fields = differences.map(({ path }) => path);
     const unknown = unknownSettingIn(change, tenant);
     const accept = 'To accept the tenant as it is, export it again. To change it back, update it from the file.';
     const update = ['tenant', 'update', '--file', file === '-' ? '<file>' : file];

@@ -42,7 +42,7 @@ const parameters = {
   dryRun: flag('--dry-run', 'show the difference and send nothing'),
 } as const;
 
-/** Returns every setting of a tenant, and with each of its values, for completion. */
+/** Returns completions of `--set`: each setting alone, and with each of its values. */
 async function settingsAndValues(): Promise<Suggestion[]> {
   const { wordsIn } = await import('../../cli/glossary/glossary.ts');
   const { default: words } = await import('../glossary.json', { with: { type: 'json' } });
@@ -75,10 +75,10 @@ export const update = defineCommand({
   async run(context, input) {
     const print = await recordPrinter(context, tenantView);
     const change = await readChange(context, input);
-    const { bodyOf, differences, merged } = await import('../change.ts');
+    const { bodyOf, differences, mergeChange } = await import('../change.ts');
     const client = await context.client();
     const before = await client.tenant.read();
-    const body = merged(before, change, input.allowUnknown);
+    const body = mergeChange(before, change, input.allowUnknown);
     const fields = differences(bodyOf(before), body);
     if (fields.length === 0) {
       context.notices.note('nothing to change: the tenant already is as requested');
@@ -114,7 +114,7 @@ async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Ten
   await prompts().confirm(`Update the ${describeTenant(factsOf(tenant))}${what}?`, 'nothing was changed');
 }
 
-/** Rereads the tenant just before it is replaced, also after a pause, so that a concurrent change is not lost. */
+/** Rereads the tenant just before each update, so that the update does not undo a concurrent change. */
 async function refuseRace(client: Client, before: Tenant): Promise<void> {
   const { differences } = await import('../change.ts');
   const fields = differences(before, await client.tenant.read()).map(({ path }) => path);
@@ -135,7 +135,7 @@ function reportResult({ notices }: Context, { name }: TenantBody, ignored: reado
   notices.success(`updated the tenant ${name}`);
 }
 
-/** Reads the change from file and flags; a flag overrides the file. Checks everything that needs no tenant. */
+/** Reads the change from file and flags. A flag overrides the file. Makes all checks that do not need the tenant. */
 async function readChange(context: Context, input: ChangeInput): Promise<TenantChange> {
   const { name, set, file } = input;
   if (name === undefined && set.length === 0 && file === undefined) {
@@ -145,7 +145,7 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   if (name !== undefined) checkTenantName(name);
   for (const setting of set) checkSettingValue(setting.name, setting.value);
   const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));
-  // Only the tenant can tell whether a setting that svc does not know is misspelled, so it is read first.
+  // Only the tenant's own settings tell whether an unknown setting is misspelled, so `run` reads the tenant first.
   const names = set.map((setting) => setting.name);
   if (unknownSettings(names, []).length === 0) checkCanConfirm(context, input);
   return {
@@ -157,7 +157,7 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   };
 }
 
-/** Refuses an update that cannot be confirmed, before anything is read. */
+/** Refuses an update that needs a confirmation when nobody can be asked. */
 function checkCanConfirm({ globals, prompts }: Context, input: ChangeInput): void {
   const { file, dryRun } = input;
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;

@@ -100,9 +100,9 @@ async function usagePrinter(context: Context, warnAt: number): Promise<(report: 
   const print = await listPrinter(context, { ...usageRowView, columns });
   return async (report) => {
     const metrics = metricsByType(report);
-    const most = metrics[0]?.count ?? 0;
+    const largestCount = metrics[0]?.count ?? 0;
     const rows = metrics.map(({ type, count, sent }) =>
-      Object.assign({}, sent, { type, bar: drawBar(count, most, BAR_WIDTH, context) }),
+      Object.assign({}, sent, { type, bar: drawBar(count, largestCount, BAR_WIDTH, context) }),
     );
     if (rows.length > 0) await print(oneBatch(rows));
     else context.notices.note('the report has no tokens of any type');
@@ -116,8 +116,8 @@ function monthlyLines(
   context: Context,
   warnAt: number,
 ): string {
-  const of = sent.included === undefined ? '' : ` of ${sent.included} included`;
-  const text = `monthly active tokens: ${sent.active ?? 'not reported'}${of}`;
+  const includedText = sent.included === undefined ? '' : ` of ${sent.included} included`;
+  const text = `monthly active tokens: ${sent.active ?? 'not reported'}${includedText}`;
   const words = wrapWords(text, context.columns()).join('\n');
   if (share === undefined) return `${words}\n`;
   if (!Number.isFinite(share)) return `${words}: ${context.palette.bad('none are included')}\n`;
@@ -136,8 +136,8 @@ function usageRows(report: UsageReport): Readonly<Record<string, unknown>>[] {
 }
 
 /**
- * Returns metrics by token type, including unknown types, the largest first: the count, and everything as it was sent. Of
- * metrics that are no object, the value stands for the count.
+ * Returns the metrics of each token type, including unknown types, the largest count first. `sent` has the metrics as the
+ * service sent them; a value that is not an object counts as the `count`.
  */
 function metricsByType(report: UsageReport) {
   const token = exactMembers(report)['token_report'];
@@ -154,8 +154,9 @@ function metricsByType(report: UsageReport) {
 type MonthlyActive = ReturnType<typeof monthlyActive>;
 
 /**
- * Returns monthly active tokens, the number included in the billing plan, and their ratio: 0 if none are active, Infinity
- * if some are and none are included. Undefined if the report lacks them. `sent` has both numbers as text, exactly.
+ * Returns the monthly active tokens, the tokens included in the billing plan, and the share of included tokens that is used: 0
+ * for no active tokens, Infinity for active tokens without included tokens, undefined if the report lacks a number. `sent` has
+ * both numbers as text, exactly as the service sent them.
  */
 function monthlyActive(usageReport: UsageReport) {
   const { token_report: report } = usageReport;
