@@ -18,7 +18,7 @@ import { implausibleFile } from '../request/implausible-file.ts';
 import { checkedFileRow, checkedFileView, noteOverview, type RequestFile } from '../request/open-request-file.ts';
 import { strangeTokens } from '../request/overview.ts';
 import type { DividedRows } from '../request/rows-file.ts';
-import { otherCycles, refuseRowsOfOtherCycle } from './begin-cycle.ts';
+import { type OtherCycle, otherCycles, refuseRowsOfOtherCycle } from './begin-cycle.ts';
 import type { Confirmed } from './options.ts';
 import { cycleText, type Division, type NamedFile, senderText } from './row-claims.ts';
 
@@ -83,15 +83,7 @@ export async function reportNewCycle(
   const { notices, settings } = context;
   const { name, check } = file;
   const others = await otherCycles(await ledger.open(tenant), cycle, rows, check.sha256);
-  const beginning = {
-    name,
-    rows: rows.size,
-    cycle: input.cycle,
-    words,
-    now: client?.now() ?? context.clock.now(),
-    isSandbox: serviceOf(context) === 'sandbox',
-  };
-  if (!input.confirmed.payAgain) await refuseRowsOfOtherCycle(client, others, beginning);
+  if (!input.confirmed.payAgain) await refuseSharedRows(context, { file, input, words }, { rows, client }, others);
   await warnOfEmptyState(context, { ledger, input }, tenant);
   if (input.cycle === undefined) return;
   const who = tenantText(context, tenant);
@@ -102,6 +94,39 @@ export async function reportNewCycle(
   notices.warn(
     `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,
   );
+}
+
+/**
+ * Compares freed rows of a cycle that goes on with the cycles that got rows since it began: such a cycle may have these rows.
+ * @throws SvcError as `refuseRowsOfOtherCycle`
+ */
+export async function refuseFreedRows(
+  context: Context,
+  { file, input, ledger, words }: UnsentFile,
+  { tenant, cycle, rows, client }: NewCycle,
+  since: number,
+): Promise<void> {
+  if (input.confirmed.payAgain) return;
+  const others = await otherCycles(await ledger.open(tenant), cycle, rows, file.check.sha256);
+  const later = others.filter(({ lastSent }) => lastSent >= since);
+  await refuseSharedRows(context, { file, input, words }, { rows, client }, later);
+}
+
+/** Refuses the rows of a file that other cycles have. @throws SvcError as `refuseRowsOfOtherCycle` */
+async function refuseSharedRows(
+  context: Context,
+  { file, input, words }: Pick<UnsentFile, 'file' | 'input' | 'words'>,
+  { rows, client }: Pick<NewCycle, 'rows' | 'client'>,
+  others: readonly OtherCycle[],
+): Promise<void> {
+  await refuseRowsOfOtherCycle(client, others, {
+    name: file.name,
+    rows: rows.size,
+    cycle: input.cycle,
+    words,
+    now: client?.now() ?? context.clock.now(),
+    isSandbox: serviceOf(context) === 'sandbox',
+  });
 }
 
 /** Notes which rows of a file other jobs have. `now` is the service's time. */

@@ -30,6 +30,8 @@ export interface OtherCycle {
   readonly name: string;
   /** When its first job was created, in epoch milliseconds. */
   readonly began: number;
+  /** When its last job was created, in epoch milliseconds. */
+  readonly lastSent: number;
   /** The jobs whose results nobody has read. */
   readonly openJobs: readonly string[];
   /** The number of rows that the file and the cycle share. */
@@ -64,7 +66,8 @@ export async function otherCycles(
       const claims = standingClaims(entries);
       const shared = await countSharedRows(cycle, claims, rows, sha256);
       const unread = claims.map(({ job }) => job).filter((job) => !wereResultsRead(entries, job));
-      return { name, began, shared, openJobs: unread, isSameFile: ownNames.has(name) };
+      const lastSent = Math.max(...claims.map(({ created_at: at }) => parseTime(at) ?? Infinity));
+      return { name, began, lastSent, shared, openJobs: unread, isSameFile: ownNames.has(name) };
     }),
   );
 }

@@ -3,7 +3,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { once } from '../../base/once.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { countText, formatDuration } from '../../cli/output/time.ts';
+import { countText, formatDuration, parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { findJob } from '../job/job.ts';
@@ -57,8 +57,10 @@ interface FileToCompare extends Omit<SettleOptions, 'stored'> {
 export interface ComparedFile {
   readonly named: NamedFile;
   readonly rows: FileRows;
-  /** Whether the cycle has entries. */
+  /** Whether a claim of the cycle stands. Without one, the file begins the cycle, also after all jobs of the cycle failed. */
   readonly isBegun: boolean;
+  /** When a cycle began whose claims ended in part, in epoch milliseconds: another cycle may have the freed rows since. */
+  readonly freedSince: number | undefined;
   /** The standing claims that have rows of the file. */
   readonly taken: readonly SettledClaim[];
   /** Undefined if all rows are free. */
@@ -98,7 +100,7 @@ export class RowClaims {
     await this.#requireKnownRows(tenant, ledger, named, { whole, submitted: file.submitted.sha256 });
     const cycle = ledger.cycle(named.cycle);
     const entries = await cycle.read();
-    const isBegun = entries.length > 0;
+    const isBegun = standingClaims(entries).length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, { ...settling, isStored: this.#ledger.isStored });
     if (failed.length > 0) throw failedElsewhereError(named, failed);
     const claims = taken.map(({ claim }) => claim);
@@ -112,7 +114,12 @@ export class RowClaims {
     if (client && isAnyFree) await this.#readCompleted(context, client, tenant, entries);
     const { isMixed } = await this.#readRows(ledger.salt, whole);
     const division = await divideRows(context, cycle, { source, isMixed }, taken);
-    return { named, rows, isBegun, taken, division };
+    return { named, rows, isBegun, freedSince: freedSince(entries), taken, division };
+  }
+
+  /** Reads the rows of a file, as keys. */
+  async read(tenant: string, file: JobRows): Promise<FileRows> {
+    return this.#fileRows(await this.#ledger.open(tenant), file);
   }
 
   /**
@@ -194,6 +201,13 @@ export class RowClaims {
   #readRows(salt: string, { sha256, source }: JobRows): Promise<RequestRows> {
     return once(this.#rows, `${salt}${sha256}`, () => readRows(salt, { open: () => source.open(), sha256 }));
   }
+}
+
+/** Returns when a cycle began, in epoch milliseconds, if one of its claims ended; undefined if all of them stand. */
+function freedSince(entries: readonly Entry[]): number | undefined {
+  const begin = entries.find((entry) => entry.kind === 'claim');
+  const hasEndedClaim = entries.some((entry) => entry.kind === 'release');
+  return begin && hasEndedClaim ? (parseTime(begin.created_at) ?? 0) : undefined;
 }
 
 export const NOTHING_SENT = '; nothing was sent';

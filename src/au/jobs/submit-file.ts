@@ -14,6 +14,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import {
   confirmRows,
   reviewFreeRows,
+  refuseFreedRows,
   reportNewCycle,
   reportDivision,
   countRows,
@@ -344,14 +345,18 @@ export class FileSubmission {
       return { named, free: await withTokensOnce(this.#context, this.#file), joined: [] };
     }
     const client = this.#input.dryRun ? undefined : await this.#context.client();
-    const { named, division, rows, isBegun } = await this.#compare(tenant, client);
-    if (!isBegun) requireClearName(this.#input.cycle);
-    if (!isBegun)
-      await reportNewCycle(
-        this.#context,
-        { ...this.#unsentFile, words: this.#words },
-        { tenant, cycle: named.cycle, rows, client },
-      );
+    const { named, division, rows, isBegun, freedSince } = await this.#compare(tenant, client);
+    const unsent = { ...this.#unsentFile, words: this.#words };
+    const cycle = { tenant, cycle: named.cycle, rows, client };
+    if (!isBegun) {
+      requireClearName(this.#input.cycle);
+      await reportNewCycle(this.#context, unsent, cycle);
+    } else if (freedSince !== undefined) {
+      for (const { path, check } of division?.free ?? [this.#file]) {
+        const freeRows = await this.#rows.read(tenant, { sha256: check.sha256, source: await fileSource(path) });
+        await refuseFreedRows(this.#context, unsent, { ...cycle, rows: freeRows }, freedSince);
+      }
+    }
     if (division === undefined) return { named, free: [this.#file], joined: [] };
     if (division.free.length === 0 && !named.isNamed) {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();

@@ -1,0 +1,107 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { Chance } from '../../support/chance.ts';
+import { errorIn, succeeded } from '../../support/run-here.ts';
+import { type Machine, openMachine } from '../commands/machine.ts';
+import { sharedLedger } from '../ledger/shared-ledger.ts';
+import { changeJson, uploadsTaken } from '../support.ts';
+
+const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
+const HOUR_MS = 3_600_000;
+
+/** A machine whose service lets the jobs in `failed` fail. */
+async function openFailing(): Promise<{ readonly machine: Machine; readonly failed: Set<string> }> {
+  const machine = await openMachine();
+  const failed = new Set<string>();
+  const shown = (job: { readonly id?: string }) =>
+    failed.has(job.id ?? '') ? { ...job, status: 'failed', errors: ['made up'] } : job;
+  machine.fault = ({ method, url = '' }, outgoing, proceed) => {
+    if (method === 'GET' && /\/account-updater\/jobs(?:[/?]|$)/.test(url))
+      changeJson(outgoing, (answer: { readonly id?: string; readonly data?: readonly object[] }) =>
+        answer.data ? { ...answer, data: answer.data.map(shown) } : shown(answer),
+      );
+    proceed();
+  };
+  return { machine, failed };
+}
+
+function write(machine: Machine, name: string, rows: readonly string[]): void {
+  writeFileSync(machine.path(join('work', name)), `${[HEADER, ...rows].join('\n')}\n`);
+}
+
+function jobOf({ stdout }: { readonly stdout: string }): string {
+  return (JSON.parse(stdout) as { readonly job: string }).job;
+}
+
+it.each([
+  ['', ''],
+  [' --cycle 2026-12', ''],
+  ['', ' --cycle 2026-12'],
+  [' --cycle 2026-12', ' --cycle 2027-01'],
+])(
+  'R79: rows of a failed job of a submission%s are not sent again while a later submission%s has them, unless the operator says so',
+  async (first, second) => {
+    const { machine, failed } = await openFailing();
+    write(machine, 'old.csv', ROWS.slice(0, 10));
+    write(machine, 'new.csv', ROWS.slice(0, 9));
+    const resubmit = `au submit old.csv${first} --wait --out old_results.csv`;
+    failed.add(jobOf(succeeded(await machine.svc(`au submit old.csv${first}`))));
+    await machine.clock.advance(60_000);
+    expect(await machine.svc(resubmit)).toMatchObject({ code: 10 });
+    succeeded(await machine.svc(`au submit new.csv${second} --wait --out results.csv`));
+    const refused = await machine.svc(resubmit);
+    expect(refused.code, refused.stderr).toBe(6);
+    expect(errorIn(refused)).toMatchObject({ shared_rows: 9 });
+    expect(machine.uploads()).toBe(2);
+    succeeded(await machine.svc(`${resubmit} --pay-again`));
+    expect(machine.uploads()).toBe(3);
+  },
+);
+
+it('R79: rows of one failed job of a cycle are not sent again while a later submission has them, and new rows of the cycle are', async () => {
+  const { machine, failed } = await openFailing();
+  write(machine, 'one.csv', ROWS.slice(0, 10));
+  write(machine, 'two.csv', ROWS.slice(10, 20));
+  write(machine, 'more.csv', [...ROWS.slice(0, 10), ...ROWS.slice(20, 30)]);
+  succeeded(await machine.svc('au submit one.csv --cycle 2026-12'));
+  failed.add(jobOf(succeeded(await machine.svc('au submit two.csv --cycle 2026-12'))));
+  await machine.clock.advance(60_000);
+  expect(await machine.svc('au submit two.csv --cycle 2026-12 --wait')).toMatchObject({ code: 10 });
+  succeeded(await machine.svc('au submit two.csv --wait'));
+  const refused = await machine.svc('au submit two.csv --cycle 2026-12');
+  expect(refused.code, refused.stderr).toBe(6);
+  succeeded(await machine.svc('au submit more.csv --cycle 2026-12'));
+  expect(machine.uploads()).toBe(4);
+});
+
+it.each(Array.from({ length: 40 }, (_, seed) => seed + 1))(
+  'R79: files that share rows are paid for once while jobs fail at random, in the history of seed %i',
+  async (seed) => {
+    const chance = new Chance(seed);
+    const { machine, failed } = await openFailing();
+    const env = sharedLedger(machine.path('ledger'));
+    write(machine, 'a.csv', ROWS.slice(0, 10));
+    write(machine, 'b.csv', ROWS.slice(chance.between(0, 5), 12));
+    write(machine, 'c.csv', ROWS.slice(8, 16));
+    for (let step = 0; step < 9; step += 1) {
+      const file = chance.oneOf(['a.csv', 'b.csv', 'c.csv']);
+      const state = { SVC_STATE_DIR: machine.path(chance.oneOf(['state', 'other'])) };
+      const wait = chance.oneOf(['', ' --wait --force']);
+      const ended = await machine.svc(`au submit ${file}${wait}`, { ...env, ...state });
+      // A completed job that fails later is a doubt (9).
+      expect([0, 6, 9, 10, 11], ended.stderr).toContain(ended.code);
+      const taken = uploadsTaken(machine.path('tenant-1'));
+      for (const job of taken) if (taken.indexOf(job) === taken.length - 1 && chance.happens(0.4)) failed.add(job);
+      await machine.clock.advance(chance.oneOf([60_000, HOUR_MS]));
+      const paid = taken.filter((job) => !failed.has(job)).flatMap((job) => rowsOf(machine, job));
+      expect(paid.length, `${file} was paid for again in step ${step}`).toBe(new Set(paid).size);
+    }
+  },
+);
+
+function rowsOf(machine: Machine, job: string): string[] {
+  const text = readFileSync(machine.path(`tenant-1/files/request-${job}.csv`), 'utf8');
+  return text.trimEnd().split('\n').slice(1);
+}
