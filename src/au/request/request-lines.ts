@@ -70,10 +70,10 @@ export class LineBlocks {
   }
 }
 
-const SMALL = 16 * 1024;
+const SMALL = 4 * 1024;
 
 /**
- * Cuts chunks into pieces of at most 16 KiB. The garbage collector frees the rows of a small piece cheaply, before it
+ * Cuts chunks into pieces of at most 4 KiB. The garbage collector frees the rows of a small piece cheaply, before it
  * promotes them to long-lived memory.
  */
 async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
