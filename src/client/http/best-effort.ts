@@ -8,9 +8,9 @@ interface BestEffortHost {
 }
 
 /**
- * Runs reads that only add to what a command prints. They neither fail nor delay the command: all together take at most
- * 2 s, and only the trace reports a failure. `over` aborts when their time is over.
- * @returns what `read` returns, or its error
+ * Runs optional reads, which only add details to the output of a command. Optional reads never fail the command, and all
+ * together delay the command by at most 2 s. Only the trace reports a failure. `over` aborts when the time is over.
+ * @returns the result of `read`, or its error
  */
 export async function bestEffort<T>(
   { signal, trace }: BestEffortHost,
@@ -24,7 +24,7 @@ export async function bestEffort<T>(
   try {
     return await Promise.race([read(over.signal), ended]);
   } catch (error) {
-    // The command's own time limit ends these reads too, and what it has to print is already here.
+    // The command's own time limit ends these reads too. The command then prints its output without them.
     if (!isSvcError(signal.reason, 'timeout')) signal.throwIfAborted();
     if (!isSvcError(error)) throw error;
     trace?.({ kind: 'done without', reason: error.message });

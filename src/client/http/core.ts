@@ -47,7 +47,7 @@ export interface ApiKey {
   readonly origin: string;
 }
 
-/** The parts of the core. */
+/** The dependencies and settings of the core. */
 export interface CoreOptions {
   readonly baseUrl: URL;
   readonly key: (kind: KeyType) => Promise<ApiKey>;
@@ -56,28 +56,28 @@ export interface CoreOptions {
   readonly pacer: Pacer;
   readonly userAgent: string;
   readonly random?: (() => number) | undefined;
-  /** Longest single pause that a rate limit may ask for, in milliseconds. */
+  /** The maximum pause for a rate limit, in milliseconds. */
   readonly maxWaitMs?: number | undefined;
   readonly limits?: TimeLimits | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly trace?: Trace | undefined;
-  /** Whether each request is sent once, and its refusal delays no other request. */
+  /** Whether to send each request only once, and not to delay other requests after a refusal. */
   readonly isBestEffort?: boolean | undefined;
   /** Receives a sentence about an unusual but successful response. */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 
 const KEY_HEADER = 'svc-api-key';
-/** The status for a part of a body, which no request asks for. */
+/** The status of a partial body, which no request of the API asks for. */
 const PARTIAL = 206;
 const MAX_BODY = 64 * 1024 * 1024;
 const MAX_ERROR_BODY = 64 * 1024;
-/** The most members of another type that one warning names. */
-const MOST_NAMED = 5;
+/** How many members of another type one warning names. */
+const MAX_NAMED_MEMBERS = 5;
 const NOT_UTF8 = 'a response contains bytes that are not UTF-8; each is shown as U+FFFD';
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** The only way to the service's endpoints. It adds key, time limits, retries, pacing and errors in plain words. */
+/** Sends all requests to the service, with key, time limits, retries and pacing, and reports errors in plain words. */
 export class HttpCore {
   readonly serviceClock: ServiceClock;
   readonly #options: CoreOptions;
@@ -92,14 +92,14 @@ export class HttpCore {
   ) {
     this.#options = options;
     this.#namedMembers = namedMembers;
-    // Many requests may listen to this signal; without this, Node warns of a leak.
+    // Without this, Node warns of a leak when many requests listen to this signal.
     if (options.signal) setMaxListeners(0, options.signal);
     this.serviceClock = serviceClock;
   }
 
   /**
-   * Returns a core for reads that the caller can do without: each is sent once, until `over` aborts, a refusal delays no
-   * other request, and no pause is reported.
+   * Returns a core for optional reads. Sends each read once, until `over` aborts. A refusal does not delay other requests, and
+   * pauses are not reported.
    */
   bestEffort(over: AbortSignal): HttpCore {
     const { signal = over, trace } = this.#options;
@@ -120,14 +120,14 @@ export class HttpCore {
     return (await this.callWithText(request)).value;
   }
 
-  /** Like `call`, but also returns the text of the response, and its bytes if some of them are not UTF-8. */
+  /** Like `call`, but also returns the text of the response, and the bytes of a response that is not UTF-8. */
   async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string; bytes: Buffer | undefined }> {
     const succeeding = this.#succeed(request);
     // The shape loads while the request is under way.
     const loading = new Promise(setImmediate).then(() =>
       typeof request.shape === 'function' ? request.shape() : request.shape,
     );
-    // A failed request never uses the shape, so its failure must not be unhandled.
+    // Nobody awaits the shape of a failed request, so a failure to load the shape must not be unhandled.
     loading.catch(() => undefined);
     const { facts, response } = await succeeding;
     const value = readResponse(facts, await loading, response, (members) => this.#warnOfTypes(members));
@@ -135,7 +135,7 @@ export class HttpCore {
   }
 
   /**
-   * Calls an endpoint whose response has no known shape, in every other respect like `call`.
+   * Like `call`, for an endpoint whose response has no known shape.
    * @throws SvcError for every failure, also for a response that is neither JSON nor empty
    */
   async callAny(request: Omit<ApiRequest<unknown>, 'shape'>): Promise<AnyResponse> {
@@ -163,12 +163,13 @@ export class HttpCore {
     return { facts, response, key: key.value };
   }
 
-  /** Names members that have another type than documented, each once. */
+  /** Warns of members that have another type than documented, of each member once. */
   #warnOfTypes(members: readonly string[]): void {
-    const found = members.filter((name) => !this.#namedMembers.has(name));
-    if (found.length === 0) return;
-    for (const name of found) this.#namedMembers.add(name);
-    const names = found.slice(0, MOST_NAMED).join(', ') + (found.length > MOST_NAMED ? ' and others' : '');
+    const newNames = members.filter((name) => !this.#namedMembers.has(name));
+    if (newNames.length === 0) return;
+    for (const name of newNames) this.#namedMembers.add(name);
+    const names =
+      newNames.slice(0, MAX_NAMED_MEMBERS).join(', ') + (newNames.length > MAX_NAMED_MEMBERS ? ' and others' : '');
     this.#options.onWarning?.(`members of another type than documented, shown as the service sent them: ${names}`);
   }
 
@@ -196,7 +197,7 @@ export class HttpCore {
     if (outcome.status < 300) return { value: outcome };
     const error = failedError(facts, outcome, effect);
     const askedMs = this.#askedPause(facts, outcome);
-    // Other requests with this key would be refused too, even if this one is given up.
+    // The service would refuse other requests with this key too, so delays them even if this request is given up.
     if (outcome.status === 429 && this.#options.isBestEffort !== true)
       this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
     if (mayRepeat) return { error, askedMs };
@@ -295,7 +296,7 @@ function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeReques
   return { key, path, secret: headers[KEY_HEADER] };
 }
 
-/** Returns a function that removes the key from a text, before a cut could leave a part of it that nobody recognizes. */
+/** Returns a function that removes the key from a text. Must run before the text is cut, which could leave a part of the key. */
 function hiderOf(key: string): (text: string) => string {
   const forms = key === '' ? [] : [key, ...formsOf(key)];
   return (text) => forms.reduce((rest, form) => rest.replaceAll(form, '(the key)'), text);

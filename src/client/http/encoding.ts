@@ -3,21 +3,21 @@
 import { ownMember } from '../../schema/own-member.ts';
 
 /** A decoded body, or the reason why it could not be decoded. */
-export type Decoded = { readonly bytes: Buffer; readonly complete: boolean } | { readonly problem: string };
+export type DecodedBody = { readonly bytes: Buffer; readonly complete: boolean } | { readonly problem: string };
 
 /** The options of decoding. */
 export interface DecodeOptions {
-  /** The most bytes of the decoded body. */
+  /** The maximum size of the decoded body in bytes. */
   readonly limit: number;
-  /** Whether to take what can be decoded of a body that was cut off. */
+  /** Whether to accept the beginning of a body that was cut off. */
   readonly isPartial: boolean;
 }
 
-/** The most encodings of one body. */
-const MOST_ENCODINGS = 3;
+/** The maximum number of encodings of one body. */
+const MAX_ENCODINGS = 3;
 
-/** Decodes a body by its `Content-Encoding`: a server or proxy may compress it unasked, and in another way than requested. */
-export async function decoded(body: Buffer, header: string | undefined, options: DecodeOptions): Promise<Decoded> {
+/** Decodes a body by its `Content-Encoding`. A server or proxy may compress a body in any way, requested or not. */
+export async function decoded(body: Buffer, header: string | undefined, options: DecodeOptions): Promise<DecodedBody> {
   const encodings = (header ?? '')
     .toLowerCase()
     .split(',')
@@ -26,7 +26,7 @@ export async function decoded(body: Buffer, header: string | undefined, options:
   if (applied.length === 0 || body.length === 0) return { bytes: body, complete: true };
   const decoders = await loadDecoders(options);
   const unknown = applied.find((name) => ownMember(decoders, name) === undefined);
-  if (unknown !== undefined || applied.length > MOST_ENCODINGS)
+  if (unknown !== undefined || applied.length > MAX_ENCODINGS)
     return { problem: 'a body in an encoding that svc cannot decode' };
   try {
     return {
@@ -43,7 +43,7 @@ export async function decoded(body: Buffer, header: string | undefined, options:
 
 type Decoder = (bytes: Buffer) => Buffer;
 
-/** The decoder that Node has since 22.15. */
+/** The zstd decoder, in Node since 22.15. */
 interface NewDecoders {
   readonly zstdDecompressSync?: (bytes: Buffer, options: object) => Buffer;
 }
@@ -51,7 +51,7 @@ interface NewDecoders {
 /** The first bytes of a body in zstd. */
 const CUT_ZSTD = Buffer.from('28b52ffd2001', 'hex');
 
-/** Whether the decoder reports truncated bytes. The decoder of Node 22 accepts them, so it is not used. */
+/** Whether Node's zstd decoder reports truncated bytes. The decoder of Node 22 accepts them, so svc does not use it. */
 function noticesCut(unzstd: NonNullable<NewDecoders['zstdDecompressSync']>): boolean {
   try {
     unzstd(CUT_ZSTD, {});

@@ -5,7 +5,7 @@ import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 
-/** At most `count` requests of a kind in any `windowMs`; breaking it blocks the key for `blockMs`. */
+/** A rate limit: at most `count` requests of a kind in any `windowMs`. Further requests block the key for `blockMs`. */
 export interface RateRule {
   readonly name: string;
   readonly applies: (key: KeyType, path: string) => boolean;
@@ -27,7 +27,7 @@ export const KNOWN_RATES: readonly RateRule[] = [
   { name: 'burst', applies: () => true, count: 48, windowMs: 10_000, blockMs: 10_000 },
 ];
 
-/** A request to count; `secret` is its key, by which processes that share the key find each other. */
+/** A request to count. `secret` is its key: processes with the same key share a ledger. */
 export interface PacedRequest {
   readonly key: KeyType;
   readonly path: string;
@@ -37,11 +37,11 @@ export interface PacedRequest {
 /** One request in the ledger. `answeredAt` is absent while the response is outstanding. */
 export interface LedgerEntry {
   readonly id: string;
-  /** Names of the rules that count the request; none if it was not sent after all. */
+  /** Names of the rules that count the request; empty for a request that was not sent after all. */
   readonly rules: readonly string[];
   readonly sentAt: number;
   readonly answeredAt?: number | undefined;
-  /** Set for a refusal: the time until which the service refuses requests under these rules. A refusal does not count. */
+  /** For a refused request: the time until which the service refuses requests under these rules. The request does not count. */
   readonly heldUntil?: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export class RateLedger {
 
   /** Adds an entry, or replaces the one with its id. Never fails. */
   add({ key }: PacedRequest, entry: LedgerEntry): void {
-    const since = (entry.answeredAt ?? entry.sentAt) - LONGEST_WINDOW_MS;
+    const since = (entry.answeredAt ?? entry.sentAt) - MAX_WINDOW_MS;
     const isOfLate = ({ id, answeredAt = Infinity, heldUntil = answeredAt }: LedgerEntry): boolean =>
       id !== entry.id && heldUntil > since;
     this.#entries.set(key, [...(this.#entries.get(key) ?? []).filter(isOfLate), entry]);
@@ -65,13 +65,13 @@ export class RateLedger {
   }
 }
 
-const LONGEST_WINDOW_MS = Math.max(...KNOWN_RATES.map(({ windowMs }) => windowMs));
+const MAX_WINDOW_MS = Math.max(...KNOWN_RATES.map(({ windowMs }) => windowMs));
 /** How long a request of another process counts without a response: that process may have died. */
-const LONGEST_UNANSWERED_MS = 30_000;
-/** The longest hold that is believed: a longer one is a mistake of the service or a damaged file. */
-const LONGEST_HOLD_MS = DAY_MS;
+const MAX_UNANSWERED_MS = 30_000;
+/** The maximum length of a hold. A longer hold is a mistake of the service or comes from a damaged file, and is ignored. */
+const MAX_HOLD_MS = DAY_MS;
 /** How long an entry counts after it was added, unless it is a hold. */
-export const ENTRY_LIFE_MS = LONGEST_WINDOW_MS + LONGEST_UNANSWERED_MS;
+export const ENTRY_LIFE_MS = MAX_WINDOW_MS + MAX_UNANSWERED_MS;
 /** How often a waiting process rereads a shared ledger: others may send more, or less, than expected. */
 const ASK_AGAIN_MS = 2_000;
 /** A process that sent more than this share of a limit leaves `LEFT_TO_SMALL` requests to processes that send little. */
@@ -90,7 +90,7 @@ export class Pacer {
   readonly #process = Math.random().toString(36).slice(2);
   #count = 0;
 
-  /** `maxWaitMs` is the longest pause that other users of the key may cause. */
+  /** `maxWaitMs` is the maximum pause because of other users of the key. */
   constructor(
     rules: readonly RateRule[],
     clock: Clock,
@@ -104,9 +104,9 @@ export class Pacer {
   }
 
   /**
-   * Waits until this request fits, then counts it. `onWait` is called before each pause.
-   * @returns what to call when the request has ended, however it did
-   * @throws SvcError `rate_limited` when others would make it wait longer than it may
+   * Waits until the limits allow a request, then counts the request. Calls `onWait` before each pause.
+   * @returns a function to call when the request has ended, with or without success
+   * @throws SvcError `rate_limited` when other users of the key would cause a pause longer than `maxWaitMs`
    */
   async take(
     request: PacedRequest,
@@ -120,10 +120,10 @@ export class Pacer {
       let ms = this.#delay(request, entries);
       this.#refuseLongWait(request, entries, ms);
       if (ms <= 0) {
-        // Each attempt adds a new entry, since its position in the ledger decides who came first.
+        // Adds a new entry for each attempt, since the position in the ledger decides whose turn it is.
         const entry: LedgerEntry = { id: this.#nextId(), rules, sentAt: this.#clock.now() };
         this.#ledger.add(request, entry);
-        // Another process may add an entry at the same moment: the earlier one goes first.
+        // Another process may add an entry at the same moment. The earlier entry has the turn.
         ms = this.#delay(request, this.#ledger.read(request, entry.id));
         if (ms <= 0) return () => this.#ledger.add(request, { ...entry, answeredAt: this.#clock.now() });
         this.#ledger.add(request, { ...entry, rules: [], answeredAt: entry.sentAt });
@@ -135,8 +135,8 @@ export class Pacer {
 
   /** Delays all requests under the rule that this request broke, for `ms`, at most for a day. */
   hold(request: PacedRequest, ms: number): void {
-    if (ms > LONGEST_HOLD_MS) return;
-    // The service does not name the rule; the narrowest one is the most likely.
+    if (ms > MAX_HOLD_MS) return;
+    // The service does not name the broken rule. The narrowest rule is the most likely.
     const [broken] = this.#applying(request);
     const sentAt = this.#clock.now();
     if (broken) this.#ledger.add(request, { id: this.#nextId(), rules: [broken.name], sentAt, heldUntil: sentAt + ms });
@@ -147,7 +147,7 @@ export class Pacer {
     return Math.max(0, ...this.#applying(request).map(({ blockMs }) => blockMs));
   }
 
-  /** Returns the milliseconds until the request fits beside these entries. */
+  /** Returns the milliseconds until the limits allow the request, after these entries. */
   #delay(request: PacedRequest, entries: readonly LedgerEntry[]): number {
     const now = this.#clock.now();
     return Math.max(...this.#applying(request).map((rule) => this.#delayOf(rule, entries, now)));
@@ -179,14 +179,14 @@ export class Pacer {
     const times = counted.map((entry) => this.#countedAt(entry, now)).toSorted((a, b) => a - b);
     const oldest = times.at(-limit);
     const fits = oldest === undefined ? now : oldest + rule.windowMs;
-    const heldUntil = ruled.map((entry) => entry.heldUntil ?? 0).filter((until) => until <= now + LONGEST_HOLD_MS);
+    const heldUntil = ruled.map((entry) => entry.heldUntil ?? 0).filter((until) => until <= now + MAX_HOLD_MS);
     return heldUntil.reduce((latest, until) => Math.max(latest, until), fits) - now;
   }
 
   /** Returns the latest time at which the service can have counted a request. */
   #countedAt(entry: LedgerEntry, now: number): number {
     if (entry.answeredAt !== undefined) return entry.answeredAt;
-    return this.#isOwn(entry) ? now : Math.min(now, entry.sentAt + LONGEST_UNANSWERED_MS);
+    return this.#isOwn(entry) ? now : Math.min(now, entry.sentAt + MAX_UNANSWERED_MS);
   }
 
   #isOwn({ id }: LedgerEntry): boolean {

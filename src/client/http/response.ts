@@ -23,8 +23,8 @@ export interface ReadResponse {
 }
 
 /**
- * Reads a successful response in its shape, and keeps its text for what is shown. Throws an error that says what is
- * malformed. `onOtherTypes` gets the members that have another type than documented, and that no decision reads.
+ * Reads a successful response in its shape, and keeps its text for display. Throws an error that describes a malformed
+ * response. `onOtherTypes` gets the members for display whose type is not the documented type.
  */
 export function readResponse<T>(
   facts: CallFacts,
@@ -33,7 +33,7 @@ export function readResponse<T>(
   onOtherTypes?: (members: readonly string[]) => void,
 ): T {
   if (!shape) {
-    // No body is expected, so T is undefined. The page of another server is refused.
+    // The request expects no body, so T is undefined. Refuses the web page of another server.
     readAnyResponse(facts, response);
     if (!confirms(facts, response)) throw unconfirmedError(facts, response);
     return undefined as T;
@@ -60,7 +60,7 @@ function confirms({ request }: CallFacts, { status, text }: ReadResponse): boole
   return request.method === 'GET' || (status !== 202 && /^\s*(?:\{\s*\}|null)?\s*$/.test(text));
 }
 
-/** Keeps the text of an object, or of each object in a list, since a number or a member may be lost in the value. */
+/** Keeps the text of an object, or of each object in a list, since the parsed value may lack digits or members. */
 function keepSources(data: unknown, text: string): void {
   if (typeof data !== 'object' || data === null) return;
   if (!Array.isArray(data)) return void keepSource(data, sourceFrom(text));
@@ -70,7 +70,7 @@ function keepSources(data: unknown, text: string): void {
   }
 }
 
-/** Checks a value against a shape. A hundred thousand issues overflow the stack, on which zod collects them. */
+/** Checks a value against a shape. zod overflows the stack for a hundred thousand issues. */
 function checked<T>(shape: Shape<T>, json: unknown): ReturnType<Shape<T>['safeParse']> {
   try {
     return shape.safeParse(json);
@@ -91,7 +91,7 @@ function unreadable(facts: CallFacts, response: ReadResponse, what: string): Svc
   return unreadableError(facts, what, { status: response.status, requestId: requestIdOf(response) });
 }
 
-/** Parses a body; undefined if it is no JSON or was not read completely. */
+/** Parses a body; undefined for a body that is not JSON or was not read completely. */
 function parseJson({ text, complete }: Pick<ReadResponse, 'text' | 'complete'>): { json: unknown } | undefined {
   if (!complete) return undefined;
   try {
@@ -145,7 +145,7 @@ export interface AnyResponse {
   readonly body: JsonBody | undefined;
 }
 
-/** Reads a response with any JSON or an empty body. Throws for all else, as for a shaped response. */
+/** Reads a response with JSON of any form or an empty body. Throws for any other body, as for a response with a shape. */
 export function readAnyResponse(facts: CallFacts, response: ReadResponse): AnyResponse {
   const isEmpty = response.complete && response.text.trim() === '';
   const body = isEmpty ? undefined : parseJson(response);
@@ -159,8 +159,8 @@ const SAYING = ['title', 'message', 'detail', 'error_description', 'reason', 'ms
 const NAMING = ['code', 'error_code', 'errorCode', 'type'];
 
 /**
- * Reads an error body: problem JSON (RFC 9457), the same nested under `error` (twice in a 424), other JSON, HTML,
- * text, cut off or empty. Never throws, never gives more than a few hundred characters.
+ * Reads an error body: problem JSON (RFC 9457), also nested under `error` (twice in a 424), other JSON, HTML or text, whether
+ * complete, cut off or empty. Never throws. Returns at most a few hundred characters.
  */
 export function readProblem(body: string, contentType: string | undefined): Problem {
   const json = parseJson({ text: body, complete: true })?.json;
@@ -169,7 +169,7 @@ export function readProblem(body: string, contentType: string | undefined): Prob
     const summary = json === null ? undefined : describeText(typeof json === 'string' ? json : body, contentType);
     return { summary, fields: {}, requestId: undefined, isProblem: false };
   }
-  // The innermost error comes first: it is the most specific, and the end may be cut.
+  // The innermost error comes first, because it is the most specific and the end may be cut.
   const levels = levelsOf(record).toReversed();
   const fields = readFields(levels.find((level) => level['errors'] !== undefined)?.['errors']);
   const lines = distinctLines(levels.flatMap((level) => [...SAYING.map((name) => level[name]), level['error']]));
@@ -243,7 +243,7 @@ export function plainLine(text: string): string {
   return cut(maskCardNumbers(hideQueries(line)));
 }
 
-/** Describes a body that is no JSON object; undefined if it says nothing. */
+/** Describes a body that is not a JSON object; undefined for a body without text. */
 function describeText(body: string, contentType: string | undefined): string | undefined {
   if (/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(body)) return describePage(body);
   if (looksBinary(body)) return 'a body that is not text';

@@ -46,9 +46,9 @@ class Digests {
 }
 
 /**
- * The partial file beside a target, and a note of which version of the object it begins: a later process can resume
- * it. Both have mode 0600. The caller must own the target's lock. Writes are synchronous, so that no piece of a body
- * waits in memory; a disk slower than the network slows down the transfer.
+ * The partial file beside a target, and a note with the version of the object, so that a later process can resume the download.
+ * Both files have mode 0600. The caller must own the target's lock. Writes are synchronous, so that no piece of a body waits
+ * in memory; a slow disk slows down the transfer.
  */
 export class PartFile {
   length = 0;
@@ -61,7 +61,7 @@ export class PartFile {
     this.path = `${target}.svc-part`;
   }
 
-  /** Opens the partial file of an earlier attempt, if it can be trusted; otherwise starts with nothing. */
+  /** Opens the partial file of an earlier attempt, if svc made the file and its note is valid; otherwise starts empty. */
   static open(target: string): PartFile {
     const part = new PartFile(target);
     removeOrphanedTemporaries(part.#note);
@@ -71,7 +71,7 @@ export class PartFile {
 
   /** Rereads the file, since the hashes must cover the bytes on the disk. */
   async resume(): Promise<void> {
-    // Only the response to come says whether its ETag is an MD5.
+    // Only the next response tells whether its ETag is an MD5.
     this.digests = new Digests(/^"[0-9a-f]{32}"$/i.test(this.version?.etag ?? ''));
     const fd = this.#fd;
     if (fd === undefined) return;
@@ -88,12 +88,12 @@ export class PartFile {
     this.#guard(() => fs.ftruncateSync(fd, this.length));
   }
 
-  /** Begins a new content, without a version if it cannot be resumed. */
+  /** Begins new content, without a version for content that cannot be resumed. */
   begin(version: Version | undefined, hasMd5: boolean): void {
     this.discard();
     this.version = version;
     this.digests = new Digests(hasMd5);
-    // Without the note, the download begins again.
+    // Without the note, the next download starts from the beginning.
     if (version) writeFileAtomicSync(this.#note, JSON.stringify({ format: 1, ...version }), { isFlushed: false });
     this.#fd = this.#guard(() => fs.openSync(this.path, 'wx+', 0o600));
   }

@@ -10,11 +10,11 @@ import { sha256OfAll } from '../../base/files/draft.ts';
 import type { Target } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
 
-/** A file to upload, or a part of one. It can be reopened, so that each attempt sends a fresh stream (R35). */
+/** A file to upload, or a part of a file. Each attempt opens the source again (R35). */
 export interface UploadSource {
   /** Exact number of bytes. */
   readonly size: number;
-  /** Hex SHA-256 of the checked bytes; without it, later attempts must equal the first one. */
+  /** Hex SHA-256 of the checked bytes. Without a hash, later attempts must equal the first attempt. */
   readonly sha256?: string | undefined;
   /** Yields the bytes in pieces. The memory of a piece is reused after two further pieces. */
   open(): AsyncIterable<Uint8Array>;
@@ -100,15 +100,15 @@ function newPiece(start: number, end: number): Uint8Array {
   return Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE, end - start)));
 }
 
-/** Fills a piece from the file; only the last one is shorter. */
+/** Fills a piece from the file. Only the last piece is shorter. */
 async function readPiece(fd: number, path: string, memory: Uint8Array[], start: number, end: number) {
   const piece = memory.shift() ?? newPiece(start, end);
   memory.push(piece);
-  const wanted = Math.max(0, Math.min(piece.byteLength, end - start));
+  const length = Math.max(0, Math.min(piece.byteLength, end - start));
   let filled = 0;
   try {
-    while (filled < wanted) {
-      const { bytesRead } = await read(fd, piece, filled, wanted - filled, start + filled);
+    while (filled < length) {
+      const { bytesRead } = await read(fd, piece, filled, length - filled, start + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }

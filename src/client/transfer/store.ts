@@ -16,8 +16,8 @@ export interface AddressSource {
 }
 
 /**
- * Reads a pre-signed address of a job's file: https, or http where the service is on this machine too (R04). It is a
- * secret, so no error ever shows it, and what its query contains is hidden wherever the store may repeat it (R07).
+ * Reads a pre-signed address of a job's file: https, or http if the service is on this machine too (R04). The address is a
+ * secret: errors do not show it, and the redactor hides its query in all output (R07).
  * @throws SvcError `bad_response`
  */
 export function requireStoreAddress(text: string, job: string, source: AddressSource): URL {
@@ -36,20 +36,20 @@ export function requireStoreAddress(text: string, job: string, source: AddressSo
 
 function problemOf(url: URL, baseUrl: URL): string | undefined {
   if (!isSafeAddress(url)) return `has the scheme ${url.protocol.slice(0, 20)} and leaves this machine`;
-  // A remote service has no store on this machine; a local program could get the file, or fake the results.
+  // A remote service has no store on this machine. A local program could steal the file, or fake the results.
   return isLoopback(url) && !isLoopback(baseUrl) ? 'is on this machine, and the service is not' : undefined;
 }
 
 /** The headers of an upload, which an address may sign. */
 const SENT_HEADERS: ReadonlySet<string> = new Set(['host', 'content-length', 'content-type']);
 
-/** Returns the names of the headers that an address is signed for, by the signatures of S3 and of Google. */
+/** Returns the names of the signed headers of an address, for signatures of S3 and of Google. */
 export function signedHeadersOf({ searchParams }: URL): string[] {
   const signed = Array.from(searchParams).filter(([name]) => /^x-(?:amz|goog)-signedheaders$/i.test(name));
   return signed.flatMap(([, names]) => names.toLowerCase().split(';'));
 }
 
-/** Refuses an upload address that is signed for headers whose values only its signer knows. @throws SvcError `rejected` */
+/** Refuses an upload address with signed headers whose values svc does not know. @throws SvcError `rejected` */
 export function requireKnownHeaders(url: URL, job: string): void {
   const unknown = signedHeadersOf(url).filter((name) => !SENT_HEADERS.has(name));
   if (unknown.length === 0) return;
@@ -64,7 +64,7 @@ export function requireKnownHeaders(url: URL, job: string): void {
   );
 }
 
-/** Whether a PUT there must name the blob type: a shared-access signature has `sv` and `sig` in its query. */
+/** Whether a PUT must name the blob type, as for Azure: a shared-access signature has `sv` and `sig` in its query. */
 export function isAzureType(url: URL): boolean {
   return url.searchParams.has('sv') && url.searchParams.has('sig');
 }
@@ -76,7 +76,7 @@ export type Doing = 'upload' | 'download';
 export interface Refusal {
   readonly url: URL;
   readonly doing: Doing;
-  /** The status, or that of the error in a success. */
+  /** The status of the response, or of the error that a success contains. */
   readonly status: number;
   /** The status as it came, if it is another. */
   readonly received?: number | undefined;
@@ -110,7 +110,7 @@ export class AddressRefused extends SvcError {
   }
 }
 
-/** Error codes that are about the signature of the address, whatever its age. */
+/** Error codes for a wrong signature of the address. An address of any age can have a wrong signature. */
 const SIGNATURE_CODES: ReadonlySet<string> = new Set([
   'SignatureDoesNotMatch',
   'AuthorizationHeaderMalformed',
@@ -118,7 +118,7 @@ const SIGNATURE_CODES: ReadonlySet<string> = new Set([
   'InvalidAccessKeyId',
 ]);
 
-/** Error codes for content that is not what the request announced. */
+/** Error codes for content that differs from the announced length or checksum. */
 const CONTENT_CODES: ReadonlySet<string> = new Set([
   'BadDigest',
   'InvalidDigest',
@@ -149,7 +149,7 @@ export class UploadUnclear extends SvcError {
   }
 }
 
-/** The error for an object that the store does not have. A result may arrive there after its job is completed. */
+/** The error for an object that the store does not have. A result may arrive in the store after its job is completed. */
 export class ObjectMissing extends SvcError {}
 
 /** Returns the error for an error response that is not retried. */
@@ -170,8 +170,8 @@ export function refusedByStore(refusal: Refusal): SvcError {
   }
   if (isAboutSize) {
     const size = isTooLarge && bytes !== undefined ? `: a file of ${sizeText(bytes)} is too large` : '';
-    const most = error.mostBytes === undefined ? '' : `, it takes at most ${sizeText(error.mostBytes)}`;
-    const message = `the store at ${displayHost(url)} refused the upload (${said})${size}${most}`;
+    const limit = error.maxBytes === undefined ? '' : `, it takes at most ${sizeText(error.maxBytes)}`;
+    const message = `the store at ${displayHost(url)} refused the upload (${said})${size}${limit}`;
     return new SvcError('rejected', message, { ...details, hint: SMALLER });
   }
   if (status === 400 || status === 401 || status === 403) return new AddressRefused(refusal);
@@ -188,7 +188,7 @@ function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Returns the error for responses that came, twice, before the whole file was sent. `sent` is the most that was. */
+/** Returns the error for two early responses, before the whole file was sent. `sent` is the larger number of sent bytes. */
 export function brokenOffTwice(url: URL, status: number, sent: number, size: number): SvcError {
   return new SvcError(
     'server',
@@ -255,7 +255,7 @@ const HINTS: Record<RefusalCode, string> = {
 };
 
 const MAX_BODY = 64 * 1024;
-const LONGEST_MS = 5_000;
+const MAX_BODY_MS = 5_000;
 
 /** A store's response to a write, or its refusal of any request. */
 export interface StoreResponse {
@@ -268,13 +268,13 @@ export interface StoreResponse {
 }
 
 /**
- * Reads a response as far as its body arrives. A store may begin a success and then report in its body that it failed.
+ * Reads a response up to the end of its body, or to a failure. A store may begin a success and then report a failure in its body.
  * @throws TransportFailure if the body of a success does not arrive completely
  */
 export async function readStoreResponse(response: HttpResponse): Promise<StoreResponse> {
   const { status } = response;
   const header = (name: string): string | undefined => response.header(name);
-  const timer = setTimeout(() => response.discard(), LONGEST_MS);
+  const timer = setTimeout(() => response.discard(), MAX_BODY_MS);
   try {
     const { bytes, failure } = await response.read(MAX_BODY);
     const text = bytes.toString('utf8');
@@ -333,14 +333,14 @@ export interface StoreError {
   readonly message: string | undefined;
   readonly requestId: string | undefined;
   /** The size of the largest file that the store takes. */
-  readonly mostBytes?: number | undefined;
+  readonly maxBytes?: number | undefined;
 }
 
 const MAX_MESSAGE = 200;
 const ID = /^[\w.:|/+=-]{1,128}$/;
 const ID_HEADERS = ['x-amz-request-id', 'x-ms-request-id', 'x-guploader-uploadid', 'cf-ray', 'x-request-id'];
 
-/** Reads an error body: XML, JSON, HTML, text, cut off or empty. Never throws. */
+/** Reads an error body: XML, JSON, HTML or text, whether complete, cut off or empty. Never throws. */
 export function readStoreError(body: string, header: (name: string) => string | undefined): StoreError {
   const said = fromJson(body) ?? fromMarkup(body);
   const idHeader = ID_HEADERS.map(header).find((value) => value !== undefined);
@@ -348,7 +348,7 @@ export function readStoreError(body: string, header: (name: string) => string | 
     code: matching(/^[\w.-]{1,64}$/, said.code ?? header('x-ms-error-code')),
     message: cleanMessage(said.message),
     requestId: matching(ID, said.requestId) ?? matching(ID, idHeader),
-    mostBytes: sizeIn(elementText(body, 'MaxSizeAllowed')),
+    maxBytes: sizeIn(elementText(body, 'MaxSizeAllowed')),
   };
 }
 
