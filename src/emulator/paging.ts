@@ -24,13 +24,13 @@ const CURSOR_MARK = '+/+/';
 export function cursorList(list: string, query: URLSearchParams, { cursors }: SandboxOptions): string {
   if (cursors !== 'strict') return list;
   const filters = [...query].filter(([name, value]) => name !== 'start' && name !== 'size' && value !== '');
-  return `${list}~${checkOf(JSON.stringify([pageSize(query), ...filters.map(String).toSorted()]))}`;
+  return `${list}~${checksumOf(JSON.stringify([pageSize(query), ...filters.map(String).toSorted()]))}`;
 }
 
 /** Writes the cursor at which a list continues. */
 export function writeCursor(list: string, positions: readonly number[]): string {
   const text = [list, ...positions].join(':');
-  return CURSOR_MARK + Buffer.from(`${text}:${checkOf(text)}`).toString('base64');
+  return CURSOR_MARK + Buffer.from(`${text}:${checksumOf(text)}`).toString('base64');
 }
 
 /** Reads the cursor in `start`; undefined without `start`. Throws a 400 for a cursor that `writeCursor` did not write. */
@@ -57,16 +57,17 @@ export function offsetPage<Item>(items: readonly Item[], page: number, size: num
   return { pagination, data: items.slice((page - 1) * size, page * size) };
 }
 
-function wholeNumber(query: URLSearchParams, name: string, standard: number, most: number): number {
+function wholeNumber(query: URLSearchParams, name: string, fallback: number, max: number): number {
   const text = query.get(name);
-  if (text === null) return standard;
+  if (text === null) return fallback;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > most)
-    throw invalid(name, most === MAX_PAGE_SIZE ? `Must be between 1 and ${most}.` : 'Must be at least 1.');
+  if (!/^\d+$/.test(text) || value < 1 || value > max)
+    throw invalid(name, max === MAX_PAGE_SIZE ? `Must be between 1 and ${max}.` : 'Must be at least 1.');
   return value;
 }
 
-function checkOf(text: string): string {
+/** Returns the checksum of a text. */
+function checksumOf(text: string): string {
   let check = 0;
   for (const byte of Buffer.from(text)) check = mix(check, byte);
   return check.toString(36);

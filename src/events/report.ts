@@ -31,10 +31,10 @@ function isSecretLike(part: string): boolean {
   return part.length >= 16 && !/^[a-z._-]+$/.test(part);
 }
 
-/** How many refused requests are reported per reason. Anybody can send any number. */
-const MAX_REPORTED = 10;
+/** How many refused requests are reported per reason, since anybody can send any number of requests. */
+const MAX_REPORTED_PER_REASON = 10;
 
-/** Reports refused requests: the first ones of each reason at once, and the total at the end. */
+/** Reports refused requests: the first requests of each reason at once, and the total at the end. */
 export class Refusals {
   readonly #notices: Context['notices'];
   readonly #counts = new Map<string, number>();
@@ -48,15 +48,15 @@ export class Refusals {
     const why = `(${status}): ${reason}${retry}`;
     const count = (this.#counts.get(why) ?? 0) + 1;
     this.#counts.set(why, count);
-    if (count <= MAX_REPORTED) this.#notices.warn(`refused a request ${why}`);
-    if (count === MAX_REPORTED)
+    if (count <= MAX_REPORTED_PER_REASON) this.#notices.warn(`refused a request ${why}`);
+    if (count === MAX_REPORTED_PER_REASON)
       this.#notices.note('  further refusals for this reason are counted, and reported at the end');
   }
 
   /** Reports the totals of reasons with unreported requests. */
   end(): void {
     for (const [why, count] of this.#counts)
-      if (count > MAX_REPORTED) this.#notices.warn(`refused ${countText(count, 'request')} in all ${why}`);
+      if (count > MAX_REPORTED_PER_REASON) this.#notices.warn(`refused ${countText(count, 'request')} in all ${why}`);
   }
 }
 

@@ -14,7 +14,7 @@ export interface WaitOptions {
 }
 
 /**
- * Reads a file or pipe, at maxBytes `maxBytes`. Reads a pipe until its writer closes it or is silent for a minute. System errors
+ * Reads a file or pipe, at most `maxBytes` bytes. Reads a pipe until its writer closes it or is silent for a minute. System errors
  * pass through.
  */
 export async function readFileOrPipe(file: string, maxBytes: number, { clock, signal }: WaitOptions): Promise<Buffer> {

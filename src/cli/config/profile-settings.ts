@@ -11,7 +11,7 @@ import {
   TIME_STYLES,
 } from './values.ts';
 
-/** A setting that a profile stores. */
+/** A setting that a profile stores as text, and that an environment variable can replace. */
 export interface ProfileSetting<T> {
   /** The environment variable that takes precedence over the profile. */
   readonly variable: string;

@@ -13,15 +13,15 @@ import { type Check, fail, type CheckOutcome, LIMIT_MS, skip, warn } from './che
 /** Tries both keys, and returns their checks. `unread` says why the content of the profile is unknown. */
 export async function checkKeys(context: Context, unread?: string): Promise<Check[]> {
   const { system, settings } = context;
-  const has = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
-  const reports = await Promise.all(has.map((kind) => inspectKey(context, kind, LIMIT_MS / 1000)));
-  // Keys and base URL of an unreadable profile are unknown, not missing.
-  const isPlaceless = settings.baseUrl === undefined && !settings.sandbox;
+  const givenTypes = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
+  const reports = await Promise.all(givenTypes.map((kind) => inspectKey(context, kind, LIMIT_MS / 1000)));
+  // Reports keys and the base URL of an unreadable profile as unknown, not as missing.
+  const lacksBaseUrl = settings.baseUrl === undefined && !settings.sandbox;
   const checksByKey = KEY_TYPES.map((kind) => {
     const report = reports.find((one) => one.kind === kind);
-    const missing = report === undefined || isPlaceless ? unread : undefined;
+    const missing = report === undefined || lacksBaseUrl ? unread : undefined;
     if (missing !== undefined) return untried(kind, () => skip(missing), 'the key is not known');
-    if (report === undefined) return untried(kind, () => noKey(kind, has.length > 0), 'there is no key');
+    if (report === undefined) return untried(kind, () => noKey(kind, givenTypes.length > 0), 'there is no key');
     return keyChecks(context, report);
   });
   const keys = checksByKey.flatMap(([key]) => key ?? []);
@@ -38,10 +38,10 @@ function untried(kind: KeyType, tryKey: Check['try'], why: string): Check[] {
 
 function noKey(kind: KeyType, hasOther: boolean): CheckOutcome {
   const use = kind === 'management' ? 'logs and the tenant' : '3DS and the Account Updater';
-  const found = hasOther
+  const outcome = hasOther
     ? warn('none is stored', `For ${use}, store one.`)
     : fail('key_missing', 'none is stored', 'Store one. The sandbox works without a key.');
-  return { ...found, next: ['login'] };
+  return { ...outcome, next: ['login'] };
 }
 
 /** Returns the checks of a tried key and of its permissions. */
@@ -92,7 +92,7 @@ function permissionCheck({ permission: { name, kind }, status, error }: TriedPer
 const WRONG_URL_CODES = ['not_found', 'bad_response', 'forbidden'] as const;
 const CHECK_BASE_URL = 'Is the base URL right? It should be the address of the API itself.';
 
-/** Returns the outcome of a check whose response was unexpected. Replaces the error's hint, which is to run svc doctor. */
+/** Returns the outcome of a check with an unexpected response. Replaces the error's hint, which is to run svc doctor. */
 function unclear(error: SvcError): CheckOutcome {
   if (!isSvcError(error, ...WRONG_URL_CODES)) throw error;
   return fail(error.code, error.message, CHECK_BASE_URL);
@@ -118,9 +118,9 @@ export function ageChecks(context: Context, { maxKeyAge, strict }: Input<typeof 
     name: `${age.type} key age`,
     cure: age.ageMs === undefined ? UNKNOWN_HINT : REPLACE,
     try() {
-      const found = `${age.ageMs === undefined ? `not known (${age.from})` : agedText(age)}; ${allowed}`;
-      if (age.ageMs === undefined) return strict ? fail('threshold', found) : warn(found);
-      return age.ageMs <= maxKeyAge ? found : { ...fail('threshold', found), next: ['login', '--rotate'] };
+      const ageText = `${age.ageMs === undefined ? `not known (${age.from})` : agedText(age)}; ${allowed}`;
+      if (age.ageMs === undefined) return strict ? fail('threshold', ageText) : warn(ageText);
+      return age.ageMs <= maxKeyAge ? ageText : { ...fail('threshold', ageText), next: ['login', '--rotate'] };
     },
   }));
 }
