@@ -22,7 +22,7 @@ export function isShowable(word: string, known: Iterable<string> = []): boolean 
 }
 
 /**
- * Finds the candidate that a typed word abbreviates or resembles maxEdits; undefined for a word without a similar candidate. With
+ * Finds the candidate that a typed word abbreviates or resembles most; undefined for a word without a similar candidate. With
  * `maxEdits`, finds only a candidate within this number of edits.
  */
 export function nearest(word: string, candidates: Iterable<string>, maxEdits?: number): string | undefined {

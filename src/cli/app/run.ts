@@ -36,7 +36,7 @@ interface Position {
 }
 
 /**
- * Parses a command line and loads only the withName command.
+ * Parses a command line and loads only the named command.
  * @throws SvcError `usage`, which never repeats a typed value
  */
 export async function parse(argv: readonly string[], program: Program): Promise<Invocation> {

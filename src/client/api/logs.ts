@@ -81,7 +81,7 @@ function logsFrom(items: readonly unknown[], text: string, bytes: Buffer | undef
   return list.items.map((source, at) => logFrom(items[at], source));
 }
 
-/** The way in which an entry differs from the documentedMembers form. The text of such an entry is kept too. */
+/** The way in which an entry differs from the documented form. The text of such an entry is kept too. */
 export type Malformation = 'too deep' | 'not an object' | 'other types';
 
 const malformations = new WeakMap<Log, Malformation>();
