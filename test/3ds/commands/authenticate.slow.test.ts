@@ -396,7 +396,9 @@ describe('3ds authenticate', () => {
     expect(stderr).toContain('the cardholder completes the challenge at https://acs.example/c/1');
     expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
     script({ [READ]: [200, { ...SESSION, authentication: null }], [SEND]: [200, open] });
-    expect((await authenticate()).stderr).toContain('the SDK performs the challenge');
+    expect((await authenticate()).stderr).toContain(
+      'the service gave no address for the challenge: the SDK performs it',
+    );
   });
 
   it('svc 3ds authenticate waits to the end of a challenge with --wait, and writes only the outcome', async () => {
