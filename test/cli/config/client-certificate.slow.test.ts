@@ -150,7 +150,7 @@ describe('files that cannot be used', () => {
       () => store({ ...certificate, cert: certificate.key }),
       'no certificate',
     ],
-    ['the key of another certificate', 'logs', () => store({ ...certificate, key: other.key }), 'is not that of'],
+    ['the key of another certificate', 'logs', () => store({ ...certificate, key: other.key }), 'does not belong to'],
     ['a key that others can read', 'profile set client_key client.key', () => chmodSync(files.key, 0o604), '(0604)'],
     ['no certificate', 'profile set client_cert none.pem', () => undefined, 'does not exist'],
   ])('R08: with %s svc %s ends with 3 and sends nothing', async (_, line, damage, message) => {
