@@ -59,7 +59,7 @@ export interface ComparedFile {
   readonly rows: FileRows;
   /** Whether a claim of the cycle stands. Without one, the file begins the cycle, also after all jobs of the cycle failed. */
   readonly isBegun: boolean;
-  /** When a cycle began whose claims ended in part, in epoch milliseconds: another cycle may have the freed rows since. */
+  /** When the cycle began, in epoch milliseconds, if a claim of it ended since: another cycle may have those rows now. */
   readonly freedSince: number | undefined;
   /** The standing claims that have rows of the file. */
   readonly taken: readonly SettledClaim[];

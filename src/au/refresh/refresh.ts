@@ -243,7 +243,7 @@ class Refresh {
       await this.#send(request, file, submission);
       results = await this.#resultsOf(submission, [...words, '--wait']);
     } catch (error) {
-      // A cycle that was refused because of another one has no job of its own, and the operator has to decide.
+      // Another cycle has these rows, so nothing was sent: waiting does not help, and the operator has to decide.
       if (!isSvcError(error, 'pending') || error.facts?.['other_cycle'] !== undefined) throw error;
       // Another process works on a job, so this command has read no status.
       if (!isHeld(error)) await print(rowOf('pending'));

@@ -143,8 +143,8 @@ function clearDead(file: string, owner: LockOwner, host: LockHost, options: Lock
   }
 }
 
-// Removes drafts and claims of killed processes. The caller holds the lock, so claims on earlier owners are void, and a living
-// process whose draft disappears tries again.
+// Removes files that killed processes left beside the lock. Only the holder of the lock calls this. A living process may
+// lose its file too: it then tries again to take the lock.
 function sweep(file: string): void {
   const orphans = /^(\.[0-9a-f]{16})+(\.new)?$/;
   const name = path.basename(file);

@@ -36,8 +36,8 @@ export const KEY_VARIABLES: Readonly<Record<KeyType, readonly string[]>> = {
 type KeyHost = Pick<System, 'env' | 'cwd' | 'clock'>;
 
 /**
- * Finds the key of a kind, with its origin: in the environment, else in the profile, whose key command runs now. Never
- * returns a key of the other kind. The sandbox has keys of its own.
+ * Finds a management key or a private key, with its origin: in the environment, else in the profile, whose key command runs
+ * now. A missing key is never replaced by a key of the other kind. The embedded sandbox has built-in keys.
  * @throws SvcError `key_missing`; `key_refused` if the profile's key was stored for another base URL (R02); `config` for a
  *   key that cannot be read or used
  */
