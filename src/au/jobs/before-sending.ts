@@ -18,7 +18,7 @@ import { implausibleFile } from '../request/implausible-file.ts';
 import { checkedFileRow, checkedFileView, noteOverview, type RequestFile } from '../request/open-request-file.ts';
 import { strangeTokens } from '../request/overview.ts';
 import type { DividedRows } from '../request/rows-file.ts';
-import { type OtherCycle, otherCycles, refuseRowsOfOtherCycle } from './begin-cycle.ts';
+import { type CompareAgain, type OtherCycle, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
 import type { Confirmed } from './options.ts';
 import { cycleText, type Division, type NamedFile, senderText } from './row-claims.ts';
 
@@ -74,26 +74,31 @@ interface NewCycle {
   readonly client: Client | undefined;
 }
 
-/** Compares the first file of a cycle with the other cycles, and notes the tenant of the new cycle. */
+/**
+ * Compares the first file of a cycle with the other cycles, and notes the tenant of the new cycle.
+ * @throws SvcError as `refuseRowsOfOtherCycle`
+ */
 export async function reportNewCycle(
   context: Context,
   { file, input, ledger, words }: UnsentFile,
   { tenant, cycle, rows, client }: NewCycle,
-): Promise<void> {
+): Promise<CompareAgain> {
   const { notices, settings } = context;
   const { name, check } = file;
-  const others = await otherCycles(await ledger.open(tenant), cycle, rows, check.sha256);
-  if (!input.confirmed.payAgain) await refuseSharedRows(context, { file, input, words }, { rows, client }, others);
+  const readOthers = async () => otherCycles(await ledger.open(tenant), cycle, rows, check.sha256);
+  const others = await readOthers();
+  const compareAgain = await refuseSharedRows(context, { file, input, words }, { rows, client }, others, readOthers);
   await warnOfEmptyState(context, { ledger, input }, tenant);
-  if (input.cycle === undefined) return;
+  if (input.cycle === undefined) return compareAgain;
   const who = tenantText(context, tenant);
   notices.note(`first upload of cycle ${cycle}: profile ${settings.profile.value}, tenant ${who}`);
   const last = others.find((each) => !each.name.startsWith('file-'));
   const share = last === undefined ? 1 : last.shared / rows.size;
-  if (last === undefined || share >= MIN_SHARE_OF_LAST_CYCLE) return;
-  notices.warn(
-    `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,
-  );
+  if (last !== undefined && share < MIN_SHARE_OF_LAST_CYCLE)
+    notices.warn(
+      `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,
+    );
+  return compareAgain;
 }
 
 /**
@@ -105,11 +110,12 @@ export async function refuseFreedRows(
   { file, input, ledger, words }: UnsentFile,
   { tenant, cycle, rows, client }: NewCycle,
   since: number,
-): Promise<void> {
-  if (input.confirmed.payAgain) return;
-  const others = await otherCycles(await ledger.open(tenant), cycle, rows, file.check.sha256);
-  const later = others.filter(({ lastSent }) => lastSent >= since);
-  await refuseSharedRows(context, { file, input, words }, { rows, client }, later);
+): Promise<CompareAgain> {
+  const readOthers = async () => {
+    const others = await otherCycles(await ledger.open(tenant), cycle, rows, file.check.sha256);
+    return others.filter(({ lastSent }) => lastSent >= since);
+  };
+  return refuseSharedRows(context, { file, input, words }, { rows, client }, await readOthers(), readOthers);
 }
 
 /** Refuses the rows of a file that other cycles have. @throws SvcError as `refuseRowsOfOtherCycle` */
@@ -118,8 +124,10 @@ async function refuseSharedRows(
   { file, input, words }: Pick<UnsentFile, 'file' | 'input' | 'words'>,
   { rows, client }: Pick<NewCycle, 'rows' | 'client'>,
   others: readonly OtherCycle[],
-): Promise<void> {
-  await refuseRowsOfOtherCycle(client, others, {
+  readOthers: () => Promise<readonly OtherCycle[]>,
+): Promise<CompareAgain> {
+  if (input.confirmed.payAgain) return async () => undefined;
+  return refuseRowsOfOthers(client, others, readOthers, {
     name: file.name,
     rows: rows.size,
     cycle: input.cycle,

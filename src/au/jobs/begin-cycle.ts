@@ -7,6 +7,7 @@ import { DAY_MS } from '../../schema/durations.ts';
 import { senderName, deliveryOf, wereResultsRead, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { findJob } from '../job/job.ts';
+import type { JobFiles } from '../job/job-files.ts';
 import { fileCycles, unknownRowsCycle } from '../ledger/earlier-keys.ts';
 import type { FileRows } from '../ledger/request-rows.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
@@ -28,6 +29,8 @@ const YOUNG_CYCLE_MS = 14 * DAY_MS;
 /** Another cycle, compared with the rows of a file. */
 export interface OtherCycle {
   readonly name: string;
+  /** The number of its entries. */
+  readonly entries: number;
   /** When its first job was created, in epoch milliseconds. */
   readonly began: number;
   /** When its last job was created, in epoch milliseconds. */
@@ -67,7 +70,8 @@ export async function otherCycles(
       const shared = await countSharedRows(cycle, claims, rows, sha256);
       const unread = claims.map(({ job }) => job).filter((job) => !wereResultsRead(entries, job));
       const lastSent = Math.max(...claims.map(({ created_at: at }) => parseTime(at) ?? Infinity));
-      return { name, began, lastSent, shared, openJobs: unread, isSameFile: ownNames.has(name) };
+      const isSameFile = ownNames.has(name);
+      return { name, entries: entries.length, began, lastSent, shared, openJobs: unread, isSameFile };
     }),
   );
 }
@@ -108,6 +112,41 @@ interface NewCycle {
   readonly now: number;
   /** Whether the service is the embedded sandbox, whose clock can be moved to another month. */
   readonly isSandbox?: boolean;
+}
+
+/** Compares claimed rows with the cycles that got entries since an earlier comparison. @throws as `refuseRowsOfOtherCycle` */
+export type CompareAgain = () => Promise<void>;
+
+/**
+ * Refuses the rows of other cycles, and returns a second comparison for after their claim: another command may claim them for its
+ * cycle meanwhile, as while the operator is asked. Of two commands that claim the same rows at once, at least one then finds the
+ * claim of the other.
+ * @throws SvcError as `refuseRowsOfOtherCycle`
+ */
+export async function refuseRowsOfOthers(
+  client: Client | undefined,
+  others: readonly OtherCycle[],
+  readOthers: () => Promise<readonly OtherCycle[]>,
+  beginning: NewCycle,
+): Promise<CompareAgain> {
+  await refuseRowsOfOtherCycle(client, others, beginning);
+  const seen = new Map(others.map(({ name, entries }) => [name, entries]));
+  return async () => {
+    const grown = (await readOthers()).filter(({ name, entries }) => entries > (seen.get(name) ?? 0));
+    await refuseRowsOfOtherCycle(client, grown, beginning);
+  };
+}
+
+/** Runs the second comparison for a claimed job that has no file yet. If it fails, ends the claim and removes the job's files. */
+export async function compareClaimed(cycle: LedgerCycle, files: JobFiles, compareAgain: CompareAgain): Promise<void> {
+  try {
+    await compareAgain();
+  } catch (error) {
+    const proof = 'nothing was sent: other jobs may have got its rows at the same time';
+    await cycle.endClaim({ kind: 'release', job: files.job, why: 'gone', proof });
+    files.remove();
+    throw error;
+  }
 }
 
 /**

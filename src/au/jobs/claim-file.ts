@@ -14,7 +14,7 @@ import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { holdJob } from '../job/verdict.ts';
-import { otherCycles, refuseRowsOfOtherCycle } from './begin-cycle.ts';
+import { compareClaimed, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
 import { compareJobs, openComparedLedger } from './compare-jobs.ts';
 import { type Confirmed, confirmWords } from './options.ts';
 import { type ComparedFile, cycleText, type NamedFile, NOTHING_SENT, RowClaims, senderText } from './row-claims.ts';
@@ -84,11 +84,11 @@ async function bindFile(
   // The same rows with other dates are another file, and a job takes only one file.
   if (bound && bound.sha256 !== sha256) throw jobBoundError(job.id);
   const { name } = named;
-  if (!payAgain && !isBegun) {
-    const submit = ['au', 'submit', typed];
-    const beginning = { name, rows: rows.size, cycle: undefined, words, submit, now: client.now() };
-    await refuseRowsOfOtherCycle(client, await otherCycles(opened, cycle, rows, sha256), beginning);
-  }
+  const submit = ['au', 'submit', typed];
+  const beginning = { name, rows: rows.size, cycle: undefined, words, submit, now: client.now() };
+  const readOthers = () => otherCycles(opened, cycle, rows, sha256);
+  const compareAgain =
+    payAgain || isBegun ? undefined : await refuseRowsOfOthers(client, await readOthers(), readOthers, beginning);
   const isNew = bound === undefined;
   // 'claiming' permits no upload: another machine may still claim the job first.
   if (isNew && !onlyReads) await sent.begin(source, senderOf(context), 'claiming');
@@ -99,6 +99,7 @@ async function bindFile(
     if (error instanceof RowsTaken) await requireFree();
     throw error;
   });
+  if (isClaimed && !onlyReads && compareAgain) await compareClaimed(opened.cycle(cycle), sent, compareAgain);
   const { host, user } = operatorOf(context.system);
   const isOwn = isClaimed || (bound?.by.host === host && bound.by.user === user);
   const isClaiming = sent.sent === 'claiming';

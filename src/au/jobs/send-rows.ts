@@ -12,6 +12,7 @@ import { RowsTaken } from '../ledger/claim-rows.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
+import { type CompareAgain, compareClaimed } from './begin-cycle.ts';
 import { RowClaims } from './row-claims.ts';
 import { compareJobs, type Comparison, refuseUnknownJobs } from './compare-jobs.ts';
 import type { ClaimedCycle } from './poll-claims.ts';
@@ -68,6 +69,8 @@ export interface SendOptions extends JobOptions {
   readonly comparing: Comparison;
   /** The command that continues later, as words. */
   readonly again: readonly string[];
+  /** Compares the file with the other cycles once more, after a claim and before its upload. */
+  readonly compareAgain: CompareAgain;
   /** Called with a job before its creation is shown. */
   readonly onCreated: (job: string, slice: Slice) => void;
   /** Called with a job as soon as the ledger has its claim. */
@@ -129,6 +132,8 @@ async function sendSlice(shared: SendState, slice: Slice): Promise<void> {
       await files.begin(slice.source, senderOf(context), 'some');
       await claimSlice(shared, job, slice);
       isBound = true;
+      const opened = await ledger.open(shared.comparing.tenant);
+      await compareClaimed(opened.cycle(shared.file.cycle), files, shared.compareAgain);
       shared.onClaimed(job.id, slice);
       await uploadToJob(client, job, slice.source, { onEvent, random, onSent: files.record });
       files.record('stored');

@@ -21,7 +21,7 @@ import {
   showPlan,
   type SubmitInput,
 } from './before-sending.ts';
-import { refuseOldResults } from './begin-cycle.ts';
+import { type CompareAgain, refuseOldResults } from './begin-cycle.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
@@ -87,6 +87,8 @@ export class FileSubmission {
   #spare: SpareJob | undefined;
   #tenant: string | undefined;
   #divided: DividedFile | undefined;
+  /** The comparisons with other cycles that were made before the operator was asked. */
+  readonly #compared: CompareAgain[] = [];
 
   constructor(context: Context, file: RequestFile, input: SubmitInput) {
     this.#context = context;
@@ -161,6 +163,9 @@ export class FileSubmission {
           file: { ...this.#file, cycle: this.#requireDivided.named.cycle },
           comparing: this.#comparing(tenant),
           again: this.again,
+          compareAgain: async () => {
+            for (const compareAgain of this.#compared) await compareAgain();
+          },
           onEvent: showJobs(this.#context, { count: slices.length, places }),
           onCreated: (job, slice) => places.set(job, slice.number),
           onClaimed: (job, slice) => this.#sent.set(job, slice),
@@ -350,11 +355,12 @@ export class FileSubmission {
     const cycle = { tenant, cycle: named.cycle, rows, client };
     if (!isBegun) {
       requireClearName(this.#input.cycle);
-      await reportNewCycle(this.#context, unsent, cycle);
+      this.#compared.push(await reportNewCycle(this.#context, unsent, cycle));
     } else if (freedSince !== undefined) {
       for (const { path, check } of division?.free ?? [this.#file]) {
         const freeRows = await this.#rows.read(tenant, { sha256: check.sha256, source: await fileSource(path) });
-        await refuseFreedRows(this.#context, unsent, { ...cycle, rows: freeRows }, freedSince);
+        const freed = { ...cycle, rows: freeRows };
+        this.#compared.push(await refuseFreedRows(this.#context, unsent, freed, freedSince));
       }
     }
     if (division === undefined) return { named, free: [this.#file], joined: [] };
@@ -398,16 +404,16 @@ export class FileSubmission {
     return client?.now() ?? this.#context.clock.now();
   }
 
-  /** Corrects an error that says "nothing was sent", if this command sent other rows before. */
+  /** Corrects an error that says that nothing was sent, if this command sent other rows before. */
   #withSentRows(error: unknown): unknown {
     const sent = [...this.#sent.values()].reduce((sum, { rows }) => sum + rows, 0);
-    if (!isSvcError(error) || sent === 0 || !error.message.includes(NOTHING)) return error;
+    if (!isSvcError(error) || sent === 0 || !NOTHING.test(error.message)) return error;
     const rows = `${formatNumber(sent)} of ${countText(this.#file.check.rows, 'row')}`;
     return error.with({ message: error.message.replace(NOTHING, `no more rows were sent: ${rows} were sent before`) });
   }
 }
 
-const NOTHING = 'nothing was sent';
+const NOTHING = /nothing was (?:sent|submitted)/;
 
 function defaultOut(file: string): string {
   return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');

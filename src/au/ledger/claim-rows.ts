@@ -132,10 +132,7 @@ async function isClaimed(
   if (!hasClaim(entries, job.id)) return false;
   const ownClaim = standingClaims(entries).find((claim) => claim.job === job.id);
   if (ownClaim === undefined)
-    throw new SvcError(
-      'job_expired',
-      `job ${job.id} was ended in the ledger: another machine proved that it has no file`,
-    );
+    throw new SvcError('job_expired', `job ${job.id} was ended in the ledger, because it has no file`);
   if (ownClaim.sha256 !== sha256) throw jobBoundError(job.id);
   const claimed = await cycle.rowSetOf(ownClaim);
   if (claimed !== undefined && !(await rows.areAllOf(claimed))) throw jobBoundError(job.id);
