@@ -1,7 +1,7 @@
 // Reads a tail from its position to the present.
 
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { type Entry, NO_TIME, type TailState, type TimeRange } from '../entry.ts';
 import { type Found, type LogSource, readSettled, TooManyPages } from '../read-range.ts';
 import { type Poll, pollBackfill } from './poll.ts';
@@ -120,7 +120,7 @@ export class CatchUpReader {
     if (this.#keepsLonger || (this.#gapFrom ?? knownTo) >= edge) return;
     if (this.#gapFrom === undefined) this.#oldest = NO_TIME;
     this.#gapFrom ??= knownTo;
-    this.#oldest = Math.min(this.#oldest, ...entries.map(({ at }) => at));
+    this.#oldest = Math.min(this.#oldest, oldestOf(entries));
     if (!this.#source.isConfirmed) return;
     // No entry shows the end of the gap, so a false Date header may: of 2030, when this machine's clock says 2026.
     if (this.#oldest === NO_TIME && (readTo < edge || edge > this.#source.clock.now() + DAY_MS)) return;
@@ -132,12 +132,13 @@ export class CatchUpReader {
 }
 
 /** A range of a backfill: being read, completely read, or failed until it is tried again. */
-interface RangeRead extends TimeRange {
+interface RangeRead {
+  readonly from: number;
+  to: number;
   reading: Promise<Found> | undefined;
   failure: unknown;
 }
 
-const WIDEST_MS = 6 * HOUR_MS;
 /** The targeted entries for each page allowed. A range with more pages is split. */
 const WANTED_PER_PAGE = 35;
 const GROWTH = 8;
@@ -232,21 +233,27 @@ export class Backfill {
   /** Starts as many reads as allowed: one until the service's retention is known. */
   #readAhead(end: number): void {
     while (this.#reads.length < this.#concurrency && this.#plannedTo < end) {
-      const from = this.#plannedTo;
-      const width = Math.max(SECOND_MS, this.#widthMs);
-      // A short rest joins the last range, because its page would be nearly empty.
-      const to = this.#isSifted || end - from < 1.5 * width ? end : from + width;
-      this.#reads.push(newRead(from, to));
+      const to = this.#endOf(this.#plannedTo, end);
+      this.#reads.push(newRead(this.#plannedTo, to));
       this.#plannedTo = to;
     }
     let busy = this.#reads.filter(({ reading }) => reading !== undefined).length;
     for (const [index, read] of this.#reads.entries()) {
-      if (read.reading !== undefined || read.failure !== undefined) continue;
+      if (read.reading !== undefined) continue;
       // The first range is always read, even when it was split, because the caller waits for it.
       if (index > 0 && busy >= this.#concurrency) return;
+      // Ranges read since this one was planned may show that it has too many entries.
+      const to = this.#endOf(read.from, read.to);
+      if (to < read.to) this.#reads.splice(index + 1, 0, newRead(to, read.to));
+      read.to = to;
       this.#begin(read);
       busy += 1;
     }
+  }
+
+  /** Returns where the next range begins. A short rest joins this one, because its page would be nearly empty. */
+  #endOf(from: number, to: number): number {
+    return this.#isSifted || to - from < 1.5 * this.#widthMs ? to : from + this.#widthMs;
   }
 
   get #concurrency(): number {
@@ -270,10 +277,12 @@ export class Backfill {
 
   /** Updates the width of ranges and the known retention of the service. */
   #learn({ from, to }: TimeRange, entries: readonly Entry[], startedAt: number): void {
-    const width = to - from;
-    const wanted = entries.length === 0 ? Infinity : (width * this.#shape.wanted) / entries.length;
-    this.#widthMs = Math.max(SECOND_MS, wholeSecond(Math.min(wanted, width * GROWTH, WIDEST_MS)));
-    for (const { at } of entries) this.#keptMs = Math.max(this.#keptMs, startedAt - at);
+    const oldest = oldestOf(entries);
+    this.#keptMs = Math.max(this.#keptMs, startedAt - oldest);
+    // The log may begin within the range. Without entries, the division by zero gives Infinity, which sets no bound.
+    const begin = oldest === NO_TIME ? from : oldest;
+    const wanted = ((to - begin) * this.#shape.wanted) / entries.length;
+    this.#widthMs = Math.max(SECOND_MS, wholeSecond(Math.min(wanted, (to - from) * GROWTH)));
   }
 
   /** Prepares failed ranges for another try, and splits those with too many entries. */
@@ -292,6 +301,11 @@ export class Backfill {
     for (let begin = from; begin < to; begin += width) parts.push(newRead(begin, Math.min(to, begin + width)));
     return parts;
   }
+}
+
+/** Returns the time of the oldest entry; `NO_TIME` if none has a readable time. */
+function oldestOf(entries: readonly Entry[]): number {
+  return entries.reduce((oldest, { at }) => Math.min(oldest, at), NO_TIME);
 }
 
 function newRead(from: number, to: number): RangeRead {

@@ -80,6 +80,17 @@ it('R28: catching up returns all entries in order of time, from ranges read conc
   expect(service.requests).toBeLessThan(20_000 / 85);
 });
 
+it.each([400, 700, 1_100])(
+  'catching up reads few pages in vain where the log begins after the requested time (an entry every %i ms)',
+  async (everyMs) => {
+    const service = serve(regularEntries(8_000, everyMs));
+    const { ranges } = await readAll(new Backfill(service, START - 23 * HOUR));
+    expect(messagesOf(ranges)).toHaveLength(8_000);
+    const kept = ranges.reduce((sum, { pages }) => sum + pages, 0);
+    expect(service.requests - kept).toBeLessThan(8);
+  },
+);
+
 it.each(['newest first', 'oldest first', 'as seen', 'any'] as const)(
   'R28: catching up returns all entries when ranges fail, contain too many entries or lose their cursor (%s)',
   async (order) => {
