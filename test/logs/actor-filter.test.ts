@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ActorFilter } from '../../src/logs/filter.ts';
+import { ActorFilter } from '../../src/logs/actor-filter.ts';
 
 const PERSON = 'a20690bc-f72e-4a86-aee3-7f01c4fb2237';
 const OTHER = 'a20690bc-f72e-4a86-aee3-000000000000';
