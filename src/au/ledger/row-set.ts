@@ -34,8 +34,22 @@ export function keyOfClosedAccount(salt: string, token: string): bigint {
   return keyOf(`${salt}closed\0${token}`);
 }
 
+// The key that was made last, also as two halves. Other ways from a hash to a number take longer for millions of rows.
+const lastKey = new BigUint64Array(1);
+const lastHalves = halvesOf(lastKey);
+
 function keyOf(text: string): bigint {
-  return BigInt(`0x${hash('sha256', text, 'hex').slice(0, 2 * KEY_BYTES)}`);
+  // One character is one byte. Node makes this string faster than a buffer.
+  const digest = hash('sha256', text, 'binary');
+  lastHalves[HIGH] = halfAt(digest, 0);
+  lastHalves[1 - HIGH] = halfAt(digest, 4);
+  return lastKey[0] ?? 0n;
+}
+
+/** Reads four characters as a 32-bit number. */
+function halfAt(digest: string, at: number): number {
+  const high = (digest.charCodeAt(at) << 8) | digest.charCodeAt(at + 1);
+  return (high << 16) | (digest.charCodeAt(at + 2) << 8) | digest.charCodeAt(at + 3);
 }
 
 /** Collects keys in any order, in 8 bytes of memory each. */
