@@ -65,11 +65,12 @@ interface FastRow {
   hasAttachedDigits: boolean;
 }
 
-/** Reads merchants. Most rows have the merchant of the row above, which is not read again. */
+/** Reads merchants. Most rows have no merchant, or the one that was read last and is not read again. */
 class LastMerchant {
   #text = '';
 
   read(bytes: Uint8Array, { start, end }: { readonly start: number; readonly end: number }): string {
+    if (start === end) return '';
     const text = this.#text;
     let at = 0;
     while (at < text.length && bytes[start + at] === text.charCodeAt(at)) at += 1;

@@ -36,11 +36,18 @@ export class RowRepeats {
   add(bytes: DataView, token: CellRange & { readonly isUuid: boolean }, merchant: CellRange, line: number): void {
     hashCell(this.#merchantHash, bytes, merchant, 0);
     hashCell(this.#tokenHash, bytes, token, token.isUuid ? LOWER_CASE : 0);
-    const [merchantFirst = 0, merchantSecond = 0, merchantThird = 0] = this.#merchantHash;
+    // Destructuring would make an iterator for each row.
+    const merchantHash = this.#merchantHash;
+    const merchantFirst = merchantHash[0] ?? 0;
+    const merchantSecond = merchantHash[1] ?? 0;
+    const merchantThird = merchantHash[2] ?? 0;
     this.#merchant ??= merchantFirst;
     if (merchantFirst !== this.#merchant) this.#hasSeveralMerchants = true;
     // The result changes if the two cells are swapped.
-    const [tokenFirst = 0, tokenSecond = 0, tokenThird = 0] = this.#tokenHash;
+    const tokenHash = this.#tokenHash;
+    const tokenFirst = tokenHash[0] ?? 0;
+    const tokenSecond = tokenHash[1] ?? 0;
+    const tokenThird = tokenHash[2] ?? 0;
     const mixed = tokenFirst ^ (tokenSecond >>> 16) ^ Math.imul(merchantFirst, 0x9e3779b1);
     this.#rows.add(
       Math.imul(mixed, 0x27d4eb2f),
