@@ -50,14 +50,13 @@ export async function checkKey(
   }
 }
 
-/** The result of checking the key in use, or why the key cannot be used. */
-export interface KeyReport {
-  readonly kind: KeyType;
-  readonly check?: KeyCheck | undefined;
-  readonly failure?: SvcError | undefined;
-}
+/** The result of checking the key in use. `failure` says why the key cannot be used; a key that cannot be read has no check. */
+export type KeyReport = { readonly kind: KeyType } & (
+  | { readonly check: KeyCheck; readonly failure?: SvcError | undefined }
+  | { readonly check?: undefined; readonly failure: SvcError }
+);
 
-/** Finds the key in use of a kind and checks it. Reports a failure instead of throwing it. */
+/** Finds and checks the management key or the private key in use. Returns a failure instead of throwing it. */
 export async function inspectKey(context: Context, kind: KeyType, limitS = LIMIT_S): Promise<KeyReport> {
   try {
     const key = await context.key(kind);

@@ -7,19 +7,13 @@ import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { readClientCertificate } from '../../cli/config/client-certificate.ts';
 import type { Settings } from '../../cli/config/settings.ts';
-import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
 import { countText } from '../../cli/output/time.ts';
-import { simpleColumns, type Tone, type View } from '../../cli/output/view.ts';
+import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ClientCertificate } from '../../client/http/tls-options.ts';
-import { type Failure, type Finding, findingsOf, findingsOfAll, type Result, worstOf } from '../doctor/check.ts';
+import { type Failure, type Finding, findingsOf, findingsOfAll, worstOf } from '../doctor/check.ts';
+import { drawFindings, drawVerdict, type FindingRow } from '../doctor/draw.ts';
 import { type Verdict, verdictOf } from '../doctor/verdict.ts';
 import { checkKeyAgeOptions, KEY_AGE_PARAMETERS } from '../key-age.ts';
-
-type FindingRow = Omit<Finding, 'next'> & {
-  readonly next: string | null;
-  /** Whose move it is; only the row of the verdict has this value. */
-  readonly move: Verdict['move'] | null;
-};
 
 const findingView: View<FindingRow> = {
   name: 'finding',
@@ -62,12 +56,6 @@ export const doctor = defineCommand({
     context.notices.success(counts);
   },
 });
-
-/** Draws the verdict above the findings, for readers with little time. */
-function drawVerdict({ text, move }: Verdict, { palette, out, plain }: Context): string {
-  const lines = plain ? [cleanText(text)] : wrapWords(cleanText(text), out.isTerminal ? out.width : 80);
-  return `${lines.map((line) => (move === 'nobody' ? palette.strong(line) : palette.bad(line))).join('\n')}\n\n`;
-}
 
 function findingRow({ next, code, ...finding }: Finding, context: Context): FindingRow {
   const { globals, system } = context;
@@ -171,43 +159,4 @@ function summary(findings: readonly Finding[]): string {
   const warnings = count('warning');
   if (failures + warnings === 0) return 'no problems found';
   return `${failures} failed, ${countText(warnings, 'warning')}`;
-}
-
-/** The minimum width of a text after its indent. */
-const MIN_TEXT_COLUMNS = 20;
-
-// A word or sign says the same as the color.
-const MARKS: Readonly<Record<Result, readonly [word: string, tone: Tone, sign: string]>> = {
-  ok: ['ok', 'good', '✓'],
-  warning: ['warn', 'warn', '!'],
-  failed: ['FAIL', 'bad', '✗'],
-  skipped: ['-', 'quiet', '-'],
-};
-
-/** Draws findings for people, one line each with the fix below. */
-function drawFindings(findings: readonly FindingRow[], context: Context): string {
-  if (context.plain) return findings.map(sentence).join('');
-  const { palette, out, unicode, marks } = context;
-  const columns = out.isTerminal ? out.width : 80;
-  const markWidth = marks ? 1 : 4;
-  const indent = markWidth + 4 + Math.max(0, ...findings.map(({ check }) => check.length));
-  const lines = findings.flatMap(({ check, result, found, fix, next }) => {
-    const [word, tone, sign] = MARKS[result];
-    const mark = palette[tone]((marks ? sign : word).padEnd(markWidth));
-    const lead = `${mark}  ${check.padEnd(indent - markWidth - 2)}`;
-    const advice = fix === null ? [] : wrapWords(fix, Math.max(MIN_TEXT_COLUMNS, columns - indent - 2));
-    return [
-      hangingIndent(lead, indent, cleanText(found), columns),
-      ...advice.map((line, at) => ' '.repeat(indent) + palette.strong((at > 0 ? '  ' : unicode ? '→ ' : '> ') + line)),
-      ...(next === null ? [] : [`${' '.repeat(indent + 2)}${palette.accent(next)}`]),
-    ];
-  });
-  return `${lines.join('\n')}\n`;
-}
-
-// A screen reader gets name, result and fix in one sentence.
-function sentence({ check, result, found, fix, next }: FindingRow): string {
-  const what = `${check}: ${result}: ${cleanText(found)}`;
-  const advice = fix === null ? '' : `. Fix: ${fix}`;
-  return `${what}${advice}${next === null ? '' : ` Next: ${next}`}\n`;
 }

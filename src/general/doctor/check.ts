@@ -49,6 +49,11 @@ export function fail(code: ErrorCode, found: string, fix?: string): CheckOutcome
   return { result: 'failed', found, fix, code };
 }
 
+/** Fails a check with an error that occurred before the check. */
+export function rethrow(error: unknown): never {
+  throw error;
+}
+
 /** Tries a check. Returns no finding if there is nothing to check. @throws any error but an `SvcError` */
 export async function findingsOf({ name, cure, ...check }: Check): Promise<Finding[]> {
   try {

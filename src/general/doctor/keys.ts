@@ -1,39 +1,61 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
-import { detailOf, inspectKey, type KeyReport, otherTenantText } from '../../cli/app/check-key.ts';
+import { detailOf, inspectKey, type KeyCheck, type KeyReport, otherTenantText } from '../../cli/app/check-key.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
-import { tenantInUse } from '../../cli/app/tenant-mark.ts';
+import { describeTenant, tenantInUse } from '../../cli/app/tenant-mark.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import { READ_PERMISSIONS, type TriedPermission } from '../../client/api/any-endpoint.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, type KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
-import { type Check, fail, type CheckOutcome, LIMIT_MS, skip, warn } from './check.ts';
+import { type Check, fail, type CheckOutcome, LIMIT_MS, rethrow, skip, warn } from './check.ts';
 
-/** Tries both keys, and returns their checks. `unread` says why the content of the profile is unknown. */
+/** The check of a key, and the checks of its read permissions. */
+interface KeyChecks {
+  readonly key: Check;
+  readonly permissions: readonly Check[];
+}
+
+/** Tries both keys, and returns their checks. `unread` says why the profile could not be read. */
 export async function checkKeys(context: Context, unread?: string): Promise<Check[]> {
   const { system, settings } = context;
   const givenTypes = KEY_TYPES.filter((kind) => keyOrigin(system, settings, kind) !== undefined);
   const reports = await Promise.all(givenTypes.map((kind) => inspectKey(context, kind, LIMIT_MS / 1000)));
-  // Reports keys and the base URL of an unreadable profile as unknown, not as missing.
-  const lacksBaseUrl = settings.baseUrl === undefined && !settings.sandbox;
-  const checksByKey = KEY_TYPES.map((kind) => {
+  const hasAddress = settings.baseUrl !== undefined || settings.sandbox;
+  const parts = KEY_TYPES.map((kind) => {
     const report = reports.find((one) => one.kind === kind);
-    const missing = report === undefined || lacksBaseUrl ? unread : undefined;
-    if (missing !== undefined) return untried(kind, () => skip(missing), 'the key is not known');
-    if (report === undefined) return untried(kind, () => noKey(kind, givenTypes.length > 0), 'there is no key');
-    return keyChecks(context, report);
+    // An unreadable profile may contain the key or the base URL, so neither counts as missing.
+    if (unread !== undefined && (report === undefined || !hasAddress))
+      return unusableKey(kind, 'the key is not known', () => skip(unread));
+    if (report === undefined) return unusableKey(kind, 'there is no key', () => noKey(kind, givenTypes.length > 0));
+    return reportedKey(context, report);
   });
-  const keys = checksByKey.flatMap(([key]) => key ?? []);
-  const permissions = checksByKey.flatMap(([, ...checks]) => checks);
-  return [...keys, tenantCheck(context, reports), ...permissions];
+  const permissions = parts.flatMap((part) => part.permissions);
+  return [...parts.map(({ key }) => key), tenantCheck(context, reports), ...permissions];
 }
 
-/** Returns the check of a key, and skipped checks of its permissions with the reason `why`. */
-function untried(kind: KeyType, tryKey: Check['try'], why: string): Check[] {
-  const named = READ_PERMISSIONS.filter((permission) => permission.kind === kind);
-  const permissions = named.map(({ name }) => ({ name, try: () => skip(`not checked: ${why}`) }));
-  return [{ name: `${kind} key`, try: tryKey }, ...permissions];
+/** Returns the checks of a key that was tried. */
+function reportedKey(context: Context, { kind, check, failure }: KeyReport): KeyChecks {
+  if (check === undefined) return unusableKey(kind, 'the key could not be checked', () => rethrow(failure));
+  if (failure === undefined) {
+    const key = { name: keyCheckName(kind), try: () => validKey(context, check) };
+    return { key, permissions: check.tried.map(permissionCheck) };
+  }
+  if (check.verdict === 'unclear') return unusableKey(kind, 'the key could not be checked', () => unclear(failure));
+  return unusableKey(kind, 'the key is not valid', () => rethrow(failure));
+}
+
+/** Returns the check of a key whose permissions cannot be checked, for the reason `why`. */
+function unusableKey(kind: KeyType, why: string, tryKey: Check['try']): KeyChecks {
+  const permissions = READ_PERMISSIONS.filter((permission) => permission.kind === kind);
+  return {
+    key: { name: keyCheckName(kind), try: tryKey },
+    permissions: permissions.map(({ name }) => ({ name, try: () => skip(`not checked: ${why}`) })),
+  };
+}
+
+function keyCheckName(kind: KeyType): string {
+  return `${kind} key`;
 }
 
 function noKey(kind: KeyType, hasOther: boolean): CheckOutcome {
@@ -44,31 +66,22 @@ function noKey(kind: KeyType, hasOther: boolean): CheckOutcome {
   return { ...outcome, next: ['login'] };
 }
 
-/** Returns the checks of a tried key and of its permissions. */
-function keyChecks(context: Context, { kind, check, failure }: KeyReport): Check[] {
-  if (check === undefined || failure !== undefined) {
-    const isUnclear = check === undefined || check.verdict === 'unclear';
-    const tryKey = (): CheckOutcome => {
-      if (failure !== undefined && check?.verdict === 'unclear') return unclear(failure);
-      throw failure;
-    };
-    return untried(kind, tryKey, isUnclear ? 'the key could not be checked' : 'the key is not valid');
-  }
-  const tryKey = (): CheckOutcome | string => {
-    const age = keyAge(context, kind);
-    const stored = age?.ageMs === undefined ? '' : `, ${agedText(age)}`;
-    const { system, settings } = context;
-    const from = settings.sandbox ? 'built in' : `${keyOrigin(system, settings, kind)?.name}${stored}`;
-    const tenant = check.tenant;
-    const at = tenant ? ` for the ${tenant.type.toUpperCase()} tenant ${JSON.stringify(tenant.name)}` : '';
-    if (check.verdict !== 'powerless') return `accepted${at} (${from})`;
-    const isAboutFeatures = check.tried.every(({ error }) => disabledFeatureOf(error) !== undefined);
-    const fix = isAboutFeatures
-      ? "Ask the service's support to enable the features that you need."
-      : 'Give the key the permissions that you need.';
-    return warn(`valid (${from}), but has no read permission`, fix);
-  };
-  return [{ name: `${kind} key`, try: tryKey }, ...check.tried.map(permissionCheck)];
+/** Describes a valid key: its tenant, its origin and its age. Warns if the key has no read permission. */
+function validKey(context: Context, { kind, tenant, verdict, tried }: KeyCheck): CheckOutcome | string {
+  const from = originText(context, kind);
+  if (verdict !== 'powerless') return `accepted${tenant ? ` for the ${describeTenant(tenant)}` : ''} (${from})`;
+  const isAboutFeatures = tried.every(({ error }) => disabledFeatureOf(error) !== undefined);
+  const fix = isAboutFeatures
+    ? "Ask the service's support to enable the features that you need."
+    : 'Give the key the permissions that you need.';
+  return warn(`valid (${from}), but has no read permission`, fix);
+}
+
+/** Returns, for example, `profile prod, stored 3d ago`. */
+function originText(context: Context, kind: KeyType): string {
+  if (context.settings.sandbox) return 'built in';
+  const age = keyAge(context, kind);
+  return `${keyOrigin(context.system, context.settings, kind)?.name}${age?.ageMs === undefined ? '' : `, ${agedText(age)}`}`;
 }
 
 function permissionCheck({ permission: { name, kind }, status, error }: TriedPermission): Check {
@@ -88,11 +101,11 @@ function permissionCheck({ permission: { name, kind }, status, error }: TriedPer
   };
 }
 
-/** Errors that suggest a wrong base URL. */
+/** The codes of errors that a wrong base URL can cause. */
 const WRONG_URL_CODES = ['not_found', 'bad_response', 'forbidden'] as const;
 const CHECK_BASE_URL = 'Is the base URL right? It should be the address of the API itself.';
 
-/** Returns the outcome of a check with an unexpected response. Replaces the error's hint, which is to run svc doctor. */
+/** Returns the outcome for a response that another server may have sent. Replaces the error's hint, which is to run svc doctor. */
 function unclear(error: SvcError): CheckOutcome {
   if (!isSvcError(error, ...WRONG_URL_CODES)) throw error;
   return fail(error.code, error.message, CHECK_BASE_URL);
@@ -110,7 +123,7 @@ function tenantCheck(context: Context, reports: readonly KeyReport[]): Check {
   };
 }
 
-/** Returns the checks of the ages of the keys in use, for --max-key-age. */
+/** Returns the checks of --max-key-age, one for each key in use. */
 export function ageChecks(context: Context, { maxKeyAge, strict }: Input<typeof KEY_AGE_PARAMETERS>): Check[] {
   if (maxKeyAge === undefined) return [];
   const allowed = `allowed: ${formatDuration(maxKeyAge)}`;

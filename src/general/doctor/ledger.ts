@@ -20,8 +20,8 @@ import type { ObjectStore } from '../../client/store/store.ts';
 import { type Check, type CheckOutcome, LIMIT_MS, warn } from './check.ts';
 
 /**
- * Checks that the ledger's location is readable, never creates an object twice, and is the location that this machine used
- * before. Does not change the ledger.
+ * Returns the check that the ledger's location can be read, never creates an object twice, and is the location that this
+ * machine used before. The check does not change the ledger.
  */
 export function ledgerCheck(context: Context): Check {
   return {
@@ -40,7 +40,7 @@ export function ledgerCheck(context: Context): Check {
   };
 }
 
-/** Limits the time of the check, so that a store that does not respond does not delay the other findings. */
+/** Limits the time of the check, because a store that does not respond would delay the other findings. */
 async function inTime<T>(context: Context, work: (limited: Context) => Promise<T>): Promise<T> {
   const { ledger, timeoutMs } = context.settings;
   const limitMs = Math.min(LIMIT_MS, (timeoutMs.value ?? Infinity) / 2);
@@ -56,37 +56,51 @@ async function inTime<T>(context: Context, work: (limited: Context) => Promise<T
   }
 }
 
+/** The shared ledgers that this machine used, by the folder of their tenant. */
+type UsedLedgers = ReadonlyMap<string, UsedLedger>;
+
 async function tryLedger(
   context: Context,
-  used: ReadonlyMap<string, UsedLedger>,
+  used: UsedLedgers,
   tenant: string | null | undefined,
 ): Promise<CheckOutcome | string | undefined> {
   const { value: location, origin } = context.settings.ledger;
-  const ofTenant = [...used].filter(
-    ([folder]) => tenant === undefined || (tenant && folder === folderOfTenant(tenant)),
-  );
   const objects = location === undefined ? undefined : await openLedgerStore(context, location);
-  const isSame = ({ ledger }: UsedLedger): boolean =>
-    ledger !== undefined && objects !== undefined && isSamePlace(ledger, objects.name);
-  const set = { value: objects?.name, origin };
-  const known = ofTenant.find(([, each]) => isSame(each))?.[1].ledger;
+  const ofTenant = new Map([...used].filter(([folder]) => isOfTenant(folder, tenant)));
+  const usedHere = (ledgers: UsedLedgers): UsedLedgers =>
+    new Map([...ledgers].filter(([, each]) => isAt(objects, each)));
+  const [known] = usedHere(ofTenant).values();
   if (known === undefined)
-    for (const [folder, each] of ofTenant) requireSameLedger(each, set, folderIn(context, folder));
+    for (const [folder, each] of ofTenant)
+      requireSameLedger(each, { value: objects?.name, origin }, folderIn(context, folder));
   if (objects === undefined) return undefined;
-  const name = `${objects.name} (${origin.name})`;
-  for (const [folder, { ledger = '' }] of [...used].filter(([, each]) => isSame(each)))
-    await requireNotEmpty(objects, folder, await openCopies(context, folderIn(context, folder), { name: ledger }));
-  const own = (ofTenant.length > 0 && tenant) || undefined;
+  await requireKept(context, objects, usedHere(used));
+  const own = (ofTenant.size > 0 && tenant) || undefined;
   await tryPlace(objects, own);
   const hasLedger = await hasCycles(objects, own);
-  const missing = tenant && known !== undefined ? await missingObjects(context, objects, tenant, known) : [];
-  if (missing[0] !== undefined) return missingOutcome(name, missing);
+  const name = `${objects.name} (${origin.name})`;
+  const missing = tenant && known?.ledger ? await missingObjects(context, objects, tenant, known.ledger) : [];
+  if (missing.length > 0) return missingOutcome(name, missing);
   if (hasLedger) return `${name}, creates no object twice`;
   return warn(`${name} creates no object twice and has no ledger: the first upload begins one`);
 }
 
-/** Returns the shared ledgers that this machine used, by the folder of their tenant. */
-function usedLedgers({ system, settings }: Context): ReadonlyMap<string, UsedLedger> {
+/** Whether a folder of used ledgers belongs to the tenant of the key; true for every folder if that tenant is unknown. */
+function isOfTenant(folder: string, tenant: string | null | undefined): boolean {
+  return tenant === undefined || (tenant !== null && folder === folderOfTenant(tenant));
+}
+
+function isAt(objects: ObjectStore | undefined, { ledger }: UsedLedger): boolean {
+  return ledger !== undefined && objects !== undefined && isSamePlace(ledger, objects.name);
+}
+
+/** Checks that a location still has the ledgers that this machine used there. @throws SvcError `config` */
+async function requireKept(context: Context, objects: ObjectStore, used: UsedLedgers): Promise<void> {
+  for (const [folder, { ledger = '' }] of used)
+    await requireNotEmpty(objects, folder, await openCopies(context, folderIn(context, folder), { name: ledger }));
+}
+
+function usedLedgers({ system, settings }: Context): UsedLedgers {
   const state = directoryOf(system, 'state');
   return state === undefined || settings.sandbox ? new Map() : sharedLedgersUsed(path.join(state, 'ledger'));
 }
@@ -104,7 +118,7 @@ async function readTenant(context: Context): Promise<string | null | undefined> 
   }
 }
 
-/** Tells whether a location has entries of a tenant; without a tenant, of any tenant. */
+/** Whether a location has entries of a tenant; without a tenant, of any tenant. */
 async function hasCycles(objects: ObjectStore, tenant: string | undefined): Promise<boolean> {
   for await (const { path: name } of objects.list(tenant === undefined ? '' : `${folderOf(tenant)}/cycles/`))
     if (/^[^/]+\/cycles\/[^/]+\/\d{8}\.json$/.test(name)) return true;

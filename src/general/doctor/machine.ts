@@ -21,14 +21,28 @@ import { baseUrlText } from '../../cli/config/values.ts';
 import { misspelledText, misspelledVariables } from '../../cli/config/variables.ts';
 import { countText } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { type Check, fail, type Finding, findingsOf, findingsOfAll, type CheckOutcome, skip, warn } from './check.ts';
+import {
+  type Check,
+  fail,
+  type Finding,
+  findingsOf,
+  findingsOfAll,
+  type CheckOutcome,
+  rethrow,
+  skip,
+  warn,
+} from './check.ts';
 
 const MIN_NODE = '20.19';
 
 /** Checks this machine: Node, settings, key files, certificates, and the directories that svc writes to. */
 export async function checkMachine(context: Context): Promise<Finding[]> {
   const { system, settings, globals } = context;
-  const node = { name: 'node', cure: `Install Node ${MIN_NODE} or later.`, try: () => tryNode(system) };
+  const node = await findingsOf({
+    name: 'node',
+    cure: `Install Node ${MIN_NODE} or later.`,
+    try: () => tryNode(system),
+  });
   const config = await findingsOf({
     name: 'config',
     cure: 'It has been repaired. If others may have read it, create new keys and store them.',
@@ -37,34 +51,46 @@ export async function checkMachine(context: Context): Promise<Finding[]> {
   const isDamaged = config.some(({ result }) => result === 'failed');
   const unknown = { name: 'settings', try: () => skip('not known until the config is fixed') };
   const inEffect = isDamaged ? [unknown] : await settingChecks(system, globals);
-  const variables = misspelledVariables(system).map((found): Check => ({
+  const others = [...inEffect, ...variableChecks(system), ...fileChecks(system), ...certificateChecks(context)];
+  return [...node, ...config, ...(await findingsOfAll(others))];
+}
+
+function variableChecks(system: System): Check[] {
+  return misspelledVariables(system).map((found) => ({
     name: 'variable',
     cure: `Rename ${found.name} to ${found.meant}, or unset it.`,
     try: () => warn(misspelledText(found)),
   }));
-  const files = keyFiles(system).map(([file, variable]): Check => ({
+}
+
+/** Returns the checks of key files, and of the directories that svc writes to. */
+function fileChecks(system: System): Check[] {
+  const files = keyFiles(system).map(([file, variable]) => ({
     name: 'key file',
     cure: `Run 'chmod 600 ${file}', unless it is mounted for this container alone.`,
     try: () => tryKeyFile(file, variable),
   }));
-  const directories = (['state', 'cache'] as const).map((kind): Check => {
+  const directories = (['state', 'cache'] as const).map((kind) => {
     const variable = `SVC_${kind.toUpperCase()}_DIR`;
     const cure = `Make it writable for this user, or set ${variable} to a directory that is.`;
     return { name: `${kind} directory`, cure, try: () => tryWritable(directoryOf(system, kind), variable) };
   });
-  const authorities = {
-    name: 'certificate authorities',
-    cure: 'Name a readable file of certificates in PEM form, or unset NODE_EXTRA_CA_CERTS.',
-    try: () => tryAuthorities(system),
-  };
-  const certificate = {
-    name: 'client certificate',
-    cure: 'Ask whoever gave you the certificate for a new one, and replace both files.',
-    try: () => tryClientCertificate(context),
-  };
-  const first = await findingsOf(node);
-  const others = [...inEffect, ...variables, ...files, ...directories, authorities, certificate];
-  return [...first, ...config, ...(await findingsOfAll(others))];
+  return [...files, ...directories];
+}
+
+function certificateChecks(context: Context): Check[] {
+  return [
+    {
+      name: 'certificate authorities',
+      cure: 'Name a readable file of certificates in PEM form, or unset NODE_EXTRA_CA_CERTS.',
+      try: () => tryAuthorities(context.system),
+    },
+    {
+      name: 'client certificate',
+      cure: 'Ask whoever gave you the certificate for a new one, and replace both files.',
+      try: () => tryClientCertificate(context),
+    },
+  ];
 }
 
 function tryNode({ nodeVersion, platform }: Pick<System, 'nodeVersion' | 'platform'>): CheckOutcome | string {
@@ -86,15 +112,7 @@ function tryConfig(system: System, notices: readonly string[]): CheckOutcome | s
 /** Returns the checks of profile and base URL, or of the error in the settings. */
 async function settingChecks(system: System, flags: SettingFlags): Promise<Check[]> {
   const resolved = await resolveSettings(system, flags).catch((error: unknown) => ({ error }));
-  if ('error' in resolved)
-    return [
-      {
-        name: 'settings',
-        try: () => {
-          throw resolved.error;
-        },
-      },
-    ];
+  if ('error' in resolved) return [{ name: 'settings', try: () => rethrow(resolved.error) }];
   const { profile, baseUrl, sandbox } = resolved;
   const address = (): CheckOutcome | string => {
     if (baseUrl) return `${baseUrlText(baseUrl.value)} (${baseUrl.origin.name})`;
@@ -114,7 +132,7 @@ function tryKeyFile(file: string, variable: string): CheckOutcome | string | und
   return `${file} (${variable}, ${modeText(found)})`;
 }
 
-/** Checks that svc can write to a directory, in a test folder that is removed again. */
+/** Checks that svc can write to a directory, with a temporary folder. */
 function tryWritable(directory: string | undefined, variable: string): CheckOutcome | string {
   if (directory === undefined) return warn('there is no home directory for it', `Set HOME or ${variable}.`);
   try {

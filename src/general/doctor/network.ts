@@ -27,7 +27,7 @@ interface NetworkPath {
 /** The time limit for each step, in milliseconds. */
 const STEP_MS = 3_000;
 
-/** Checks each step on the path to the service, in order, and skips the rest after a failure. */
+/** Checks each step on the path to the service, in order. Skips the steps after a failure. */
 export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
   const steps = new NetworkSteps(path);
   const findings: Finding[] = [];
@@ -44,17 +44,23 @@ export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
   return findings;
 }
 
-/** The checks of each step on the path to the service. Later steps use the connection that earlier steps opened. */
+/**
+ * The checks of each step on the path to the service. Later steps use the connection that earlier steps opened. Meanwhile a
+ * request without a key is under way, whose response the last steps need.
+ */
 class NetworkSteps {
   readonly #path: NetworkPath;
   readonly #end = new AbortController();
   #proxy: Proxy | undefined;
   #socket: Socket | undefined;
   #chain: readonly DetailedPeerCertificate[] = [];
-  #requested: Promise<KeylessResponse> | undefined;
+  readonly #requested: Promise<KeylessResponse>;
 
   constructor(path: NetworkPath) {
     this.#path = path;
+    this.#requested = requestWithoutKey({ ...path, signal: AbortSignal.any([path.signal, this.#end.signal]) });
+    // The failure must not count as unhandled when an earlier step fails.
+    this.#requested.catch(() => undefined);
   }
 
   checks(): Check[] {
@@ -90,13 +96,9 @@ class NetworkSteps {
     this.#end.abort();
   }
 
-  // Also sends the request without a key, so that its response is there when the steps of service and clock need it.
   #tryProxy(): string {
-    const { baseUrl, env, signal } = this.#path;
+    const { baseUrl, env } = this.#path;
     this.#proxy = proxyFor(baseUrl, env);
-    this.#requested = requestWithoutKey({ ...this.#path, signal: AbortSignal.any([signal, this.#end.signal]) });
-    // Its failure must not count as unhandled when an earlier step fails.
-    this.#requested.catch(() => undefined);
     if (this.#proxy) return `${this.#proxy.url.host} (${this.#proxy.variable})`;
     const set = PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]).filter((name) => env[name]);
     const though = `, though ${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set`;
@@ -164,7 +166,7 @@ class NetworkSteps {
 
   async #response(): Promise<KeylessResponse> {
     try {
-      return await (this.#requested ?? requestWithoutKey(this.#path));
+      return await this.#requested;
     } catch (error) {
       if (!(error instanceof TransportFailure)) throw error;
       const isTls = error.kind === 'tls';
