@@ -89,7 +89,7 @@ export const SERVER_PARAMETERS = {
 /** Returns the effects of faults and the requests that faults can match, for completion. */
 async function faultWords(): Promise<Suggestion[]> {
   const [{ EFFECT_EXAMPLES }, { wordsIn }, { default: words }] = await Promise.all([
-    import('../emulator/faults/fault.ts'),
+    import('../emulator/faults/effect.ts'),
     import('../cli/glossary/glossary.ts'),
     import('../cli/glossary/service.json', { with: { type: 'json' } }),
   ]);

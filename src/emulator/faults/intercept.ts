@@ -3,7 +3,8 @@ import { setTimeout as later } from 'node:timers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { Interceptor } from '../options.ts';
 import { problemBody } from '../problem.ts';
-import { ACCEPT_SECOND_PUT, type Effect, type Encoding, type Fault, FaultChooser } from './fault.ts';
+import type { Effect, Encoding } from './effect.ts';
+import { ACCEPT_SECOND_PUT, type Fault, FaultChooser } from './fault.ts';
 
 /** Applies faults to requests. The same seed and the same requests lead to the same faults. */
 export function faultInterceptor(faults: readonly Fault[], seed = 1): Interceptor {

@@ -1,7 +1,7 @@
 import { Hono } from 'hono/tiny';
 import { bodyLimit } from 'hono/body-limit';
 import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
-import { FaultSyntaxError } from '../faults/fault.ts';
+import { FaultSyntaxError } from '../faults/occasion.ts';
 import { findKey } from '../keys.ts';
 import { invalid, jsonResponse, problem } from '../problem.ts';
 import type { SandboxEnv, Service } from '../service.ts';

@@ -1,7 +1,7 @@
 import { ownMember } from '../../schema/own-member.ts';
 import { OUTCOME_WORDS, outcomeWord } from '../../schema/three-ds/outcome-words.ts';
 import type { AuthenticationStatus } from '../../schema/three-ds/values.ts';
-import { FaultSyntaxError, isOccasion, itemsIn, type Occasion, readEach, readOccasion } from '../faults/fault.ts';
+import { FaultSyntaxError, isOccasion, itemsIn, type Occasion, readEach, readOccasion } from '../faults/occasion.ts';
 import { memoized, mix } from '../seed/random.ts';
 import type { ForcedOutcome } from '../state/events.ts';
 import type { Session, SetOutcome, World } from '../state/world.ts';

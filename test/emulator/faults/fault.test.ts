@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   FaultChooser,
-  FaultSyntaxError,
   matchesCall,
   readCallPattern,
   readFault,
   readFaults,
 } from '../../../src/emulator/faults/fault.ts';
+import { FaultSyntaxError } from '../../../src/emulator/faults/occasion.ts';
 
 const logs = { method: 'GET', path: '/logs' };
 const always = { first: 1, last: Infinity, probability: 1 } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FaultSyntaxError } from '../../../src/emulator/faults/fault.ts';
+import { FaultSyntaxError } from '../../../src/emulator/faults/occasion.ts';
 import { readOutcome, splitOutcomes } from '../../../src/emulator/three-ds/forced-outcome.ts';
 import { OUTCOME_WORDS, outcomeExamples } from '../../../src/schema/three-ds/outcome-words.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, CHALLENGE_TYPES } from '../../../src/schema/three-ds/values.ts';
