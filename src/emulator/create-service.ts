@@ -4,12 +4,12 @@ import { RateLimits } from './limits.ts';
 import type { SandboxOptions } from './options.ts';
 import type { Service } from './service.ts';
 import { statePaths } from './state/journal.ts';
-import { SandboxState } from './state/state.ts';
+import { type Origins, SandboxState } from './state/state.ts';
 import { storeFiles } from './store/files.ts';
 
-/** Creates the service behind the app, for one tenant. `origin` returns the address of the server. */
+/** Creates the service of one tenant. `now` is the machine's clock, `origin` returns the address of the server. */
 export function createService(
-  options: SandboxOptions & { readonly tenant?: number },
+  options: SandboxOptions & Pick<Origins, 'tenant' | 'tenantType'>,
   now: () => number,
   origin: () => string,
 ): Service {
@@ -17,7 +17,7 @@ export function createService(
   const paths = statePaths(options.directory);
   const state = new SandboxState(paths, { seed, logCount, tenantType, tenant, jobIds }, now);
   const files = storeFiles(paths.files);
-  const limits = options.limits === 'on' ? new RateLimits(options.retryAfter ?? true) : undefined;
+  const limits = options.limits === 'on' ? new RateLimits() : undefined;
   const processing = new Processing(state, files);
   const since = state.world.authenticated.length;
   const outcomes = (options.outcomes ?? []).map((text) => ({ text, since }));

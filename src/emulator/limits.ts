@@ -39,21 +39,15 @@ const LIMITS: readonly Limit[] = [
 export class RateLimits {
   readonly #recent = new Map<string, number[]>();
   readonly #blocked = new Map<string, number>();
-  readonly #announced: boolean;
 
-  /** `announced` says whether refusals carry `Retry-After`. */
-  constructor(announced: boolean) {
-    this.#announced = announced;
-  }
-
-  /** Counts a request. For a request above a limit, returns the limit, the end of the wait, and whether to announce it. */
+  /** Counts a request. For a request above a limit, returns the limit and the end of the wait. */
   check(key: SandboxKey, path: string, now: number, type: TenantType = 'test') {
     const counters = LIMITS.filter(
       (limit) => limit.applies(key, path) && (type === 'test' || limit.testTenant !== true),
     ).map((limit) => ({ limit, name: `${limit.detail} ${limit.testTenant === true ? '' : key.value}` }));
     for (const { limit, name } of counters) {
       const until = this.#waitUntil(limit, name, now);
-      if (until !== undefined) return { until, detail: limit.detail, announced: this.#announced };
+      if (until !== undefined) return { until, detail: limit.detail };
     }
     for (const { name } of counters) this.#recent.get(name)?.push(now);
     return undefined;

@@ -19,8 +19,6 @@ export type Cursors = 'any' | 'strict';
 export interface SandboxOptions {
   /** The state directory, created if missing. Several sandboxes may share it. */
   readonly directory: string;
-  /** A loopback address; 127.0.0.1 by default. */
-  readonly host?: string | undefined;
   /** Further host names under which the sandbox may be reached, such as that of a container. */
   readonly allowHosts?: readonly string[] | undefined;
   /** The port; 0, the default, takes a free one. */
@@ -31,14 +29,10 @@ export interface SandboxOptions {
   readonly seed?: number | undefined;
   /** The number of logs generated for the day before the first start. Fixed by the first start on a directory. */
   readonly logCount?: number | undefined;
-  /** `test` by default. Fixed by the first start on a directory. */
-  readonly tenantType?: TenantType | undefined;
-  /** The types of several tenants, instead of `tenantType`. Tenants of earlier starts on a directory stay. */
+  /** The types of the tenants; one test tenant by default. Tenants of earlier starts on a directory keep their type. */
   readonly tenants?: readonly TenantType[] | undefined;
   /** Whether the live service's rate limits apply; off by default. */
   readonly limits?: 'off' | 'on' | undefined;
-  /** Whether a 429 says how long to wait; true by default. */
-  readonly retryAfter?: boolean | undefined;
   /** Time from the upload until a job is completed; 2 seconds by default. */
   readonly processingMs?: number | undefined;
   /** Time from the upload until a job leaves `pending`; a quarter of a second by default. */

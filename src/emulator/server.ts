@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Hono } from 'hono/tiny';
-import { isLoopbackHost } from '../schema/address.ts';
 import { createApp } from './app.ts';
 import { keyOfTenant, MANAGEMENT_KEY, PRIVATE_KEY, SANDBOX_KEYS } from './keys.ts';
 import { Ledger } from './ledger.ts';
@@ -16,24 +15,26 @@ import { prepareDirectory, statePaths } from './state/journal.ts';
 import { openTenants, tenantOf } from './tenants.ts';
 import { isWebhookAddress, Notifier } from './webhooks/notifier.ts';
 
-/** Starts the sandbox on a state directory. Throws if the host is not loopback or the directory contains other files. */
+const HOST = '127.0.0.1';
+
+/** Starts the sandbox on a state directory. Throws if the directory contains other files. */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
-  const host = options.host ?? '127.0.0.1';
-  if (!isLoopbackHost(host)) throw new Error(`the sandbox listens on loopback only, not on ${host}`);
   if (options.webhooks?.every(isWebhookAddress) === false)
     throw new Error('a webhook must be an http address on loopback');
   const paths = statePaths(options.directory);
   prepareDirectory(paths);
-  const now = options.clock === undefined ? Date.now : options.clock.now.bind(options.clock);
+  const { clock = { now: Date.now } } = options;
   const ledger = new Ledger(paths.ledger);
   let origin = '';
-  const services = openTenants(options, now, () => origin);
+  const services = openTenants(
+    options,
+    () => clock.now(),
+    () => origin,
+  );
   for (const { files } of services) files.sweep(Date.now());
   const notified = options.webhooks?.length ? services : [];
   const notifiers = notified.map((service) => new Notifier(service, ledger, options));
-  const server = createServer();
-  server.keepAliveTimeout = 30_000;
-  listenTo(server, services, ledger, options);
+  const server = serverFor(services, ledger, options);
   const close = async (): Promise<void> => {
     await stop(server);
     for (const notifier of notifiers) await notifier.close();
@@ -44,18 +45,17 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     ledger.close();
   };
   try {
-    const port = await listen(server, host, options.port ?? 0);
-    origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-    const clockOffset = services[0]?.state.world.clockOffset ?? 0;
-    const running = {
+    const port = await listen(server, options.port ?? 0);
+    origin = `http://${HOST}:${port}`;
+    return {
       url: origin,
       port,
       keys: SANDBOX_KEYS,
       tenants: services.map(tenantOfService),
-      clockOffset,
+      clockOffset: services[0]?.state.world.clockOffset ?? 0,
+      ledger: () => ledger.entries(),
       close,
     };
-    return { ...running, ledger: () => ledger.entries() };
   } catch (error) {
     // Without this, an open server would keep the process alive.
     await close();
@@ -74,8 +74,8 @@ function tenantOfService({ tenant, state }: Service): SandboxTenant {
   };
 }
 
-function listenTo(server: Server, services: readonly Service[], ledger: Ledger, options: SandboxOptions): void {
-  const { intercept, allowHosts } = options;
+/** Creates the server that passes each request to the app of its tenant. */
+function serverFor(services: readonly Service[], ledger: Ledger, { intercept, allowHosts }: SandboxOptions): Server {
   const apps = new Map(services.map((service) => [service, createApp(service, allowHosts)]));
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     // An interceptor may call `proceed` after it has ended the exchange.
@@ -100,11 +100,12 @@ function listenTo(server: Server, services: readonly Service[], ledger: Ledger, 
       outgoing.end(String(error));
     }
   };
-  server.on('request', receive).on('checkContinue', receive);
+  const server = createServer({ keepAliveTimeout: 30_000 });
+  return server.on('request', receive).on('checkContinue', receive);
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
-  await once(server.listen(port, host), 'listening');
+async function listen(server: Server, port: number): Promise<number> {
+  await once(server.listen(port, HOST), 'listening');
   return (server.address() as AddressInfo).port;
 }
 

@@ -14,7 +14,7 @@ import { statePaths } from './state/journal.ts';
  */
 export function openTenants(options: SandboxOptions, now: () => number, origin: () => string): Service[] {
   const [firstType, ...types] = options.tenants ?? [];
-  const first = createService({ ...options, tenantType: firstType ?? options.tenantType }, now, origin);
+  const first = createService({ ...options, tenantType: firstType }, now, origin);
   const { tenants } = statePaths(options.directory);
   const known = existsSync(tenants) ? readdirSync(tenants).length : 0;
   const count = Math.min(Math.max(known, types.length), MAX_TENANTS - 1);
@@ -32,7 +32,7 @@ export function openTenants(options: SandboxOptions, now: () => number, origin: 
   return [first, ...further];
 }
 
-/** Finds the tenant of a request: by its key, else by the ids in its path. */
+/** Finds the tenant of a request: the owner of the key, else of an id in the path, else the first tenant. */
 export function tenantOf(services: readonly Service[], key: string | undefined, path: string): Service | undefined {
   const ofKey = key === undefined ? undefined : services.find(({ tenant }) => tenant === tenantOfKey(key));
   return ofKey ?? services.find((service) => idsIn(path).some((id) => owns(service, id))) ?? services[0];

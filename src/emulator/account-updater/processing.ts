@@ -11,8 +11,8 @@ import { inventedCard, inventedToken } from '../vault/invented-card.ts';
 import { processRequestFile, type Vault } from './process-file.ts';
 
 /**
- * Makes result files, on first use or earlier in the background. Any process makes the same result at any time, so two
- * processes may make it at once.
+ * Makes result files, on first use or earlier in the background. Two processes may make the same result at once, because
+ * every process makes the same bytes.
  */
 export class Processing {
   readonly #state: SandboxState;

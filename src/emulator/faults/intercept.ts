@@ -13,7 +13,7 @@ export function faultInterceptor(faults: readonly Fault[], seed = 1): Intercepto
     const effect = chooser.choose(incoming.method ?? '', incoming.url ?? '');
     if (effect === undefined) return proceed();
     if (effect.acceptSecondPut) incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
-    if (effect.ignoreDates) incoming.url = withoutDates(incoming.url ?? '');
+    if (effect.ignoreDates) incoming.url = without(incoming.url ?? '', 'start_date', 'end_date');
     const strike = (): void => {
       if (!outgoing.destroyed) apply(effect, { incoming, outgoing, proceed });
     };
@@ -53,10 +53,10 @@ function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Exchange): v
   };
   if (respondsItself(effect)) return send(ownResponse(effect, incoming, outgoing));
   if (!changesResponse(effect)) return proceed();
-  const start = effect.repeatCursor ? lastCursorIn(incoming.url ?? '') : undefined;
-  if (start !== undefined) incoming.url = withoutCursor(incoming.url ?? '');
+  const isPastEnd = effect.repeatCursor === true && parametersOf(incoming.url ?? '').get('start') === LAST_CURSOR;
+  if (isPastEnd) incoming.url = without(incoming.url ?? '', 'start');
   captureResponse(outgoing, (body) => {
-    const other = changedBody(effect, body, start);
+    const other = changedBody(effect, body, isPastEnd);
     if (other === body) return send(body);
     outgoing.setHeader('content-length', other.length);
     send(other);
@@ -64,27 +64,20 @@ function strikeNow(effect: Effect, { incoming, outgoing, proceed }: Exchange): v
   proceed();
 }
 
-/** Returns the body of a response with the changes of the effect. */
-function changedBody({ body: given, repeatCursor }: Effect, body: Buffer, start: string | undefined): Buffer {
+/** Returns the body that replaces the body of a response. `isPastEnd` says that the request had the cursor `LAST_CURSOR`. */
+function changedBody({ body: given, repeatCursor }: Effect, body: Buffer, isPastEnd: boolean): Buffer {
   if (given !== undefined) return Buffer.from(given);
-  return repeatCursor ? withRepeatedCursor(body, start) : body;
+  return repeatCursor ? withRepeatedCursor(body, isPastEnd) : body;
 }
 
 /** The cursor of the empty page that ends a list. */
 const LAST_CURSOR = 'end-of-list';
 
-function lastCursorIn(target: string): string | undefined {
-  return new URL(target, 'http://localhost').searchParams.get('start') === LAST_CURSOR ? LAST_CURSOR : undefined;
+function parametersOf(target: string): URLSearchParams {
+  return new URL(target, 'http://localhost').searchParams;
 }
 
-function withoutCursor(target: string): string {
-  return without(target, 'start');
-}
-
-function withoutDates(target: string): string {
-  return without(target, 'start_date', 'end_date');
-}
-
+/** Returns the target of a request without some parameters. */
 function without(target: string, ...names: readonly string[]): string {
   const { pathname, searchParams } = new URL(target, 'http://localhost');
   for (const name of names) searchParams.delete(name);
@@ -92,11 +85,11 @@ function without(target: string, ...names: readonly string[]): string {
 }
 
 /** Adds a cursor to the last page with items. The page at this cursor is empty and repeats the cursor. */
-function withRepeatedCursor(body: Buffer, start: string | undefined): Buffer {
+function withRepeatedCursor(body: Buffer, isPastEnd: boolean): Buffer {
   const page = JSON.parse(body.toString('utf8')) as { data?: unknown[]; pagination?: { next?: string | null } };
   if (!Array.isArray(page.data) || page.pagination === undefined) return body;
-  if (start === undefined && (page.pagination.next || page.data.length === 0)) return body;
-  const data = start === undefined ? page.data : [];
+  if (!isPastEnd && (page.pagination.next || page.data.length === 0)) return body;
+  const data = isPastEnd ? [] : page.data;
   return Buffer.from(JSON.stringify({ ...page, data, pagination: { ...page.pagination, next: LAST_CURSOR } }));
 }
 

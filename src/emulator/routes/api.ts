@@ -107,8 +107,7 @@ function checkLimits({ limits, state }: Service, key: SandboxKey, path: string):
   const now = state.now();
   const limited = limits?.check(key, path, now, state.world.start.tenantType);
   if (limited === undefined) return;
-  const seconds = String(Math.ceil((limited.until - now) / 1000));
-  throw problem(429, limited.detail, { headers: limited.announced ? { 'retry-after': seconds } : {} });
+  throw problem(429, limited.detail, { headers: { 'retry-after': String(Math.ceil((limited.until - now) / 1000)) } });
 }
 
 // Checked before the permissions of the key, as at the service.

@@ -49,7 +49,7 @@ const RANGES: readonly (readonly [RegExp, string])[] = [
 ];
 
 export interface Scenario {
-  /** The final status; after a challenge, the status if the cardholder completes it. */
+  /** The final status; after a challenge, the status if the cardholder completes the challenge. */
   readonly ends: Exclude<AuthenticationStatus, 'challenge' | 'decoupled_challenge' | 'informational'>;
   readonly challenge?: 'dynamic' | 'out-of-band';
   /** Whether the issuer insists on the challenge. */
@@ -105,7 +105,7 @@ export type TestCard = (typeof TEST_CARDS)[number];
 
 /**
  * The service's published test cards of the Account Updater, in published order, with the reported updates. Append only,
- * because a card's position decides its token id. Months have 2 digits, years 4. The network is empty if it takes no part in
+ * because a card's position decides its token id. Months have 2 digits, years 4. The network is empty for a network without
  * 3-D Secure. A card without a code has no update, and results leave out its row.
  */
 export const TEST_CARDS = csvCells(updaterCards).map(

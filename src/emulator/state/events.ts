@@ -152,7 +152,7 @@ interface Events {
 
 /** The set outcome of an authentication. Absent members follow from the card. */
 export interface ForcedOutcome {
-  /** The final status: after a challenge, the status if the cardholder completes it. */
+  /** The final status: after a challenge, the status if the cardholder completes the challenge. */
   readonly status?: FinalStatus;
   readonly reason?: StatusReason;
   /** The challenge that precedes the final status. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { TenantType } from '../../schema/tenant.ts';
 import type { SandboxOptions } from '../options.ts';
 import { DEFAULT_SEED, newTenantId } from '../seed/logs.ts';
 import type { JournalEvent } from './events.ts';
@@ -8,8 +9,11 @@ import { apply, newWorld, type World } from './world.ts';
 const DEFAULT_LOG_COUNT = 3000;
 
 /** The options from which a new sandbox's data is generated. */
-export type Origins = Pick<SandboxOptions, 'seed' | 'logCount' | 'tenantType' | 'jobIds'> & {
-  readonly tenant?: number;
+export type Origins = Pick<SandboxOptions, 'seed' | 'logCount' | 'jobIds'> & {
+  /** The number of the tenant; 1 by default. */
+  readonly tenant?: number | undefined;
+  /** `test` by default. */
+  readonly tenantType?: TenantType | undefined;
 };
 
 /** The state that all sandbox processes of a directory share, kept up to date from the journal. */

@@ -15,7 +15,7 @@ import {
 
 /**
  * Returns the card tokens of a sandbox with this seed, one for each test card, with the result of an Account Updater job. The
- * network is empty if it takes no part; the code is empty if results leave out the row.
+ * network is empty for a network without 3-D Secure; the code is empty if results leave out the row.
  */
 export function sandboxCards(seed: number = DEFAULT_SEED) {
   return TEST_CARDS.map((card, index) => ({

@@ -319,7 +319,7 @@ describe('merchant ids', () => {
   });
 
   it('a production tenant takes the merchant ids that it was given, and requires one of them', async () => {
-    expect(await codes({ tenantType: 'production', merchants: ['M-1', 'M-2'] })).toEqual([
+    expect(await codes({ tenants: ['production'], merchants: ['M-1', 'M-2'] })).toEqual([
       WRONG,
       WRONG,
       'UPD_PAN',
@@ -328,6 +328,6 @@ describe('merchant ids', () => {
   });
 
   it('a production tenant without merchant ids takes an empty one only', async () => {
-    expect(await codes({ tenantType: 'production' })).toEqual(['UPD_PAN', WRONG, WRONG, WRONG]);
+    expect(await codes({ tenants: ['production'] })).toEqual(['UPD_PAN', WRONG, WRONG, WRONG]);
   });
 });

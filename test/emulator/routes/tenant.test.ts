@@ -157,10 +157,10 @@ describe('features that are not enabled', () => {
 describe('the type of the tenant', () => {
   it('the type of the tenant is test, or production where the sandbox began with that', async () => {
     expect((await read(await sandbox())).type).toBe('test');
-    const on = await sandbox({ tenantType: 'production', limits: 'on' });
+    const on = await sandbox({ tenants: ['production'], limits: 'on' });
     expect((await read(on)).type).toBe('production');
     expect((await read(await sandbox({ directory: on.directory }))).type).toBe('production');
-    await expect(sandbox({ directory: on.directory, tenantType: 'test' })).rejects.toThrow('a production tenant');
+    await expect(sandbox({ directory: on.directory, tenants: ['test'] })).rejects.toThrow('a production tenant');
     // Only test tenants have the limit of 50 requests in 10 seconds.
     for (let count = 0; count < 60; count += 1) await read(on);
     expect((await on.call('/tenants/self', { headers: MANAGEMENT })).status).toBe(200);

@@ -188,10 +188,7 @@ describe('the state directory', () => {
 
 describe('the server', () => {
   it('the server listens on loopback only', async () => {
-    for (const host of ['0.0.0.0', '::', '192.168.0.1', 'example.com'])
-      await expect(sandbox({ host })).rejects.toThrow('loopback');
-    const on = await sandbox({ host: 'localhost' });
-    expect((await on.call('/logs', { headers: MANAGEMENT })).status).toBe(200);
+    expect(new URL((await sandbox()).url).hostname).toBe('127.0.0.1');
   });
 
   it('the server tells when its port is taken', async () => {

@@ -45,7 +45,7 @@ export async function notifyMethod(visit: Visit): Promise<Response> {
 const NOT_A_NOTIFICATION = plainPage(
   400,
   'Not a notification',
-  'The form must hold threeDSMethodData that names the session.',
+  'The form must contain threeDSMethodData that names the session.',
 );
 
 const NOTIFIED: Page = {
