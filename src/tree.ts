@@ -251,5 +251,4 @@ export const PROGRAM: Program = {
   })),
   examples: EXAMPLES,
   otherTools: async () => (await import('./general/other-tools.ts')).OTHER_TOOLS,
-  meanings: async () => (await import('./general/every-meaning.ts')).EVERY_MEANING,
 };

@@ -1,7 +1,7 @@
 // Reads result files, and explains the codes in them.
 
 import { SvcError } from '../base/errors.ts';
-import type { ResultStep } from '../cli/config/values.ts';
+import type { ResultStep } from '../cli/config/result-steps.ts';
 import table from './glossary.json' with { type: 'json' };
 import { asClause } from '../cli/glossary/glossary.ts';
 import { csvRow, excelSafeRows } from '../cli/output/csv.ts';

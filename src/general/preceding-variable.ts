@@ -3,7 +3,7 @@
 import type { Context } from '../cli/app/command.ts';
 import { keyOrigin } from '../cli/config/keys.ts';
 import { PROFILE_SETTINGS } from '../cli/config/profile-settings.ts';
-import type { Origin } from '../cli/config/values.ts';
+import type { Origin } from '../cli/config/origin.ts';
 import { ownMember } from '../schema/own-member.ts';
 import type { KeyType } from '../schema/tenant.ts';
 

@@ -6,7 +6,7 @@ import type { Outcome } from '../../src/au/job/verdict.ts';
 import { type ErrorCode, EXIT_CODES } from '../../src/base/errors.ts';
 import { topicPage } from '../../src/cli/app/topics.ts';
 import { ENTITY_TYPES } from '../../src/cli/config/cache.ts';
-import { RESULT_STEPS } from '../../src/cli/config/values.ts';
+import { RESULT_STEPS } from '../../src/cli/config/result-steps.ts';
 import { EVERY_MEANING as meanings } from '../../src/general/every-meaning.ts';
 import { meaningsIn, meaningsOf, wordsIn } from '../../src/cli/glossary/glossary.ts';
 import ownWords from '../../src/general/codes.json' with { type: 'json' };

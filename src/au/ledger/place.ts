@@ -6,7 +6,7 @@ import { isAbsent, readFailure, refuseNewer, SvcError } from '../../base/errors.
 import { makeDirectory } from '../../base/files/directory.ts';
 import { sha256Of, writeFileAtomicSync } from '../../base/files/draft.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
-import type { Setting } from '../../cli/config/values.ts';
+import type { Setting } from '../../cli/config/origin.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { openStore } from '../../client/store/open-store.ts';

@@ -1,6 +1,6 @@
 // The arguments and options of `svc au refresh`, and the announcement of its steps.
 
-import type { ChosenStep } from '../../cli/config/values.ts';
+import type { ChosenStep } from '../results/action-option.ts';
 import type { RejectLimit } from '../prepare/prepare-options.ts';
 import type { PrepareOptions } from '../prepare/prepare.ts';
 import type { Confirmed } from '../jobs/options.ts';

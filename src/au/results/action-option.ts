@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import { didYouMean } from '../../base/security/typed-word.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { assignmentsOf, rare, repeated, suggesting, type Suggestion } from '../../cli/app/parameter.ts';
-import { type ChosenStep, doubtfulCode, parseChosenStep, RESULT_STEPS } from '../../cli/config/values.ts';
+import { doubtfulCode, RESULT_STEPS, type ResultStep, resultCodeProblem } from '../../cli/config/result-steps.ts';
 import table from '../glossary.json' with { type: 'json' };
 import type { Actions } from '../result-codes.ts';
 
@@ -17,16 +17,22 @@ export const actionParameter = rare(
     repeated(
       '--action <code=step>',
       `what to do with rows of this result code: ${STEPS}; such as WRN_OPT_OUT=exclude`,
-      (typed): ChosenStep => {
-        const chosen = parseChosenStep(typed);
-        if (chosen) return chosen;
-        throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`, {
-          hint: didYouMean(typed.replace(/^.*=/, ''), RESULT_STEPS) ?? 'Such as WRN_OPT_OUT=exclude.',
-        });
-      },
+      chosenStep,
     ),
   ),
 );
+
+/** A step chosen for a result code, typed as WRN_OPT_OUT=exclude. */
+export type ChosenStep = readonly [code: string, step: ResultStep];
+
+function chosenStep(typed: string): ChosenStep {
+  const [code = '', word, ...rest] = typed.split('=');
+  const step = RESULT_STEPS.find((known) => known === word);
+  if (step !== undefined && rest.length === 0 && resultCodeProblem(code) === undefined) return [code, step];
+  throw new SvcError('usage', `must be a result code, =, and one of ${STEPS}`, {
+    hint: didYouMean(typed.replace(/^.*=/, ''), RESULT_STEPS) ?? 'Such as WRN_OPT_OUT=exclude.',
+  });
+}
 
 /** Suggests every result code with each action. */
 async function codesAndSteps(): Promise<Suggestion[]> {

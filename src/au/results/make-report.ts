@@ -9,7 +9,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
-import type { ChosenStep } from '../../cli/config/values.ts';
+import type { ChosenStep } from './action-option.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
 import { tokenKey } from '../request/row-key.ts';

@@ -5,7 +5,6 @@ import type { Trace } from '../../client/http/exchange.ts';
 import type { ApiRequest } from '../../client/http/request.ts';
 import type { KeyType, TenantFacts } from '../../schema/tenant.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Meaning } from '../glossary/glossary.ts';
 import type { Query } from '../output/jq.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { View } from '../output/view.ts';
@@ -89,7 +88,7 @@ export interface Entry<Node = Group | Command> extends Named {
   readonly load: () => Promise<Node>;
 }
 
-/** The whole program: its commands, examples and glossary. */
+/** The whole program: its commands and examples. */
 export interface Program {
   readonly tree: readonly Entry[];
   /** The command that `svc` alone runs. */
@@ -98,8 +97,6 @@ export interface Program {
   readonly examples: readonly Example[];
   /** Words of other tools, for suggestions. Loaded only after a mistake. */
   readonly otherTools: () => Promise<OtherTools>;
-  /** The meanings of all words of the service and of svc. */
-  readonly meanings: () => Promise<readonly Meaning[]>;
 }
 
 /** Common words of other tools (gh, stripe, aws, kubectl), with the svc words for the same purpose. */

@@ -23,43 +23,18 @@ export type Parsed = RunRequest | { readonly kind: 'mistake'; readonly error: un
 
 /** Runs a command, reports its failure, and resolves to the exit code. No other place catches failures of commands. */
 export async function execute(parsed: Parsed, argv: readonly string[], system: System): Promise<number> {
-  const globals = parsed.kind === 'run' ? parsed.globals : undefined;
-  const redactor = createRedactor({ showUrls: globals?.showUrls });
+  const request = parsed.kind === 'run' ? parsed : undefined;
+  const redactor = createRedactor({ showUrls: request?.globals.showUrls });
   for (const key of keysAtHand(system)) redactor.addSecret(key);
-  const terminal = await openTerminal(system, terminalSettings(system, parsed, redactor));
-  const requestedFormat: RequestedFormat = { output: globals?.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'] };
+  const terminal = await openTerminal(system, terminalSettings(system, request, redactor));
+  const requestedFormat: RequestedFormat = {
+    output: request?.globals.output ?? outputIn(argv) ?? system.env['SVC_OUTPUT'],
+  };
   try {
     if (parsed.kind === 'mistake') throw parsed.error;
-    refuseNothingToShow(parsed);
-    refuseClosedOutput(parsed, system);
-    if (!onlyPrints(parsed) && !parsed.command.endsWithReader) terminal.out.continueWithoutReader();
-    if (!parsed.command.anySettings)
-      for (const found of misspelledVariables(system)) terminal.notices.warn(misspelledText(found));
-    const deps = { system, terminal, redactor };
-    const input = withDates(parsed.input, system.clock.now(), (text) => terminal.notices.note(text));
-    const request = { ...parsed, input };
-    const { profiles } = input;
-    if (!Array.isArray(profiles)) {
-      const code = await runCommand(request, deps, requestedFormat);
-      const { reason } = system.signal;
-      // A tail ends in order on a hangup, without an error that names the reason.
-      if (code === EXIT_CODES.hangup && isSvcError(reason, 'hangup')) terminal.notices.warn(withHint(reason));
-      return code;
-    }
-    const { runProfiles } = await import('./profiles.ts');
-    return await runProfiles(profiles, {
-      ...request,
-      deps,
-      reportFailure: (error, { name, globals: own }) =>
-        reportFailure(error, { ...deps, request: { ...request, globals: own }, requestedFormat, profile: name }),
-    });
+    return await runRequest(parsed, { system, terminal, redactor }, requestedFormat);
   } catch (error) {
-    return reportFailure(error, {
-      system,
-      terminal,
-      requestedFormat,
-      request: parsed.kind === 'run' ? parsed : undefined,
-    });
+    return reportFailure(error, { system, terminal, requestedFormat, request });
   } finally {
     await terminal.close();
   }
@@ -71,6 +46,31 @@ interface RequestedFormat {
 }
 
 type Deps = Pick<ContextDeps, 'system' | 'terminal' | 'redactor'>;
+
+/** Runs a command for its profile, or for each of several profiles. */
+async function runRequest(request: RunRequest, deps: Deps, requestedFormat: RequestedFormat): Promise<number> {
+  const { system, terminal } = deps;
+  refuseNothingToShow(request);
+  refuseClosedOutput(request, system);
+  if (!onlyPrints(request) && !request.command.endsWithReader) terminal.out.continueWithoutReader();
+  if (!request.command.anySettings)
+    for (const found of misspelledVariables(system)) terminal.notices.warn(misspelledText(found));
+  const input = withDates(request.input, system.clock.now(), (text) => terminal.notices.note(text));
+  const dated = { ...request, input };
+  const { profiles } = input;
+  if (!Array.isArray(profiles)) {
+    const code = await runCommand(dated, deps, requestedFormat);
+    warnOfHangup(code, deps);
+    return code;
+  }
+  const { runProfiles } = await import('./profiles.ts');
+  return runProfiles(profiles, {
+    ...dated,
+    deps,
+    reportFailure: (error, { name, globals }) =>
+      reportFailure(error, { ...deps, request: { ...dated, globals }, requestedFormat, profile: name }),
+  });
+}
 
 async function runCommand(
   { command, input, globals }: RunRequest,
@@ -105,6 +105,12 @@ async function runCommand(
   }
 }
 
+/** Warns of a hangup that ended a command in order. A tail reports no error then, so nothing else names the reason. */
+function warnOfHangup(code: number, { system, terminal }: Deps): void {
+  const { reason } = system.signal;
+  if (code === EXIT_CODES.hangup && isSvcError(reason, 'hangup')) terminal.notices.warn(withHint(reason));
+}
+
 function checkExcelSafe(globals: Globals, output: string | undefined, input: Readonly<Record<string, unknown>>): void {
   if (!globals.excelSafe || output === 'csv' || input['splitInto'] !== undefined) return;
   throw new SvcError('usage', '--excel-safe goes with -o csv or --split-into', {
@@ -133,8 +139,8 @@ function onlyPrints({ command: { onlyPrints: declared }, input }: RunRequest): b
   return input['out'] === '-' || declared === true || (typeof declared === 'function' && declared(input));
 }
 
-function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): TerminalSettings {
-  const globals = parsed.kind === 'run' ? parsed.globals : undefined;
+function terminalSettings(system: System, request: RunRequest | undefined, redactor: Redactor): TerminalSettings {
+  const globals = request?.globals;
   const level = globals?.quiet ? 'quiet' : 'normal';
   return {
     level: globals?.debug || isOn(system.env['SVC_DEBUG']) ? 'debug' : level,
@@ -143,7 +149,7 @@ function terminalSettings(system: System, parsed: Parsed, redactor: Redactor): T
     noInput: globals?.noInput ?? false,
     yes: globals?.yes ?? false,
     plain: globals?.plain || isOn(system.env['SVC_PLAIN']) || system.env['TERM'] === 'dumb',
-    pages: parsed.kind === 'run' && !parsed.globals.noPager && isPaged(parsed),
+    pages: request !== undefined && !request.globals.noPager && isPaged(request),
     redact: (text) => redactor.redact(text),
   };
 }

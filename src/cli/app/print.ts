@@ -2,7 +2,8 @@
 
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 import type { Page } from '../../client/api/pages.ts';
-import { DEFAULT_ORIGIN, type OutputFormat } from '../config/values.ts';
+import { DEFAULT_ORIGIN } from '../config/origin.ts';
+import type { OutputFormat } from '../config/values.ts';
 import { jsonLinesRenderer, jsonRenderer } from '../output/formats.ts';
 import { printList, printRecord } from '../output/output.ts';
 import type { Renderer, RenderOptions, View } from '../output/view.ts';

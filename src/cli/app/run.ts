@@ -213,36 +213,23 @@ function withName(parameter: Parameter<unknown>, name: string): (text: string) =
 }
 
 /** Checks that each word after `svc help` names a group or command. @throws SvcError `usage` for the first other word */
-async function requireHelp(typed: readonly string[], program: Program): Promise<void> {
-  let entries = program.tree;
+async function requireHelp(typed: readonly string[], { tree }: Program): Promise<void> {
+  let entries = tree;
   const topics = Object.keys(TOPICS);
   for (const [at, word] of typed.entries()) {
     const entry = entries.find((one) => one.name === word);
     const names = [...entries.map(({ name }) => name), ...(at === 0 ? topics : [])];
-    if (entry === undefined)
-      throw (await glossaryError(typed, program)) ?? noHelpError(typed.slice(0, at), word, names);
+    if (entry === undefined) throw noHelpError(typed.slice(0, at), word, names);
     const node = await entry.load();
     if (!isGroup(node)) return;
     entries = node.commands;
   }
 }
 
-/** Returns the error that suggests `svc explain`, for a word of the glossary. */
-async function glossaryError(typed: readonly string[], program: Program): Promise<SvcError | undefined> {
-  const [{ plainName }, meanings] = await Promise.all([import('../glossary/glossary.ts'), program.meanings()]);
-  const plain = plainName(typed.join(' '));
-  const found = meanings.find(({ name }) => plainName(name) === plain);
-  if (found === undefined) return undefined;
-  return new SvcError('usage', 'no command has this name', {
-    hint: `It is a word of the service or of svc (${found.kind}):`,
-    next: ['explain', found.name],
-  });
-}
-
 function noHelpError(before: readonly string[], typed: string, names: readonly string[]): SvcError {
   const meant = nearest(typed, names);
   return new SvcError('usage', `no help topic ${typedWord(typed, names)}`, {
-    hint: meant === undefined ? undefined : questionOf(meant),
+    hint: meant === undefined ? "To look up a word of the service, use 'svc explain'." : questionOf(meant),
     next: ['help', ...before, ...(meant === undefined ? [] : [meant])],
   });
 }

@@ -6,7 +6,8 @@ import { isShared, modeText } from '../../base/files/directory.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { ClientCertificate } from '../../client/http/tls-options.ts';
 import type { Settings } from './settings.ts';
-import { baseUrlText, parseBaseUrl, type Setting } from './values.ts';
+import { baseUrlText, parseBaseUrl } from './values.ts';
+import type { Setting } from './origin.ts';
 
 type CertificateSettings = Pick<Settings, 'clientCert' | 'clientKey' | 'stored' | 'profile'>;
 type File = Setting<string>;

@@ -1,16 +1,9 @@
-import { SvcError } from '../../base/errors.ts';
+import { refuseNewer, SvcError } from '../../base/errors.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
 import { PROFILE_SETTINGS, type ProfileSetting } from './profile-settings.ts';
-import {
-  type Certificates,
-  type OutputFormat,
-  profileNameProblem,
-  RESULT_STEPS,
-  resultCodeProblem,
-  type ResultStep,
-  type TimeStyle,
-} from './values.ts';
+import { type Certificates, type OutputFormat, profileNameProblem, type TimeStyle } from './values.ts';
+import { RESULT_STEPS, resultCodeProblem, type ResultStep } from './result-steps.ts';
 
 /**
  * A key in a profile, or the shell command that prints it, and the only base URL to which it may be sent (R02). If both
@@ -61,10 +54,11 @@ export function parseConfig(content: string, file: string): Config {
     const nul = content.indexOf('\0');
     if (nul !== -1) throw new JsonFault(nul, 'it contains a NUL byte');
     const node = readJson(content);
-    refuseNewer(node, file);
+    const value = plainValue(node);
+    refuseNewer(value, 1, file);
     CONFIG(node, 'the file');
     // The check above ensures the type.
-    return plainValue(node) as Config;
+    return value as Config;
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     throw damagedConfig(file, content, error);
@@ -82,14 +76,6 @@ export function damagedConfig(file: string, content: string, fault: JsonFault): 
     hint: 'Fix that line, or move the file away and log in again. svc does not change a damaged file.',
     facts: { file, line, column },
   });
-}
-
-function refuseNewer(node: JsonNode, file: string): void {
-  const version = node.kind === 'object' ? node.members.get('version')?.node : undefined;
-  if (version?.kind === 'scalar' && typeof version.value === 'number' && version.value > 1)
-    throw new SvcError('config', `${file} was written by a newer svc (its version is ${version.value})`, {
-      hint: 'Update svc, or set SVC_CONFIG_DIR to another directory.',
-    });
 }
 
 const KEY = object({ value: text, command: text, base_url: text, stored_at: text }, ['base_url']);

@@ -9,15 +9,8 @@ import { commandName } from './command-name.ts';
 import type { Profile, StoredKey } from './config-format.ts';
 import type { KeyCommandHost } from './key-command.ts';
 import type { Settings } from './settings.ts';
-import {
-  baseUrlText,
-  DEFAULT_ORIGIN,
-  fromProfile,
-  isQuoted,
-  type Origin,
-  parseBaseUrl,
-  type Setting,
-} from './values.ts';
+import { baseUrlText, isQuoted, parseBaseUrl } from './values.ts';
+import { DEFAULT_ORIGIN, fromProfile, type Origin, type Setting } from './origin.ts';
 
 export const KEY_TYPES = ['management', 'private'] as const satisfies readonly KeyType[];
 

@@ -4,16 +4,16 @@ import {
   CERTIFICATES,
   ledgerLocation,
   NO_LEDGER,
-  type Origin,
   OUTPUT_FORMATS,
   parseBaseUrl,
   pemPath,
   TIME_STYLES,
 } from './values.ts';
+import type { Origin } from './origin.ts';
 
-/** A setting that a profile stores as text, and that an environment variable can replace. */
+/** How to read a setting that a profile stores as text. */
 export interface ProfileSetting<T> {
-  /** The environment variable that takes precedence over the profile. */
+  /** The environment variable that overrides the profile. */
   readonly variable: string;
   /** An example value for help. */
   readonly example: string;
@@ -23,7 +23,7 @@ export interface ProfileSetting<T> {
   readonly read: (text: string, origin: Origin, cwd: string) => T;
 }
 
-/** The settings that a profile stores as texts, by member name. */
+/** The settings of a profile, by their names in the config file. */
 export const PROFILE_SETTINGS = {
   base_url: { variable: 'SVC_BASE_URL', example: 'https://api.example.com', read: parseBaseUrl },
   output: oneOf('SVC_OUTPUT', OUTPUT_FORMATS, 'json'),

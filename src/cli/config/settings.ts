@@ -9,18 +9,14 @@ import { PROFILE_SETTINGS, type ProfileSetting } from './profile-settings.ts';
 import {
   type Certificates,
   checkProfileName,
-  DEFAULT_ORIGIN,
   DEFAULT_PROFILE,
-  type Origin,
   type OutputFormat,
   parseBaseUrl,
   parseDuration,
-  pickSource,
   SANDBOX_PROFILE,
-  type Setting,
-  type Sources,
   type TimeStyle,
 } from './values.ts';
+import { DEFAULT_ORIGIN, type Origin, pickSource, type Setting, type Sources } from './origin.ts';
 
 /** The global options that affect settings, undefined if not given. `timeout` and `maxWait` are in milliseconds. */
 export interface SettingFlags {

@@ -2,10 +2,9 @@
 
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { didYouMean, typedWord } from '../../base/security/typed-word.ts';
-import type { Environment } from '../../base/system.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
+import type { Origin } from './origin.ts';
 
 /** Output formats; `table` is the format for people. */
 export const OUTPUT_FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const;
@@ -20,36 +19,6 @@ export type TimeStyle = (typeof TIME_STYLES)[number];
 export const CERTIFICATES = ['node', 'system'] as const;
 
 export type Certificates = (typeof CERTIFICATES)[number];
-
-/** The steps that an operator can choose for the rows of a result code. */
-export const RESULT_STEPS = ['replace', 'keep', 'exclude', 'fix'] as const;
-
-/** The step for a token of a result row in the next request. */
-export type ResultStep = (typeof RESULT_STEPS)[number];
-
-/** A chosen step for a result code, written as WRN_OPT_OUT=exclude. */
-export type ChosenStep = readonly [code: string, step: ResultStep];
-
-/** Describes what is wrong with a result code; undefined for a valid one. Unknown codes are valid. */
-export function resultCodeProblem(code: string): string | undefined {
-  return /^[A-Za-z0-9][A-Za-z0-9_]{0,63}$/.test(code)
-    ? undefined
-    : 'is no result code: letters, digits and underscores, 64 at most, beginning with a letter or digit';
-}
-
-/** Suggests a known result code for a similar unknown one; undefined for a known code, or one that resembles none. */
-export function doubtfulCode(code: string, known: readonly string[]): string | undefined {
-  const meant = known.includes(code) ? undefined : didYouMean(code, known);
-  return meant && `${typedWord(code, known)} is not a known result code. ${meant}`;
-}
-
-/** Reads `<code>=<step>`; undefined for anything else. */
-export function parseChosenStep(text: string): ChosenStep | undefined {
-  const [code = '', word, ...rest] = text.split('=');
-  const step = RESULT_STEPS.find((known) => known === word);
-  if (step === undefined || rest.length > 0 || resultCodeProblem(code) !== undefined) return undefined;
-  return [code, step];
-}
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
@@ -167,40 +136,4 @@ export function addressProblem(url: URL | undefined): string | undefined {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is neither https nor http';
   if (!isSafeAddress(url)) return 'is not encrypted: only https may leave this machine';
   return url.username === '' && url.password === '' ? undefined : 'must not contain a user name or password';
-}
-
-/** The origin of a setting: `--output`, `SVC_OUTPUT`, `profile prod` or `default`. */
-export interface Origin {
-  readonly kind: 'flag' | 'environment' | 'profile' | 'default';
-  readonly name: string;
-}
-
-export interface Setting<T> {
-  readonly value: T;
-  readonly origin: Origin;
-}
-
-export const DEFAULT_ORIGIN: Origin = { kind: 'default', name: 'default' };
-
-export function fromProfile(profile: string): Origin {
-  return { kind: 'profile', name: `profile ${profile}` };
-}
-
-/** The sources of one setting, in order of precedence. */
-export interface Sources {
-  /** The option's name and its typed value. */
-  readonly flag?: readonly [name: string, value: string | undefined];
-  /** An environment variable. An empty variable counts as not set. */
-  readonly variable?: string;
-  readonly stored?: string | undefined;
-}
-
-/** Returns the first text that is set among the sources; undefined if none is. */
-export function pickSource(env: Environment, profile: string, sources: Sources): Setting<string> | undefined {
-  const [flag, typed] = sources.flag ?? [];
-  if (flag !== undefined && typed !== undefined) return { value: typed, origin: { kind: 'flag', name: flag } };
-  const { variable, stored } = sources;
-  const set = variable === undefined ? undefined : env[variable];
-  if (variable !== undefined && set) return { value: set, origin: { kind: 'environment', name: variable } };
-  return stored === undefined ? undefined : { value: stored, origin: fromProfile(profile) };
 }

@@ -7,46 +7,41 @@ import { MARKS, paint, type Palette, plainPalette, type Tone } from './view.ts';
 /** The verbosity of stderr. */
 export type NoticeLevel = 'quiet' | 'normal' | 'debug';
 
-/** The form of stderr: lines for people, or JSON objects for a log collector, each with a time from `clock`. */
-export type NoticeForm = 'text' | { readonly clock: { now(): number } };
-
 const RANK = { quiet: 0, normal: 1, debug: 2 } as const;
 
-/** Writes messages to stderr, by level. Makes every text safe for a terminal. Callers do not wait for a write to end. */
+interface MessageOptions {
+  readonly palette?: Palette;
+  /** Whether the terminal can show ✓ and ✗. Default false. */
+  readonly unicode?: boolean;
+  /** The beginning of each text, such as the name of a profile. */
+  readonly subject?: string;
+  /** The clock of a log collector, which gets JSON objects with a time instead of lines for people. */
+  readonly logClock?: LogClock | undefined;
+}
+
+interface LogClock {
+  now(): number;
+}
+
+/** Writes messages to stderr, by level. Makes every text safe for a terminal. Does not wait for a write; see `flushed`. */
 export class Messages {
   readonly level: NoticeLevel;
   readonly #out: Output;
+  readonly #options: MessageOptions;
   readonly #palette: Palette;
-  readonly #marks: boolean;
-  readonly #unicode: boolean;
   #last: Promise<void> = Promise.resolve();
-  readonly #subject: string;
-  readonly #form: NoticeForm;
   #needsGap = false;
 
-  /** `unicode` says whether the terminal can show ✓ and ✗. */
-  constructor(
-    out: Output,
-    level: NoticeLevel,
-    palette: Palette = plainPalette,
-    unicode = false,
-    { subject = '', form = 'text' }: { readonly subject?: string; readonly form?: NoticeForm } = {},
-  ) {
+  constructor(out: Output, level: NoticeLevel, options: MessageOptions = {}) {
     this.#out = out;
-    this.#subject = subject;
-    this.#form = form;
-    this.#unicode = unicode;
     this.level = level;
-    this.#palette = palette;
-    this.#marks = unicode && out.isTerminal;
+    this.#options = options;
+    this.#palette = options.palette ?? plainPalette;
   }
 
   /** Returns messages whose texts begin with a subject, such as the name of a profile. */
   withSubject(subject: string): Messages {
-    return new Messages(this.#out, this.level, this.#palette, this.#unicode, {
-      subject: `${subject}: `,
-      form: this.#form,
-    });
+    return new Messages(this.#out, this.level, { ...this.#options, subject: `${subject}: ` });
   }
 
   /** Puts an empty line before the next notice on a terminal, to separate it from data. */
@@ -72,14 +67,16 @@ export class Messages {
   /** Writes a command to copy on a separate line, which is never wrapped. */
   command(text: string, level: NoticeLevel = 'normal'): void {
     if (!this.shows(level)) return;
-    if (this.#form === 'text') this.#send(`  ${cleanText(text)}\n`);
-    else this.#record(this.#form, { level: 'info', command: text });
+    const { logClock } = this.#options;
+    if (logClock === undefined) this.#send(`  ${cleanText(text)}\n`);
+    else this.#record(logClock, { level: 'info', command: text });
   }
 
   /** Writes a purpose and a command to copy on one line, which is never wrapped. */
   commandAfter(purpose: string, text: string): void {
     if (!this.shows('normal')) return;
-    if (this.#form !== 'text') return this.#record(this.#form, { level: 'info', message: purpose, command: text });
+    const { logClock } = this.#options;
+    if (logClock) return this.#record(logClock, { level: 'info', message: purpose, command: text });
     this.#sendLine(`${paint(`${purpose}:`, 'quiet', this.#palette)} ${cleanText(text)}`);
   }
 
@@ -105,8 +102,9 @@ export class Messages {
 
   /** Writes drawn lines, already safe and with newlines, at every level. A log collector gets the text in one record. */
   drawn(text: string): void {
-    if (this.#form === 'text') this.#send(text);
-    else this.#record(this.#form, { level: 'info', message: stripVTControlCharacters(text).trim() });
+    const { logClock } = this.#options;
+    if (logClock === undefined) this.#send(text);
+    else this.#record(logClock, { level: 'info', message: stripVTControlCharacters(text).trim() });
   }
 
   /** Whether messages of a level are shown, so that callers can skip building a costly text. */
@@ -121,7 +119,8 @@ export class Messages {
 
   #result(text: string, tone: 'good' | 'bad'): void {
     const level = tone === 'good' ? 'info' : 'error';
-    if (this.shows('normal')) this.#print(text, this.#marks ? { level, mark: MARKS[tone], markTone: tone } : { level });
+    const mark = this.#options.unicode && this.#out.isTerminal ? { mark: MARKS[tone], markTone: tone } : {};
+    if (this.shows('normal')) this.#print(text, { level, ...mark });
   }
 
   // Prints one line, so that text from elsewhere, such as an event's id, cannot imitate another message.
@@ -129,8 +128,9 @@ export class Messages {
     text: string,
     { level, mark = '', markTone, tone }: { level: string; mark?: string; markTone?: Tone; tone?: Tone },
   ): void {
-    if (this.#form !== 'text') return this.#record(this.#form, { level, message: this.#subject + text });
-    const clean = this.#fitted(cleanText(this.#subject + text), mark.length);
+    const { logClock, subject = '' } = this.#options;
+    if (logClock) return this.#record(logClock, { level, message: subject + text });
+    const clean = this.#fitted(cleanText(subject + text), mark.length);
     this.#sendLine(`${paint(mark, markTone, this.#palette)}${paint(clean, tone, this.#palette)}`);
   }
 
@@ -140,7 +140,7 @@ export class Messages {
     this.#send(`${gap}${line}\n`);
   }
 
-  #record({ clock }: Exclude<NoticeForm, 'text'>, members: Readonly<Record<string, unknown>>): void {
+  #record(clock: LogClock, members: Readonly<Record<string, unknown>>): void {
     this.log({ time: new Date(clock.now()).toISOString(), ...members });
   }
 
@@ -153,7 +153,7 @@ export class Messages {
     return lines.join('\n');
   }
 
-  // Ignores failures, since a failure of stderr cannot be reported anywhere. Writes end in the order in which they began.
+  // Ignores failures, which cannot be reported anywhere. Writes end in order, so `flushed` waits for the last one only.
   #send(text: string): void {
     this.#last = this.#out.write(text).catch(() => {});
   }

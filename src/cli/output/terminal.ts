@@ -65,7 +65,8 @@ export async function openTerminal(system: System, settings: TerminalSettings): 
   const out = new Output(pager ?? stdout, { name: 'standard output', redact, bypassPager: () => pager?.bypass() });
   const paint = plain && color === 'auto' ? 'never' : color;
   const noticePalette = await createPalette(paint, env, err);
-  const notices = new Messages(err, level, noticePalette, unicode, { form: settings.jsonLog ? { clock } : 'text' });
+  const logClock = settings.jsonLog ? clock : undefined;
+  const notices = new Messages(err, level, { palette: noticePalette, unicode, logClock });
   const progress = new Progress({ notices, clock, screen, signal });
   const close = async (): Promise<void> => {
     progress.end();

@@ -309,14 +309,8 @@ describe('a mistyped word', () => {
     expect(error).toHaveProperty('hint', hint);
   });
 
-  it.each([
-    ['UPD_PAN', ['explain', 'UPD_PAN']],
-    ['update-existing', ['explain', 'update_existing']],
-  ])('help on the word %s is answered with the command that explains it', async (word, next) => {
-    await expect(parse(['help', word], PROGRAM)).rejects.toMatchObject({ code: 'usage', next });
-  });
-
-  it('a mistyped word that is like no topic is answered with the command that lists them', async () => {
-    await expect(parse(['help', 'nothing-like-it'], PROGRAM)).rejects.toMatchObject({ next: ['help'] });
+  it('help on a word that resembles no topic lists the topics and names svc explain', async () => {
+    const hint = "To look up a word of the service, use 'svc explain'.";
+    await expect(parse(['help', 'UPD_PAN'], PROGRAM)).rejects.toMatchObject({ code: 'usage', next: ['help'], hint });
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isSvcError, type SvcError } from '../../../src/base/errors.ts';
 import { keysAtHand, keyVariable, resolveKey, SANDBOX_KEYS } from '../../../src/cli/config/keys.ts';
 import { resolveSettings, type SettingFlags } from '../../../src/cli/config/settings.ts';
-import type { Setting } from '../../../src/cli/config/values.ts';
+import type { Setting } from '../../../src/cli/config/origin.ts';
 import { MANAGEMENT_KEY, PRIVATE_KEY } from '../../../src/emulator/keys.ts';
 import type { KeyType } from '../../../src/schema/tenant.ts';
 import { testSystem } from './support/system.ts';

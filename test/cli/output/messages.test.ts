@@ -28,7 +28,7 @@ describe('notices', () => {
       [undefined, true],
     ] as const) {
       const sink = new Sink(columns);
-      const notices = new Messages(outputOver(sink), 'normal', undefined, unicode);
+      const notices = new Messages(outputOver(sink), 'normal', { unicode });
       notices.success('it is stored');
       notices.failure('1 failed');
       await notices.flushed();

@@ -13,7 +13,8 @@ import {
   storedText,
 } from '../../../cli/config/profile-settings.ts';
 import { unknownProfile } from '../../../cli/config/settings.ts';
-import { DEFAULT_PROFILE, doubtfulCode, RESULT_STEPS, resultCodeProblem } from '../../../cli/config/values.ts';
+import { DEFAULT_PROFILE } from '../../../cli/config/values.ts';
+import { doubtfulCode, RESULT_STEPS, resultCodeProblem } from '../../../cli/config/result-steps.ts';
 import { ownMember } from '../../../schema/own-member.ts';
 import { warnOfOtherValue } from '../../preceding-variable.ts';
 
