@@ -1,4 +1,4 @@
-// Posts events to a target, as they come or again from a journal.
+// Posts events to a target, when they arrive or again from a journal.
 
 import type { Clock } from '../base/system.ts';
 import { exchange } from '../client/http/exchange.ts';
@@ -101,11 +101,11 @@ export interface Choice {
 
 /** The outcome for one line of a journal. */
 export type Replayed =
-  | { readonly kind: 'sent'; readonly line: number; readonly entry: JournalEntry; readonly result: ForwardResult }
+  | { readonly kind: 'sent'; readonly entry: JournalEntry; readonly result: ForwardResult }
   | { readonly kind: 'unreadable'; readonly line: number; readonly problem: string; readonly isTorn: boolean }
   | { readonly kind: 'not chosen' }
   /** Not sent, because the target did not respond to the events before. */
-  | { readonly kind: 'given up'; readonly line: number; readonly entry: JournalEntry };
+  | { readonly kind: 'given up'; readonly entry: JournalEntry };
 
 /** The header that marks a replayed event, with the time of its first receipt. */
 const REPLAYED_HEADER = 'svc-replayed';
@@ -150,8 +150,7 @@ export async function* replay(
   }
 }
 
-/** Tells whether a selection contains an event. */
-export function isChosen(entry: JournalEntry, { ids = [], since }: Choice): boolean {
+function isChosen(entry: JournalEntry, { ids = [], since }: Choice): boolean {
   return (
     (ids.length === 0 || ids.includes(entry.id)) && (since === undefined || Date.parse(entry.received_at) >= since)
   );

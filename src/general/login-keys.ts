@@ -70,7 +70,7 @@ export async function givenKeys(context: Context, options: Input<typeof KEY_PARA
 /** Callbacks for typed keys that `askForKey` does not return. */
 export interface OtherKeys {
   /** Called with a private key that was typed for the management key. */
-  readonly keep: (key: GivenKey) => void;
+  readonly keep: (key: VerifiedKey) => void;
   /** Called with the refusal of a key by the service. */
   readonly refused: (error: SvcError) => void;
 }
@@ -80,30 +80,38 @@ export async function askForKey(
   context: Context,
   kind: KeyType,
   target: LoginTarget,
-  { keep, refused }: OtherKeys,
-): Promise<GivenKey | undefined> {
-  const use = kind === 'management' ? 'logs, tenant' : '3DS, Account Updater';
-  const keeps = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
-  const name = kind === 'management' ? 'Management' : 'Private';
-  const question = `${name} key (${use}; Enter to ${keeps ? 'keep it' : 'skip'}):`;
+  others: OtherKeys,
+): Promise<VerifiedKey | undefined> {
+  const [name, use] = kind === 'management' ? ['Management', 'logs, tenant'] : ['Private', '3DS, Account Updater'];
+  const isKept = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
+  const question = `${name} key (${use}; Enter to ${isKept ? 'keep it' : 'skip'}):`;
   const instead = `Pass --${kind}-key-stdin, or --${kind}-key-command.`;
   return repeated(context, async () => {
     const typed = (await context.prompts().promptHidden(question, instead)).trim();
-    if (typed === '') return undefined;
-    const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
-    context.addSecret(key.value);
-    await verifyKey(context, key, target).catch(async (error: unknown) => {
-      if (isAboutKey(error)) refused(error);
-      if (kind !== 'management' || !isSvcError(error) || error.facts?.['key_kind'] !== 'private') throw error;
-      const other: GivenKey = { ...key, kind: 'private' };
-      await verifyKey(context, other, target);
-      keep(other);
-      throw new SvcError('usage', 'that is a private key; it is kept for the next question', {
-        hint: 'Now type the management key, or press Enter to continue without one.',
-      });
-    });
-    return key;
+    return typed === '' ? undefined : verifyTyped(context, kind, typed, target, others);
   });
+}
+
+/** Verifies a typed key. @throws SvcError for a refused key, and for a private key in place of the management key */
+async function verifyTyped(
+  context: Context,
+  kind: KeyType,
+  typed: string,
+  target: LoginTarget,
+  { keep, refused }: OtherKeys,
+): Promise<VerifiedKey> {
+  const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
+  context.addSecret(key.value);
+  try {
+    return await verifyKey(context, key, target);
+  } catch (error) {
+    if (isAboutKey(error)) refused(error);
+    if (kind !== 'management' || !isSvcError(error) || error.facts?.['key_kind'] !== 'private') throw error;
+    keep(await verifyKey(context, { ...key, kind: 'private' }, target));
+    throw new SvcError('usage', 'that is a private key; it is kept for the next question', {
+      hint: 'Now type the management key, or press Enter to continue without one.',
+    });
+  }
 }
 
 /** Prompts for a line of text until `read` accepts it, at most three times. */
@@ -111,7 +119,7 @@ export async function askForText<T>(context: Context, question: string, instead:
   return repeated(context, async () => read(await context.prompts().promptText(question, instead)));
 }
 
-/** Repeats a question after invalid input, such as a refused key. */
+/** Asks again after invalid input, such as a refused key, at most three times. */
 async function repeated<T>({ notices }: Context, ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -161,23 +169,32 @@ async function fromCommand(context: Context, command: string, kind: KeyType): Pr
   return checkKeyText(printed, 'the command');
 }
 
+/** A key that the operator gave, or the command that prints it. */
 export interface GivenKey {
   readonly kind: KeyType;
   readonly value: string;
   readonly command?: string | undefined;
+  /** Where the key came from, such as `standard input`. */
   readonly from: string;
-  /** The tenant of the key, after verification. */
-  tenant?: TenantFacts | undefined;
+}
+
+/** A key with what the service returned for it. Both facts are missing with `--no-check`. */
+export interface VerifiedKey extends GivenKey {
+  readonly tenant?: TenantFacts | undefined;
   /** The tenant id that the service returned for the key, even if the key may not read the tenant. */
-  tenantId?: string | undefined;
+  readonly tenantId?: string | undefined;
 }
 
 /**
- * Verifies a key, records its tenant and prints the result.
+ * Verifies a key and prints the result.
  * @throws SvcError if the key is refused or of the other kind
  */
-export async function verifyKey(context: Context, key: GivenKey, { baseUrl, check, replaced }: LoginTarget) {
-  if (!check) return;
+export async function verifyKey(
+  context: Context,
+  key: GivenKey,
+  { baseUrl, check, replaced }: LoginTarget,
+): Promise<VerifiedKey> {
+  if (!check) return key;
   if (replaced?.[key.kind]?.value === key.value)
     throw new SvcError('usage', `the ${key.kind} key from ${key.from} is already stored`, {
       hint: 'Create a new key at the service first.',
@@ -191,8 +208,7 @@ export async function verifyKey(context: Context, key: GivenKey, { baseUrl, chec
   if (failure) throw notStored(failure, key.kind);
   if (replaced) refuseOtherTenant(context, found, baseUrl);
   reportCheck(context, found);
-  key.tenant = found.tenant;
-  key.tenantId = found.tenantId;
+  return { ...key, tenant: found.tenant, tenantId: found.tenantId };
 }
 
 function reportCheck({ notices, noticePalette, noticeColumns }: Context, check: KeyCheck): void {
@@ -217,8 +233,8 @@ function refuseOtherTenant({ system, settings }: Context, { kind, tenant, tenant
   const before = tenantOfKeys(system, place);
   if (tenantId === undefined || before === undefined || tenantId === before.id) return;
   const name = tenant === undefined ? tenantId : JSON.stringify(tenant.name);
-  const names = `tenant ${name}, and the stored ${tenant === undefined ? 'keys' : 'one'} of ${JSON.stringify(before.name)}`;
-  throw new SvcError('usage', `the new ${kind} key is of ${names}; nothing was stored`, {
+  const other = `not to ${JSON.stringify(before.name)} as the stored keys do`;
+  throw new SvcError('usage', `the new ${kind} key belongs to tenant ${name}, ${other}; nothing was stored`, {
     hint: 'Give a key of the same tenant, or store this one in another profile:',
     next: ['login', '--profile', '<name>'],
   });

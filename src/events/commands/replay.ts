@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
 import { argument, type Input, reading, repeated, value } from '../../cli/app/parameter.ts';
@@ -52,9 +52,9 @@ export const replay = defineCommand({
     try {
       await print(rows(context, replaying, tally));
     } catch (error) {
-      throw await withResumeHint(context, error, replaying, tally);
+      throw interruption(error, replaying, tally);
     }
-    await report(context, replaying, tally);
+    report(context, replaying, tally);
   },
   async request(context, input) {
     const target = requiredTarget(context, input);
@@ -132,24 +132,11 @@ interface Tally {
   /** The first unreadable line, apart from a line cut off when a process was killed. */
   firstDamaged: number | undefined;
   notChosen: number;
-  /** The line of the first event that failed. */
-  firstFailed: number | undefined;
-  /** The line of the last event that was sent or failed. */
-  last: number | undefined;
   /** Requested ids that were not found yet. */
   readonly missing: Set<string>;
 }
 
-const EMPTY_TALLY = {
-  sent: 0,
-  failed: 0,
-  redacted: 0,
-  unreadable: 0,
-  firstDamaged: undefined,
-  notChosen: 0,
-  firstFailed: undefined,
-  last: undefined,
-};
+const EMPTY_TALLY = { sent: 0, failed: 0, redacted: 0, unreadable: 0, firstDamaged: undefined, notChosen: 0 };
 
 /** Counts the outcome for one event, and reports unreadable lines. */
 function countReplayed({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
@@ -164,44 +151,48 @@ function countReplayed({ notices }: Context, journal: string, replayed: Replayed
       notices.warn(`line ${replayed.line} of ${journal} is skipped: ${replayed.problem}`);
     return;
   }
-  const { entry, line } = replayed;
+  const { entry } = replayed;
   const hasFailed = replayed.kind !== 'sent' || replayed.result.reason !== undefined;
-  if (hasFailed) tally.firstFailed ??= line;
   if (hasFailed) tally.unsent.add(entry.id, Date.parse(entry.received_at));
   if (replayed.kind === 'given up') return;
   tally.missing.delete(entry.id);
-  tally.last = line;
   if (hasFailed) tally.failed += 1;
   else tally.sent += 1;
   if (entry.redacted && !hasFailed) tally.redacted += 1;
 }
 
 /** Reports the outcome at the end. @throws SvcError if any event did not reach the target, or was not found */
-async function report(context: Context, replaying: Replaying, tally: Tally): Promise<void> {
+function report(context: Context, replaying: Replaying, tally: Tally): void {
   const { notices } = context;
-  const { journal, target, choice, dryRun } = replaying;
-  const { sent, redacted, unreadable, failed, notChosen, missing } = tally;
+  const { sent, redacted, unreadable } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
+  const verb = replaying.dryRun ? 'would be sent' : 'sent';
   if (redacted > 0)
     notices.warn(
-      dryRun
-        ? `${countText(redacted, 'event')} would be sent with [hidden] or masked digits in place of what was received`
-        : `${countText(redacted, 'event')} sent with [hidden] or masked digits in place of what was received`,
+      `${countText(redacted, 'event')} ${verb} with [hidden] or masked digits in place of what was received`,
     );
-  if (failed > 0) throw failedError(context, replaying, tally);
-  const isWithoutEvent = sent + notChosen === 0;
-  if (isWithoutEvent && unreadable > 0) throw wrongJournal(`no line of ${journal} is an event; nothing was sent`);
-  if (missing.size > 0) {
-    throw new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${journal}`, {
+  const failure = failureOf(context, replaying, tally);
+  if (failure !== undefined) throw failure;
+  const where = displayTarget(replaying.target);
+  if (sent === 0)
+    return notices.note(`${tally.notChosen === 0 ? 'the journal is empty' : 'no event matches'}: nothing was sent`);
+  if (replaying.dryRun) return notices.note(`dry run: ${sent} would be sent to ${where}; nothing was sent`);
+  notices.success(`${sent} sent to ${where}`);
+}
+
+/** Returns the error of a replay that ended: for failed events, a file that is not a journal, unknown ids or damaged lines. */
+function failureOf(context: Context, replaying: Replaying, tally: Tally): SvcError | undefined {
+  const { journal, choice } = replaying;
+  const { sent, failed, notChosen, unreadable, missing, firstDamaged } = tally;
+  if (failed > 0) return failedError(context, replaying, tally);
+  if (sent + notChosen === 0 && unreadable > 0)
+    return wrongJournal(`no line of ${journal} is an event; nothing was sent`);
+  if (missing.size > 0)
+    return new SvcError('not_found', `no event ${[...missing].join(', ')} was found in ${journal}`, {
       hint: 'Check the id, and that --since does not exclude it.',
     });
-  }
-  if (tally.firstDamaged !== undefined && (choice.ids ?? []).length === 0) throw damagedError(replaying, tally);
-  if (sent === 0)
-    return notices.note(`${isWithoutEvent ? 'the journal is empty' : 'no event matches'}: nothing was sent`);
-  const where = displayTarget(target);
-  if (dryRun) return notices.note(`dry run: ${sent} would be sent to ${where}; nothing was sent`);
-  notices.success(`${sent} sent to ${where}`);
+  const isDamaged = firstDamaged !== undefined && (choice.ids ?? []).length === 0;
+  return isDamaged ? damagedError(replaying, tally) : undefined;
 }
 
 /** Returns the error for a journal with damaged lines, apart from a line cut off when a process was killed. */
@@ -233,39 +224,12 @@ function failedError({ out }: Context, { journal, target, choice }: Replaying, t
   });
 }
 
-/** Adds the command that resumes the replay to the error of an interruption. */
-async function withResumeHint(context: Context, error: unknown, replaying: Replaying, tally: Tally): Promise<unknown> {
-  const { journal, target, dryRun } = replaying;
+/** Adds the number of sent events, and the command that sends all events again, to the error of an interruption. */
+function interruption(error: unknown, { journal, target, choice, dryRun }: Replaying, { sent }: Tally): unknown {
   if (dryRun || !isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout')) return error;
-  const { last, firstFailed, sent } = tally;
-  const line = firstFailed ?? (last === undefined ? undefined : last + 1);
   return error.with({
     message: `${error.message}; sent until then: ${countText(sent, 'event')}`,
-    hint: `To resume${targetAdvice(target)}; an event may be sent again.`,
-    next: replayCommand(journal, target, await restOf(context, replaying, line)),
+    hint: `To send all of them again, or only later ones with --since${targetAdvice(target)}:`,
+    next: replayCommand(journal, target, choice),
   });
-}
-
-/** The largest journal that is read again after an interrupt. For a larger one, the command to resume sends all events. */
-const MAX_REREAD_BYTES = 8 * 1024 * 1024;
-
-/**
- * Returns a selection with all selected events from a line to the end of the journal: everything since the earliest of these
- * events. The first one need not be the earliest, since a clock may have been set back.
- */
-async function restOf(context: Context, { journal, choice }: Replaying, from: number | undefined): Promise<Choice> {
-  const file = resolvePath(context, journal);
-  const stat = statSync(file, { throwIfNoEntry: false });
-  // A pipe can be read only once.
-  if (from === undefined || stat?.isFile() !== true || stat.size > MAX_REREAD_BYTES) return choice;
-  const [{ isChosen }, { readJournal }] = await Promise.all([import('../forward.ts'), import('../journal.ts')]);
-  let since = Infinity;
-  try {
-    for await (const read of readJournal(file))
-      if (read.line >= from && 'entry' in read && isChosen(read.entry, choice))
-        since = Math.min(since, Date.parse(read.entry.received_at));
-  } catch {
-    return choice;
-  }
-  return since === Infinity ? choice : { ...choice, since };
 }

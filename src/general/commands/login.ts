@@ -20,6 +20,7 @@ import {
   KEY_PARAMETERS,
   type LoginTarget,
   type OtherKeys,
+  type VerifiedKey,
 } from '../login-keys.ts';
 import { warnOfOtherKey } from '../preceding-variable.ts';
 
@@ -61,8 +62,9 @@ export const login = defineCommand({
     const replaced = input.rotate ? keysToReplace(context, given, baseUrlText(baseUrl)) : undefined;
     const target: LoginTarget = { baseUrl, check: !input.noCheck, replaced };
     // Keys from options are stored only if all are accepted.
-    for (const key of given) await verifyKey(context, key, target);
-    const keys = given.length > 0 ? given : await askAll(context, target);
+    const verified: VerifiedKey[] = [];
+    for (const key of given) verified.push(await verifyKey(context, key, target));
+    const keys = verified.length > 0 ? verified : await askAll(context, target);
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     const known = knownTenantOf(context, keys, target);
     const stored = await store(context, baseUrl, keys);
@@ -109,9 +111,9 @@ async function askBaseUrl(context: Context): Promise<URL> {
 }
 
 /** Asks for both keys. @throws SvcError if no key was accepted: the last refusal, or `usage` */
-async function askAll(context: Context, target: LoginTarget): Promise<GivenKey[]> {
-  const keys: GivenKey[] = [];
-  let privateKey: GivenKey | undefined;
+async function askAll(context: Context, target: LoginTarget): Promise<VerifiedKey[]> {
+  const keys: VerifiedKey[] = [];
+  let privateKey: VerifiedKey | undefined;
   let refusal: SvcError | undefined;
   const others: OtherKeys = {
     keep: (key) => {
@@ -159,10 +161,10 @@ async function store(
 }
 
 /**
- * Returns the tenant of the new keys, if known. A private key cannot read its tenant: if verified, it counts as a key of the
+ * Returns the tenant of the new keys, if known. A private key cannot read its tenant. A verified one counts as a key of the
  * profile's known tenant, unless it replaces a key without `--rotate`.
  */
-function knownTenantOf({ system, settings }: Context, keys: readonly GivenKey[], target: LoginTarget) {
+function knownTenantOf({ system, settings }: Context, keys: readonly VerifiedKey[], target: LoginTarget) {
   const shown = keys.find((key) => key.tenant !== undefined)?.tenant;
   const { profile, stored } = settings;
   const isAddition = keys.every(({ kind }) => stored?.keys?.[kind] === undefined);
@@ -183,7 +185,7 @@ function storedKey({ value: key, command }: GivenKey, base_url: string, now: num
 function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): void {
   const { profile, stored } = context.settings;
   const what = keys.map(({ kind, command }) => `the ${kind} key${command === undefined ? '' : ' command'}`);
-  // Says that the profile is new, since a mistyped name creates a profile without the intended settings.
+  // A mistyped name creates a profile without the intended settings, so the message says that the profile is new.
   const where = stored === undefined && profile.origin.kind === 'flag' ? 'the new profile' : 'profile';
   context.notices.success(`stored ${what.join(' and ')} in ${where} ${profile.value}, for ${baseUrlText(url)}`);
   for (const { kind, value, command } of keys) warnOfOtherKey(context, kind, command === undefined ? value : undefined);

@@ -8,12 +8,11 @@ import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { forgetTenantOf, rememberTenant } from '../../cli/config/known-keys.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
-import { formatDuration, parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
 import { READ_PERMISSIONS, type TriedPermission, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
 import { readSandboxKey } from '../../client/api/sandbox-key.ts';
 import type { KeyType } from '../../schema/tenant.ts';
-import { checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS } from '../key-age.ts';
+import { agedText, checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS, keyAge } from '../key-age.ts';
 
 const whoamiView: View<Identity> = {
   name: 'identity',
@@ -123,12 +122,12 @@ function identityRow(context: Context, keys: readonly KeyReport[], writes: Reado
 }
 
 /** Describes a key, its origin and the service's verdict. `stored_at` is null for a key that svc did not store itself. */
-function keyRowOf({ system, settings }: Context, kind: KeyType, keys: readonly KeyReport[]) {
+function keyRowOf(context: Context, kind: KeyType, keys: readonly KeyReport[]) {
+  const { system, settings } = context;
   const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
   const origin = keyOrigin(system, settings, kind);
   const from = settings.sandbox ? 'built in' : (origin?.name ?? null);
-  const isStored = origin?.kind === 'profile' && !settings.sandbox;
-  const stored_at = (isStored ? settings.stored?.keys?.[kind]?.stored_at : undefined) ?? null;
+  const stored_at = keyAge(context, kind)?.storedAt ?? null;
   const problem = failure?.message ?? null;
   if (check) return { state: check.verdict, from, stored_at, problem };
   const state = failure?.code === 'key_missing' ? 'missing' : 'unusable';
@@ -214,7 +213,7 @@ function keyLines(
   ];
   const tone = keyTone(state);
   const mark = context.marks && tone !== 'warn' ? MARKS[tone] : '';
-  const origin = state === 'missing' || from === null ? '' : ` (${from}${ageOf(row[`${kind}_key`], context)})`;
+  const origin = state === 'missing' || from === null ? '' : ` (${from}${ageOf(kind, from, context)})`;
   return [
     [`${kind} key`, context.palette[tone](mark + state) + cleanText(origin)],
     ...rights.filter(([, names]) => names !== ''),
@@ -222,11 +221,11 @@ function keyLines(
   ];
 }
 
-// The age of a key from a variable or a command is unknown.
-function ageOf({ from, stored_at }: Identity['private_key'], { clock, settings }: Context): string {
-  if (from !== `profile ${settings.profile.value}`) return '';
-  const at = parseTime(stored_at ?? '');
-  return at === undefined ? ', age unknown' : `, stored ${formatDuration(clock.now() - at)} ago`;
+/** Returns the age of a key in the profile, to follow its origin. The age of a key from a variable or a command is unknown. */
+function ageOf(kind: KeyType, from: string, context: Context): string {
+  const age = keyAge(context, kind);
+  if (age === undefined || from !== `profile ${context.settings.profile.value}`) return '';
+  return age.ageMs === undefined ? ', age unknown' : `, ${agedText(age)}`;
 }
 
 function keyTone(state: unknown): 'good' | 'warn' | 'bad' {

@@ -43,7 +43,7 @@ describe('svc login', () => {
     expect([rotated.code, errorIn(rotated)['message']]).toEqual([
       2,
       expect.stringMatching(
-        /^the new private key is of tenant \S+, and the stored keys of "Sandbox"; nothing was stored$/,
+        /^the new private key belongs to tenant \S+, not to "Sandbox" as the stored keys do; nothing was stored$/,
       ),
     ]);
     expect(await typeOf('both')).toBe('test');

@@ -174,7 +174,7 @@ describe('svc login', () => {
       readFileSync(cached, 'utf8').replace(/"id":"[^"]*","name":"[^"]*"/, '"id":"1","name":"Acme"'),
     );
     const other = errorIn(await rotate('sandbox-management-key-read-only'));
-    expect(other['message']).toContain('of tenant "Sandbox", and the stored one of "Acme"; nothing was stored');
+    expect(other['message']).toContain('tenant "Sandbox", not to "Acme" as the stored keys do; nothing was stored');
     expect(errorIn(await svc('login --rotate --private-key-stdin', 'sandbox-private-key'))).toMatchObject({
       exit_code: 2,
       message: 'profile default has no private key to replace',
