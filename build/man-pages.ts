@@ -1,8 +1,8 @@
 // Makes the man pages from the command tree; build.mjs writes them into dist/man.
 import { VERSION } from '../src/base/version.ts';
 import { type Command, type Entry, exitCodesOf, type Group, isGroup } from '../src/cli/app/command.ts';
-import { commandPage, isFilled, rootPage, topicHelp } from '../src/cli/app/help.ts';
-import { type Section, topicPage, type TopicName, TOPICS } from '../src/cli/app/topics.ts';
+import { commandPage, rootPage, topicHelp } from '../src/cli/app/help.ts';
+import { isFilled, type Section, topicPage, type TopicName, TOPICS } from '../src/cli/app/topics.ts';
 import { PROGRAM, TREE } from '../src/tree.ts';
 
 /** Returns the man pages in roff by file name: a short svc(1), one page a group, command and topic. */

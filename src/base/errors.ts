@@ -44,7 +44,7 @@ export type ErrorCode = keyof typeof EXIT_CODES;
 export interface ErrorDetails {
   /** What the user can do next, in words. A command belongs in `next`. */
   readonly hint?: string | undefined;
-  /** The command to run next, as the words after `svc`. The error report writes it out. */
+  /** The command to run next, as the words after `svc`. The error report shows a whole command line. */
   readonly next?: readonly string[] | undefined;
   /** Further commands, in the form of `next`. */
   readonly alternatives?: readonly (readonly string[])[] | undefined;

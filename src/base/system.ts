@@ -21,7 +21,7 @@ export type InputStream = Readable & {
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether a switch such as the variable CI is on: it is set, and not empty, 0 or false. */
+/** Whether a switch such as the variable CI is on: set to anything but an empty text, 0 or false. */
 export function isOn(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value);
 }

@@ -19,7 +19,7 @@ export type Cursors = 'any' | 'strict';
 export interface SandboxOptions {
   /** The state directory, created if missing. Several sandboxes may share it. */
   readonly directory: string;
-  /** Further host names under which the sandbox may be reached, such as that of a container. */
+  /** Further host names under which the sandbox may be reached, such as the name of a container. */
   readonly allowHosts?: readonly string[] | undefined;
   /** The port; 0, the default, takes a free one. */
   readonly port?: number | undefined;

@@ -2,7 +2,7 @@
 
 import { EVENT_TYPES } from '../schema/account-updater.ts';
 
-/** The event types that `svc events trigger` offers: documented ones, and some others. Any other type needs --type. */
+/** The event types that `svc events trigger` offers. Any other type needs --type. */
 export const TRIGGER_TYPES: readonly string[] = [
   ...EVENT_TYPES,
   '3ds.session.authenticated',

@@ -137,7 +137,7 @@ async function readNames(
     if (!isSvcError(error)) throw error;
     context.signal.throwIfAborted();
     const { system, clock } = context;
-    return { ...knownApplicationsOf(system, service, clock.now(), { isOld: true }), problem: error.message };
+    return { ...knownApplicationsOf(system, service, clock.now(), { allowOld: true }), problem: error.message };
   }
 }
 

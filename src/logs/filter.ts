@@ -4,7 +4,7 @@ import { SvcError } from '../base/errors.ts';
 import { didYouMean, nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
 import { noteNext, option } from '../cli/app/hint.ts';
-import type { ListProgress } from '../cli/app/print.ts';
+import type { ListProgress } from '../cli/app/paging.ts';
 import { entityTypesOf, hasListedTypes } from '../cli/config/cache.ts';
 import { countText } from '../cli/output/time.ts';
 import type { Log } from '../schema/log.ts';

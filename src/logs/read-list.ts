@@ -4,8 +4,15 @@ import { SvcError } from '../base/errors.ts';
 import { MAX_DEPTH } from '../base/json/source.ts';
 import type { Context } from '../cli/app/command.ts';
 import { nextCommand, option, typedCommand } from '../cli/app/hint.ts';
-import { type PagingInput, pagingWords } from '../cli/app/paging.ts';
-import { type ListProgress, newListProgress, reportRest, takePage } from '../cli/app/print.ts';
+import {
+  type ListProgress,
+  newListProgress,
+  type PagingInput,
+  pagingWords,
+  reportRest,
+  takePage,
+} from '../cli/app/paging.ts';
+
 import { countText, formatNumber, isoTime, parseTime, SECOND_MS, utcTime } from '../cli/output/time.ts';
 import { type LogFilter, type Logs, type Malformation, malformationOf } from '../client/api/logs.ts';
 import { isEndless, isExpiredCursor, type Page, type PageOptions } from '../client/api/pages.ts';

@@ -2,16 +2,17 @@ import path from 'node:path';
 import { exactMembers } from '../../base/json/exact.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { PAGING_PARAMETERS, pagingWords } from '../../cli/app/paging.ts';
-import { choice, conflicting, flag, type Input, value } from '../../cli/app/parameter.ts';
 import {
   limitedPages,
-  listPrinter,
   type ListProgress,
   newListProgress,
   pageSizeFor,
+  PAGING_PARAMETERS,
+  pagingWords,
   reportRest,
-} from '../../cli/app/print.ts';
+} from '../../cli/app/paging.ts';
+import { choice, conflicting, flag, type Input, value } from '../../cli/app/parameter.ts';
+import { listPrinter } from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { cleanText } from '../../cli/output/text.ts';

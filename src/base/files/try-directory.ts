@@ -45,7 +45,7 @@ function isCreatedAgain(file: string): boolean {
   }
 }
 
-/** Links a file, or copies it where there are no hard links, as a lock does. Returns whether it is a link. */
+/** Links a file. Without hard links, copies the file, as a lock does, and returns false. */
 function isLinked(from: string, to: string): boolean {
   try {
     return linkIfFree(from, to);

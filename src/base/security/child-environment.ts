@@ -94,7 +94,7 @@ export function forEachLine(stream: Readable, onLine: (line: string) => void): v
     });
 }
 
-/** The end of a program; `problem` says why it was stopped early or could not start. */
+/** How a program ended; `problem` says why svc stopped it or could not start it. */
 export interface ChildEnd {
   readonly code?: number | undefined;
   readonly signal?: string | undefined;
@@ -104,28 +104,21 @@ export interface ChildEnd {
 interface ChildLimits {
   /** Time limit in milliseconds; none by default. */
   readonly limitMs?: number | undefined;
-  readonly graceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Resolves when a program has ended. Kills the program when its time is up or the signal aborts, with `graceMs` after a
- * SIGTERM. Programs that the program started may continue. Never rejects.
+ * Resolves when a program has ended. Kills the program when its time is up or the signal aborts. Programs that the program
+ * started may continue. Never rejects.
  */
-export async function childEnd(child: ChildProcess, { limitMs, graceMs = 0, signal }: ChildLimits): Promise<ChildEnd> {
+export async function childEnd(child: ChildProcess, { limitMs, signal }: ChildLimits): Promise<ChildEnd> {
   let problem: string | undefined;
-  let grace: NodeJS.Timeout | undefined;
-  const kill = (): void => {
+  const stop = (why: string): void => {
+    problem ??= why;
     child.kill('SIGKILL');
     // A grandchild may keep the pipes open.
     child.stdout?.destroy();
     child.stderr?.destroy();
-  };
-  const stop = (why: string): void => {
-    problem ??= why;
-    if (graceMs === 0) return kill();
-    child.kill('SIGTERM');
-    grace ??= setTimeout(kill, graceMs);
   };
   const timer = limitMs && setTimeout(() => stop(`took longer than ${limitMs / 1000} s`), limitMs);
   const onAbort = (): void => stop('was interrupted');
@@ -136,7 +129,6 @@ export async function childEnd(child: ChildProcess, { limitMs, graceMs = 0, sign
     child.on('close', (code, by) => resolve({ code: code ?? undefined, signal: by ?? undefined, problem }));
   });
   if (timer) clearTimeout(timer);
-  clearTimeout(grace);
   signal?.removeEventListener('abort', onAbort);
   return end;
 }

@@ -90,7 +90,7 @@ function base64Cores(value: string): string[] {
 // A value follows its name as in a trace or a shell command, or quoted as in JSON (possibly escaped twice). Raw header
 // lists contain the name and the value as neighbors.
 const HEADER = new RegExp(
-  // A letter may belong to an escape, such as that of a line break.
+  // A letter may belong to an escape such as \n.
   String.raw`((?<!(?<!\\)[a-z])(?:` +
     String.raw`(?:svc-api-key|(?:proxy-)?authorization|x-amz-security-token|(?:set-)?cookie)` +
     String.raw`(?:\\?["'][ \t]{0,8}[:=][ \t]{0,8}\\?["']|[ \t]{0,8}[:=][ \t]{0,8})` +

@@ -11,9 +11,9 @@ import { noteNext } from './hint.ts';
 import { describeTenant } from './tenant-mark.ts';
 
 /**
- * The result of checking a key. `accepted`: it works. `powerless`: it is valid but has no read permission. `refused`:
- * the service rejects it. `other kind`: it is a key of the other kind. `unclear`: it could not be checked, for example
- * without a network.
+ * The result of checking a key: `accepted` for a key that works, `powerless` for a valid key without read permissions,
+ * `refused` for a key that the service rejects, `other kind` for a private key in place of a management key and the reverse,
+ * `unclear` for a key that could not be checked, for example without a network.
  */
 export type Verdict = 'accepted' | 'powerless' | 'other kind' | 'refused' | 'unclear';
 

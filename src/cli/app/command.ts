@@ -51,7 +51,7 @@ export interface CommandFacts {
 /** The outcome of a command: an exit code, nothing for 0, or a request to show instead of sending. */
 export type Result = number | void | Preview;
 
-/** A command as its file declares it: facts, parameters, and a function of typed input and a context. */
+/** A command as its file declares it. */
 export interface CommandSpec extends CommandFacts {
   readonly parameters: Parameters;
   /** Resolves to the exit code; nothing means 0. Failures are thrown. */
@@ -77,7 +77,7 @@ export type Command = Named & CommandSpec;
 
 export type Group = Named & GroupSpec;
 
-/** A word of the tree. The file behind it loads only when it is typed. */
+/** A word of the command line. Its file loads only when the word is typed. */
 export interface Entry<Node = Group | Command> extends Named {
   /** Whether the word is missing from lists of commands and from completion. Its own help still works. */
   readonly hidden: boolean;
@@ -112,7 +112,7 @@ type ExportName<Word extends string> = Word extends `${infer Head}-${infer Tail}
   ? `${Head}${Capitalize<ExportName<Tail>>}`
   : Word;
 
-/** Lists a command or group: its word, one line for lists, and its module, which exports it by that word. */
+/** Lists a command or group: its word, its summary, and its module, which exports the command under this word. */
 export function entry<
   const Word extends string,
   Module extends { readonly [Name in ExportName<Word>]: CommandSpec | GroupSpec },
@@ -126,7 +126,7 @@ export function entry<
   return { name, summary, hidden, rare, load: async () => ({ ...(await load())[exported], name, summary }) };
 }
 
-/** Lists a group: its word, one line for lists, its commands and the default command, if any. */
+/** Lists a group: its word, its summary, its commands and the default command, if any. */
 export function group(
   name: string,
   summary: string,

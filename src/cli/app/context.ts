@@ -115,8 +115,8 @@ function timeUp(limitMs: number): SvcError {
 }
 
 /**
- * Returns the function that finds keys. It finds each once, so that a key command runs at most once. A key file may change
- * meanwhile, so it is read again.
+ * Returns the function that finds keys. Keeps each key, so that a key command runs at most once, except the key of a file,
+ * which may change.
  */
 function keysOf(context: Context, { system, settings, redactor }: ContextDeps): Context['key'] {
   const found = new Map<KeyType, Promise<ApiKey>>();

@@ -1,25 +1,14 @@
-// Builds the help pages of svc, groups, commands and topics, and renders them as text.
+// Builds the help pages of svc, groups, commands and topics.
 
 import { type System, withProgramName } from '../../base/system.ts';
-import { wrapWords } from '../output/text.ts';
-import {
-  type Command,
-  commandsBehind,
-  type Entry,
-  type Example,
-  type Group,
-  type OwnExitCode,
-  type Program,
-} from './command.ts';
+import { type Command, commandsBehind, type Entry, type Group, type OwnExitCode, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { Parameter, Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './invocation.ts';
-import { type Page, type Row, type Section, type TopicName, topicPage, TOPICS } from './topics.ts';
+import { pageText } from './page-text.ts';
+import { type Page, type Row, type TopicName, topicPage, TOPICS } from './topics.ts';
 
-/**
- * Renders help as text, as wide as the terminal if there is one. The parser's own help does not wrap in a narrow terminal,
- * and man pages need the same pages as data.
- */
+/** Returns help as text, as wide as the terminal if there is one. */
 export async function helpText(
   { about, full }: Omit<HelpRequest, 'kind'>,
   { stdout, program }: HelpHost,
@@ -233,78 +222,4 @@ function described({ kind, description, choices, environment }: Parameter<unknow
 
 function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-const INDENT = 2;
-const MIN_WIDTH = 40;
-const MAX_WIDTH = 100;
-/** In a terminal narrower than this, descriptions stand below their terms, unless all terms are short. */
-const BESIDE_FROM = 60;
-const MAX_TERM = 32;
-const SHORT_TERM = 8;
-
-export function isFilled({ line, text, examples = [], rows = [] }: Section): boolean {
-  return line !== undefined || text !== undefined || examples.length + rows.length > 0;
-}
-
-/** Renders a page as text for a terminal of `columns`, at most 100 wide, with a final newline. */
-function pageText({ title, text, sections }: Page, columns: number): string {
-  const width = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, columns));
-  const head = [...wrapWords(title, width), ...(text === undefined ? [] : indented(wrapWords(text, width - INDENT)))];
-  const filled = sections.filter(isFilled);
-  // Sections of one line stand below each other without an empty line.
-  const parts = filled.map(
-    (section, at) =>
-      `${section.line !== undefined && filled[at - 1]?.line !== undefined ? '' : '\n'}${sectionText(section, width)}\n`,
-  );
-  return `${head.join('\n')}\n${parts.join('')}`;
-}
-
-function sectionText({ title, line, text, examples = [], rows = [] }: Section, width: number): string {
-  const room = width - INDENT;
-  if (line !== undefined) return wrapWords(`${title}: ${line}`, room).join(`\n${' '.repeat(INDENT)}`);
-  const lines = [
-    ...(text === undefined ? [] : wrapWords(text, room)),
-    ...exampleLines(examples, room),
-    ...rowLines(rows, room),
-  ];
-  return [...wrapWords(title, width), ...indented(lines)].join('\n');
-}
-
-/** Puts the description of each example above the command, not as a comment: some shells would run a pasted `# …`. */
-function exampleLines(examples: readonly Example[], room: number): string[] {
-  return examples.flatMap(([line, does]) => [
-    ...wrapWords(`${does}:`, room),
-    ...indented(commandLines(line, room - INDENT)),
-  ]);
-}
-
-/** Breaks a command line with backslashes. Quoted parts stay whole. */
-function commandLines(line: string, room: number): string[] {
-  const words = line.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    const longer = last === undefined ? word : `${last} ${word}`;
-    // Two columns remain free for the backslash.
-    if (last === undefined || longer.length <= room - 2) lines.splice(-1, 1, longer);
-    else lines.splice(-1, 1, `${last} \\`, `  ${word}`);
-  }
-  return lines;
-}
-
-function rowLines(rows: readonly Row[], room: number): string[] {
-  const width = Math.min(MAX_TERM, Math.max(0, ...rows.map(([term]) => term.length)));
-  const isBeside = width <= SHORT_TERM || room + INDENT >= BESIDE_FROM;
-  return rows.flatMap(([term, meaning]) => {
-    if (meaning === '') return wrapWords(term, room);
-    const margin = ' '.repeat(isBeside ? width + 2 : 4);
-    const lines = wrapWords(meaning, room - margin.length).map((line) => margin + line);
-    if (!isBeside || term.length > width) return [...wrapWords(term, room), ...lines];
-    return [term.padEnd(margin.length) + (lines[0] ?? '').trimStart(), ...lines.slice(1)];
-  });
-}
-
-function indented(lines: readonly string[]): string[] {
-  return lines.map((line) => (line === '' ? '' : ' '.repeat(INDENT) + line));
 }

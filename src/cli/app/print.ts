@@ -1,4 +1,4 @@
-// Prints lists and records in the chosen format, and pages of a list up to a limit.
+// Prints lists and records in the chosen format.
 
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 import type { Page } from '../../client/api/pages.ts';
@@ -8,8 +8,6 @@ import { jsonLinesRenderer, jsonRenderer } from '../output/formats.ts';
 import { printList, printRecord } from '../output/output.ts';
 import type { Renderer, RenderOptions, View } from '../output/view.ts';
 import type { Context } from './command.ts';
-import { typedCommand } from './hint.ts';
-import type { PagingInput } from './paging.ts';
 import { type CheckedRenderer, queryRenderer } from './query.ts';
 
 /** Returns the format in effect: the chosen one, a table on a terminal, or JSON for programs. */
@@ -126,86 +124,6 @@ function leftOutText(paths: readonly string[]): string {
   const named = paths.slice(0, MAX_NAMED_MEMBERS).map((path) => maskCardNumbers(path));
   const more = paths.length > named.length ? ' and others' : '';
   return `left out, as no column is known for them: ${named.join(', ')}${more} (use -o jsonl, or --fields with +name)`;
-}
-
-export interface ListProgress {
-  read: number;
-  shown: number;
-  /** Whether some items were not shown. */
-  more: boolean;
-  /** The cursor that resumes exactly after the last item shown, if any. */
-  next: string | undefined;
-}
-
-export function newListProgress(): ListProgress {
-  return { read: 0, shown: 0, more: false, next: undefined };
-}
-
-/** Returns the number of items per request. With `filtered`, only few items of a page may match. */
-export function pageSizeFor(input: PagingInput, filtered = false): number | undefined {
-  if (input.pageSize !== undefined) return input.pageSize;
-  if (input.all || filtered) return 100;
-  // Equal pages end exactly at the limit, so that the next cursor points just after the last item shown.
-  return input.limit === undefined ? undefined : Math.ceil(input.limit / Math.ceil(input.limit / 100));
-}
-
-/**
- * Yields items page by page: the first page, up to the limit, or all. Stops once `mostRead` items were read. Counts the items
- * in `progress`.
- */
-export async function* limitedPages<T>(
-  pages: AsyncIterable<Page<T>>,
-  input: { readonly limit: number | undefined; readonly all?: boolean; readonly mostRead?: number },
-  progress: ListProgress,
-  keep: (item: T) => boolean = () => true,
-): AsyncGenerator<readonly T[]> {
-  const limit = input.limit ?? (input.all ? Infinity : undefined);
-  for await (const page of pages) {
-    const { batch, isLast } = takePage(page, { limit, mostRead: input.mostRead }, progress, keep);
-    yield batch;
-    if (isLast) return;
-  }
-}
-
-/** Takes the items to show from a page, and counts them in `progress`. Without a limit, the first page with items is the last. */
-export function takePage<T>(
-  { items, next }: Page<T>,
-  { limit, mostRead = Infinity }: { readonly limit: number | undefined; readonly mostRead?: number | undefined },
-  progress: ListProgress,
-  keep: (item: T) => boolean,
-): { readonly batch: readonly T[]; readonly isLast: boolean } {
-  const kept = items.filter(keep);
-  const batch = limit === undefined ? kept : kept.slice(0, limit - progress.shown);
-  progress.read += items.length;
-  progress.shown += batch.length;
-  progress.more = next !== undefined || batch.length < kept.length;
-  // The cursor of a page that was shown only in part would skip the remaining items.
-  progress.next = batch.length < kept.length ? undefined : next;
-  const isEnough = limit === undefined ? items.length > 0 : progress.shown >= limit;
-  return { batch, isLast: isEnough || progress.read >= mostRead };
-}
-
-/** Reports on stderr that a list is empty, or how to get the rest of a list that was cut before `limit` items. */
-export function reportRest(
-  context: Context,
-  progress: ListProgress,
-  { nothing, limit = Infinity, wordsFrom }: RestOfList,
-): void {
-  const { notices, out } = context;
-  if (progress.shown === 0) notices.note(nothing);
-  if (!progress.more || progress.shown >= limit) return;
-  // On a terminal a cursor would fill two lines.
-  if (progress.next === undefined || out.isTerminal) return notices.note('more results: use --all or a larger --limit');
-  notices.commandAfter('more results', typedCommand(wordsFrom(progress.next), context.globals, context.system));
-}
-
-interface RestOfList {
-  /** The note for an empty list. */
-  readonly nothing: string;
-  /** The number of items that the operator requested. */
-  readonly limit: number | undefined;
-  /** Returns the command that continues at a cursor. */
-  readonly wordsFrom: (start: string) => readonly string[];
 }
 
 // Only the chosen format's code is loaded.

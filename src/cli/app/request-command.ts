@@ -9,7 +9,7 @@ export function defineRequestCommand<const P extends Parameters, T>(
   spec: CommandFacts & {
     readonly parameters: P;
     readonly request: (context: Context, input: Input<P>) => Promise<ApiRequest<T>>;
-    /** The argument that may be a short id: the first eight digits, as tables of log entries show ids. */
+    /** The argument that may be the first eight digits of an id, as tables of log entries show ids. */
     readonly loggedId?: (keyof P & string) | undefined;
     /** Checks the output options before anything is sent. @returns the function that shows the response */
     readonly printer: (context: Context, input: Input<P>) => Promise<(response: T) => Promise<void>>;

@@ -37,7 +37,7 @@ export interface Page {
   readonly sections: readonly Section[];
 }
 
-/** A part of a page under a heading. Renderers leave out an empty one. */
+/** A part of a page under a heading. */
 export interface Section {
   readonly title: string;
   /** A few words on the line of the title. */
@@ -45,6 +45,11 @@ export interface Section {
   readonly text?: string | undefined;
   readonly examples?: readonly Example[] | undefined;
   readonly rows?: readonly Row[] | undefined;
+}
+
+/** Whether a section has content. Renderers leave out a section without content. */
+export function isFilled({ line, text, examples = [], rows = [] }: Section): boolean {
+  return line !== undefined || text !== undefined || examples.length + rows.length > 0;
 }
 
 export type Row = readonly [term: string, meaning: string];

@@ -30,7 +30,7 @@ export async function wholeId(
   return id;
 }
 
-/** Returns the ids that begin with the typed text. Returns none if the ids cannot be read or the typed text is a whole id. */
+/** Returns the ids that begin with the typed text; none if the ids cannot be read, or if the typed text is an id itself. */
 async function idsBeginning(
   typed: string,
   ids: () => Promise<readonly (string | null | undefined)[]>,

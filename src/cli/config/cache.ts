@@ -14,7 +14,7 @@ export const ENTITY_TYPES = ['application', 'bank', 'card', 'proxy', 'tenant', '
 
 export const ENTITY_TYPES_FILE_NAME = 'entity-types.json';
 
-/** Returns the entity types that a service last listed, or the documented ones. */
+/** Returns the entity types that a service last listed; without a list, the documented types. */
 export function entityTypesOf(system: PathsHost, service: string): string[] {
   const listed = listedTypes(system)[service]?.map(([type]) => type) ?? [];
   return listed.length > 0 ? listed : [...ENTITY_TYPES];
@@ -90,18 +90,18 @@ export function knownApplications(system: PathsHost, owner: Owner, now: number):
 
 /**
  * Returns the whole names of the applications of all tenants, at one service or at all services. Leaves out tenants whose
- * names are incomplete or more than a day old, unless `isOld`.
+ * names are incomplete or more than a day old, unless `allowOld` is set.
  */
 export function knownApplicationsOf(
   system: PathsHost,
   service: string | undefined,
   now: number,
-  { isOld = false } = {},
+  { allowOld = false } = {},
 ): { readonly names: ApplicationNames; readonly hasMore: boolean } {
   const tenants = Object.entries(tenantsOf(system))
     .filter(([key]) => service === undefined || key.startsWith(`${service} `))
     .map(([, known]) => known)
-    .filter((known) => isOld || (isFresh(known, now) && !known.more));
+    .filter((known) => allowOld || (isFresh(known, now) && !known.more));
   return { names: wholeNames(tenants), hasMore: tenants.some(({ more }) => more) };
 }
 

@@ -25,7 +25,7 @@ export function certificateFiles({ clientCert, clientKey }: CertificateSettings)
   });
 }
 
-/** Whether the profile's certificate is for another service than this base URL, which must not receive it. */
+/** Whether the profile stores its certificate for another service, so that the service at this base URL must not get it. */
 export function isForOther({ clientCert, clientKey, stored, profile }: CertificateSettings, baseUrl: URL): boolean {
   const isStored = [clientCert, clientKey].some(({ origin }) => origin.kind === 'profile');
   if (!isStored || stored?.base_url === undefined) return false;

@@ -13,7 +13,7 @@ import { type Config, configText, damagedConfig, parseConfig } from './config-fo
 import { JsonFault } from './json-text.ts';
 import { CONFIG_FILE_NAME, directoryOf, type PathsHost, requireDirectory } from './paths.ts';
 
-/** A config, and the file that contains it. */
+/** The content of the config file, and where the file is. */
 export interface ConfigFile {
   /** The path; undefined without a home directory. */
   readonly file: string | undefined;

@@ -6,8 +6,8 @@ import { readCache, writeCache } from './cache.ts';
 import type { Profile } from './config-format.ts';
 import type { PathsHost } from './paths.ts';
 
-// Remembers the tenant and the application of keys, in one file of the cache. The file contains hashes of the keys under a
-// random secret, so that nobody can read a key from it. A failure to write is ignored.
+// Remembers the tenant and the application of keys, in one file of the cache. The file contains no keys, only their hashes
+// under a random secret. A failure to write is ignored.
 
 const FILE = 'known-keys.json';
 

@@ -17,7 +17,7 @@ const SPINNER_COLUMNS = 3;
 interface Screen {
   readonly stream: WriteStream;
   readonly redact: (text: string) => string;
-  /** Whether it shows braille and block characters. */
+  /** Whether the terminal shows braille and block characters. */
   readonly unicode: boolean;
 }
 

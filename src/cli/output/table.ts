@@ -64,12 +64,12 @@ export function tableRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   };
 }
 
-/** Returns the columns that only repeat others on this page. */
+/** Returns the positions of columns that only repeat other columns on this page. */
 function repeating<T>(columns: readonly Column<T>[], batch: readonly T[]): number[] {
   return columns.flatMap(({ repeats }, at) => (repeats !== undefined && batch.every(repeats) ? [at] : []));
 }
 
-// A heading over identifiers or times keeps its width; over text it may shrink, over numbers it is aligned to the right.
+/** Returns the headings as cells of their columns' kinds, so that they shrink and are aligned like the values below. */
 function headerOf<T>(columns: readonly Column<T>[], labels: readonly string[]): Cell[] {
   return columns.map(({ kind }, at) => {
     const text = (labels[at] ?? '').toUpperCase();

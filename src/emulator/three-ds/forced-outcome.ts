@@ -25,7 +25,7 @@ export function forcedOutcome(world: World, outcomes: readonly SetOutcome[], ses
   return undefined;
 }
 
-/** Counts the authentications that an outcome matches, since the outcome was set, even if it did not apply to them. */
+/** Counts the matching authentications since an outcome was set, including those to which the outcome did not apply. */
 export function authenticationsOf({ authenticated }: World, { text, since }: SetOutcome): number {
   // A reset deleted the authentications that came before the outcome.
   const later = authenticated.slice(since > authenticated.length ? 0 : since);
@@ -33,8 +33,8 @@ export function authenticationsOf({ authenticated }: World, { text, since }: Set
 }
 
 /**
- * Parses an outcome in the syntax of faults, such as `status=failed,reason=card-expired@card 1471:#1`. The words
- * `authenticate:` may stand before it. Throws a `FaultSyntaxError`, which never repeats the input.
+ * Parses an outcome in the syntax of faults, such as `status=failed,reason=card-expired@card 1471:#1`. The prefix
+ * `authenticate:` is optional. Throws a `FaultSyntaxError`, which never repeats the input.
  */
 export const readOutcome = memoized((text: string): OutcomeRule => {
   const [, effects, which, when] = /^(?:authenticate:\s*)?([^@:]+)(?:@([^@:]*))?(?::(\S+))?$/.exec(text.trim()) ?? [];

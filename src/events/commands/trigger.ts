@@ -163,7 +163,7 @@ async function send(context: Context, { url, headers, body }: Delivery): Promise
   }
 }
 
-// A path is relative to the event; with the prefix `event.` it is relative to the whole body.
+/** Returns an assignment for the whole body. A typed path without the prefix `event.` is relative to the event. */
 function inDelivery({ path, value: to }: Assignment): Assignment {
   const [first = ''] = path;
   return { path: first === 'event' || first === 'delivered_at' ? path : ['event', ...path], value: to };

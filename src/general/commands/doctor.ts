@@ -102,13 +102,13 @@ async function runChecks(context: Context, ageInput: KeyAgeInput): Promise<Findi
   return [...machine, ...network, ...ledger, ...keyFindings, ...(await findingsOfAll(ageChecks(context, ageInput)))];
 }
 
-/** Returns why the content of the profile is unknown; undefined if the profile could be read. */
+/** Returns why the profile could not be read; undefined if it was read. */
 function unreadProfile(findings: readonly Finding[]): string | undefined {
   const wrong = findings.find(({ check, result }) => result === 'failed' && ['config', 'settings'].includes(check));
   return wrong && `not known until the ${wrong.check} ${wrong.check === 'config' ? 'is' : 'are'} fixed`;
 }
 
-/** Skips a network failure of a key check if a network check has already failed. */
+/** Replaces the network failure of a key check by `skipped` if a check of the network has failed too. */
 function unlessImplied(finding: Finding, network: readonly Finding[]): Finding {
   const { check, code } = finding;
   if ((code === 'network' || code === 'timeout') && network.some(({ result }) => result === 'failed'))

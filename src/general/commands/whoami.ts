@@ -144,7 +144,7 @@ function failureOf(context: Context, keys: readonly KeyReport[]): SvcError | und
   return worst(isKnown ? keys.filter((key) => !isAbsent(context, key)) : keys);
 }
 
-/** Tells whether no key of this type is set. A variable for both types, with a key of the other type, counts as not set. */
+/** Whether no key of this type is set. SVC_API_KEY counts as not set for the type that its key does not have. */
 function isAbsent({ system, settings }: Context, { check, failure }: KeyReport): boolean {
   if (failure?.code === 'key_missing') return true;
   const [management, own] = KEY_TYPES.map((type) => keyOrigin(system, settings, type));
@@ -152,7 +152,7 @@ function isAbsent({ system, settings }: Context, { check, failure }: KeyReport):
   return check?.verdict === 'other kind' && isShared;
 }
 
-// A refusal by the service outweighs a key that could not be checked, which outweighs a missing key.
+/** Returns the failure that counts most: a refusal by the service, then a key that could not be checked, then a missing key. */
 function worst(keys: readonly KeyReport[]): SvcError | undefined {
   const failures = keys.flatMap(({ failure }) => failure ?? []);
   return (
@@ -233,7 +233,7 @@ function keyTone(state: unknown): 'good' | 'warn' | 'bad' {
   return state === 'missing' || state === 'powerless' || state === 'unclear' ? 'warn' : 'bad';
 }
 
-/** The status of a write permission, as the sandbox reports it; null at other services, where only a change would show it. */
+/** The status of a write permission. Only the sandbox reports it; at other services it is null. */
 type WriteStatus = 'allowed' | 'forbidden' | null;
 
 /** Reads the write permissions of the keys from the sandbox. */

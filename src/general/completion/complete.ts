@@ -192,7 +192,7 @@ async function suggestionsOf(suggest: WholeValues, sources: Sources): Promise<re
     case 'profile':
       return [...storedProfiles(sources.system), [SANDBOX_PROFILE, 'the embedded sandbox']];
     case 'entity type':
-      return entityTypes(sources);
+      return [...(await import('../../cli/config/cache.ts')).knownEntityTypes(sources.system)];
     case 'actor':
       return (await import('../../cli/config/cache.ts')).knownActors(sources.system);
     case 'field':
@@ -231,11 +231,6 @@ function readLedgers<T>(system: PathsHost, read: (directory: string) => readonly
   }
 }
 
-async function entityTypes({ system }: Sources): Promise<Suggestion[]> {
-  const { knownEntityTypes } = await import('../../cli/config/cache.ts');
-  return [...knownEntityTypes(system)];
-}
-
 // `settings.*` covers every key of `settings`, which is also a field. `*` covers every field.
 function fieldNames(fields: readonly string[]): string[] {
   const names = fields.map((field) => field.replace(/\.\*$/, '')).filter((field) => field !== '*');
@@ -267,7 +262,7 @@ export interface Completable {
   readonly topics: readonly Suggestion[];
 }
 
-/** The position after the typed words, which decides what can follow. */
+/** What the typed words mean: the state from which the next word is completed. */
 interface ParseState {
   readonly next: readonly Entry[];
   /** The command being typed; undefined before its name is complete. */
@@ -287,7 +282,7 @@ interface ParseState {
 const HELP: Parameter<unknown> = option('-h, --help', 'show help');
 const VERSION: Parameter<unknown> = option('-V, --version', 'show the version');
 
-/** Follows words into the command tree. Loads only the commands and groups that the words name. */
+/** Parses typed words along the command tree. Loads only the commands and groups that the words name. */
 export async function walk(
   { tree, globals }: Omit<Completable, 'topics'>,
   words: readonly string[],

@@ -3,14 +3,14 @@ import { type ErrorCode, EXIT_CODES, isSvcError } from '../../base/errors.ts';
 /** The time limit for a check that needs the service or a store, in milliseconds. */
 export const LIMIT_MS = 8_000;
 
-/** The result of a check. `skipped` means that it was impossible or unnecessary. */
+/** The result of a check. `skipped` stands for a check that was impossible or unnecessary. */
 export type Result = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** The outcome of trying a check. */
+/** What a check found. */
 export interface CheckOutcome {
   readonly result: Result;
   readonly found: string;
-  /** The fix, if it is not the check's own `cure`. */
+  /** The fix, where the check's own `cure` does not fit. */
   readonly fix?: string | undefined;
   readonly next?: readonly string[] | undefined;
   /** The error code of a `failed` check. */
@@ -19,7 +19,7 @@ export interface CheckOutcome {
 
 export interface Check {
   readonly name: string;
-  /** Returns the outcome, a text if all is well, or undefined if there is nothing to check. @throws SvcError for a failure */
+  /** Returns what was found, as a text if all is well; undefined if there is nothing to check. @throws SvcError for a failure */
   readonly try: () => CheckOutcome | string | undefined | Promise<CheckOutcome | string | undefined>;
   /** The usual fix of a warning or failure. */
   readonly cure?: string;

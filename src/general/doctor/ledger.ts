@@ -33,7 +33,7 @@ export function ledgerCheck(context: Context): Check {
         const tenant = used.size > 0 ? await readTenant(context) : null;
         return await inTime(context, (limited) => tryLedger(limited, used, tenant));
       } catch (error) {
-        // Drops `svc doctor` as the suggested command, since it is already running.
+        // The error may suggest svc doctor, which is running already.
         throw isSvcError(error) && error.next?.[0] === 'doctor' ? error.with({ next: undefined }) : error;
       }
     },

@@ -156,7 +156,7 @@ function nearestExisting(directory: string): string {
   return nearestExisting(parent);
 }
 
-/** Checks the file of extra certificate authorities, which Node silently ignores if it is unreadable. */
+/** Checks the file of extra certificate authorities, which Node ignores without a warning if the file is unreadable. */
 function tryAuthorities({ env, cwd }: Pick<System, 'env' | 'cwd'>): CheckOutcome | string {
   const file = env['NODE_EXTRA_CA_CERTS'];
   if (!file) return skip("Node's own; NODE_EXTRA_CA_CERTS is not set");

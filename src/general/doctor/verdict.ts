@@ -1,4 +1,4 @@
-// Sums up the findings of svc doctor: whose move it is.
+// Sums up the findings of svc doctor: the decisive finding, and who has to act.
 
 import type { ErrorCode } from '../../base/errors.ts';
 import type { Finding } from './check.ts';
@@ -16,7 +16,7 @@ const YOURS: Ending = ['it is your move', 'you'];
 const STORE: Ending = ['the store of the ledger has to be fixed, or the network', 'other'];
 const ADDRESS: Ending = ['check the base URL', 'you'];
 
-/** Whose move a failure is, by its code. Any other failure is the operator's move. */
+/** Who has to act after a failure, by its code. After any other failure, the operator has to act. */
 const ENDINGS: Partial<Readonly<Record<ErrorCode, Ending>>> = {
   network: ['whether service or network cannot be told from here', 'unknown'],
   timeout: ['the service is slow, or something else uses up the rate limit', 'unknown'],
@@ -44,6 +44,6 @@ export function verdictOf(findings: readonly Finding[]): Verdict {
 }
 
 function endingOf({ check, code }: Finding): Ending {
-  const isOfStore = check === 'ledger' && (code === 'server' || code === 'network' || code === 'timeout');
-  return isOfStore ? STORE : ((code && ENDINGS[code]) ?? YOURS);
+  const isStoreFailure = check === 'ledger' && (code === 'server' || code === 'network' || code === 'timeout');
+  return isStoreFailure ? STORE : ((code && ENDINGS[code]) ?? YOURS);
 }

@@ -1,8 +1,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
-import { PAGING_PARAMETERS } from '../../cli/app/paging.ts';
+import { pageSizeFor, PAGING_PARAMETERS } from '../../cli/app/paging.ts';
 import { conflicting, flag, hidden, type Input } from '../../cli/app/parameter.ts';
-import { listPrinter, pageSizeFor } from '../../cli/app/print.ts';
+import { listPrinter } from '../../cli/app/print.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { LogFilter } from '../../client/api/logs.ts';

@@ -60,9 +60,11 @@ const COUNTRIES = new Map(
   linesOfTable(countries).map(([code = '', number = '', within]) => [number, { code, within: within || undefined }]),
 );
 
-/** A country of ISO 3166-1: its code of two letters, and the code of the country of which it is also a subdivision. */
+/** A country of ISO 3166-1. */
 export interface Country {
+  /** The code of two letters. */
   readonly code: string;
+  /** The code of the country that contains this country as a subdivision, such as `US` for Puerto Rico. */
   readonly within: string | undefined;
 }
 

@@ -52,7 +52,7 @@ export { deleteTenant as delete };
 
 function checkIntent(tenant: Tenant, { confirm, production }: Input<typeof parameters>): void {
   if (confirm !== undefined && confirm !== tenant.id)
-    throw new SvcError('usage', 'the id given with --confirm is not that of this tenant; nothing was deleted', {
+    throw new SvcError('usage', '--confirm names another tenant than the key belongs to; nothing was deleted', {
       hint: 'Check the profile: the key decides which tenant it is.',
     });
   // A tenant of unknown type may be a production tenant.

@@ -157,7 +157,7 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   };
 }
 
-/** Stops an update before it is sent if the operator must confirm it but cannot be asked. @throws SvcError `input_needed` */
+/** Stops an update that the operator must confirm where no prompt is possible. @throws SvcError `input_needed` */
 function checkCanConfirm({ globals, prompts }: Context, input: ChangeInput): void {
   const { file, dryRun } = input;
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { createRenderer, newListProgress, takePage } from '../../../src/cli/app/print.ts';
+import { newListProgress, takePage } from '../../../src/cli/app/paging.ts';
+import { createRenderer } from '../../../src/cli/app/print.ts';
 import type { OutputFormat } from '../../../src/cli/config/values.ts';
 import { printList, printRecord } from '../../../src/cli/output/output.ts';
 import type { View } from '../../../src/cli/output/view.ts';
