@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -85,6 +86,7 @@ const FILES: readonly Tamper[] = [
   ['the index is gone', 'harmless', (it) => it.remove('_index')],
   ['a foreign file', 'found', (it) => it.write('notes.txt', 'x')],
   ['a foreign folder', 'found', (it) => it.write('copies/deep/x', 'x')],
+  ['a pipe', 'found', (it) => void execFileSync('mkfifo', [it.at('pipe')])],
   ['a foreign file among the records', 'found', (it) => it.write('_manifest/notes.json', '{}')],
   ['a foreign file among the segments', 'found', (it) => it.write(`${path.dirname(it.file(SEGMENT))}/x.jsonl.gz`, 'x')],
   ['a hidden file', 'harmless', (it) => it.write('.notes', 'x')],
@@ -260,7 +262,7 @@ describe('svc logs verify', () => {
     ['changed file', FILES],
     ['forged record', FORGERIES],
     ['record added to the chain', ADDITIONS],
-  ] as const)('R77 finds each %s, or it is harmless', async (_, tampers) => {
+  ] as const)('R66 and R77: svc logs verify finds each %s, or it is harmless', async (_, tampers) => {
     expect(await outcomes(await archiveToTamper(), tampers)).toEqual(expected(tampers));
   });
 

@@ -1,5 +1,4 @@
 import { beforeEach, expect, it } from 'vitest';
-import { SvcError } from '../../../src/base/errors.ts';
 import { beginArchive, entriesOf, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
 import { HEAD, recordPath } from '../../../src/logs/archive/records/record.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
@@ -130,13 +129,6 @@ it('R33: what several killed runs left is archived as often as the run that has 
   await open();
   expect(await archived()).toEqual(['more', 'one', 'twice', 'twice']);
   expect(await problems()).toEqual([]);
-});
-
-it('R33: equal entries in the usual and in the late segment of one killed run are both archived', async () => {
-  const equal = log(1, 'equal');
-  await killed(await open(), equal, log(2, 'between'), equal);
-  await open();
-  expect(await archived()).toEqual(['between', 'equal', 'equal']);
 });
 
 it('R33: an entry that two runs left is archived once where it is late in the later run', async () => {
@@ -270,19 +262,6 @@ it('what a killed run left stays when another machine commits the next record fi
   await open();
   expect(await archived()).toEqual(['one']);
   expect(await problems()).toEqual([]);
-});
-
-it('a commit fails instead of removing what a killed run left when it cannot be written', async () => {
-  await killed(await open(), log(1, 'one'));
-  const before = new Map(store.files);
-  store.onCreate = (file) => {
-    if (file === recordPath(1)) throw new SvcError('local', 'the disk is full');
-  };
-  await expect(open()).rejects.toThrow('the disk is full');
-  store.onCreate = () => undefined;
-  for (const file of segmentsIn(before)) expect(store.files.get(file)).toEqual(before.get(file));
-  await open();
-  expect(await archived()).toEqual(['one']);
 });
 
 it('R33: every entry is archived once whenever the run that adds what was left is killed, too', async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Finished, finished, Home, LAUNCHER } from '../../support/svc.ts';
+import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { logAgo, type LogServer, messagesIn, startLogServer } from './log-server.ts';
 
@@ -20,10 +20,6 @@ function env(): Record<string, string> {
   return { SVC_MANAGEMENT_API_KEY: 'a-management-key', SVC_BASE_URL: server.url, SVC_PACING: 'off' };
 }
 
-function tail(...argv: string[]): Promise<Finished> {
-  return home.svc(['logs', 'tail', ...argv], { env: env() });
-}
-
 /** Returns the number of entries passed on by a checkpoint: all before a time, and the listed ones after it. */
 function covered(name: string): number {
   if (!existsSync(home.file(name))) return 0;
@@ -35,26 +31,7 @@ function covered(name: string): number {
   return passed.reduce((sum, [, , count]) => sum + count, before.length);
 }
 
-function burst(ageMs: number): void {
-  for (let index = 0; index < 1000; index += 1) server.logs.push(logAgo(ageMs, `burst ${index}`));
-  const twin = logAgo(ageMs + 5_000, 'twin');
-  for (let index = 0; index < 300; index += 1) server.logs.push({ ...twin });
-}
-
 describe('svc logs tail', () => {
-  it.each([
-    ['that is past', 600_000],
-    ['just now', 8_000],
-  ])('R28: svc logs tail writes a burst of 1,000 and 300 equal entries %s, each once', async (_, ageMs) => {
-    burst(ageMs);
-    const { code, stdout, stderr } = await tail('--since', '1h', '--max', '1300');
-    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('1,300 entries') });
-    const found = messagesIn(stdout);
-    expect(found.filter((message) => message === 'twin')).toHaveLength(300);
-    expect(new Set(found).size).toBe(1001);
-    expect(found.slice(0, 300)).toEqual(Array<string>(300).fill('twin'));
-  });
-
   it(`R29: svc logs tail killed ${KILLS} times loses nothing and repeats at most one poll each time`, async () => {
     const output = home.file('killed.jsonl');
     writeFileSync(output, '');
@@ -101,28 +78,6 @@ describe('svc logs tail', () => {
     expect(found.length - last.stdout.split('\n').length).toBeGreaterThan(KILLS * 20);
   });
 
-  it('R30: svc logs tail exits when the key is refused, with the exit code for it', async () => {
-    server.refusal = 401;
-    expect((await tail()).code).toBe(4);
-    server.refusal = 403;
-    expect((await tail('--since', '1h')).code).toBe(4);
-  });
-
-  it('R31: svc logs tail names the interval that may be missing, and exits with 14 with --strict', async () => {
-    server.logs.push(logAgo(3_600_000, 'kept'));
-    const argv = ['--since', '30h', '--idle-exit', '2s'];
-    const loose = await tail(...argv);
-    expect(loose).toMatchObject({ code: 0, stderr: expect.stringMatching(/may be missing from \d.*Z to \d.*Z/) });
-    expect(messagesIn(loose.stdout)).toEqual(['kept']);
-    expect((await tail(...argv, '--strict')).code).toBe(14);
-    for (const since of ['23h', '24h'])
-      expect(await tail('--since', since, '--idle-exit', '2s', '--strict')).toMatchObject({
-        code: 0,
-        stderr: expect.not.stringContaining('missing'),
-      });
-    expect((await tail('--since', '1442m', '--idle-exit', '2s', '--strict')).code).toBe(14);
-  });
-
   it('R53: svc logs tail exits with 130 on Ctrl-C and prints the command that resumes exactly there', async () => {
     for (let index = 0; index < 3; index += 1) server.logs.push(logAgo(10_000, 'twin'));
     const argv = ['logs', 'tail', '--checkpoint', 'stopped.json', '--entity-type', 'token'];
@@ -138,49 +93,6 @@ describe('svc logs tail', () => {
     expect([second.code, messagesIn(second.stdout).length]).toEqual([0, 1]);
     const other = await home.svc(['logs', 'tail', '--checkpoint', 'stopped.json'], { env: env() });
     expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining('another log') });
-  });
-
-  it('R65: svc logs tail prints a command that resumes from --since when it ends before its first page', async () => {
-    server.logs.push(logAgo(600_000, 'early'));
-    Object.assign(server, { refusal: 400, refuseAfter: 2 });
-    const failed = await tail('--checkpoint', 'early.json', '--since', '1h');
-    expect(failed).toMatchObject({ code: 6, stdout: '' });
-    const [, line = ''] = /^ {2}svc (logs tail .*)$/m.exec(failed.stderr) ?? [];
-    server.refusal = undefined;
-    const { stdout } = await home.svc([...line.split(' '), '--idle-exit', '1s'], { env: env() });
-    expect(messagesIn(stdout)).toEqual(['early']);
-  });
-
-  it('svc logs tail prints only entries that match its filters', async () => {
-    server.logs.push(
-      logAgo(9_000, 'a'),
-      logAgo(9_000, 'b', { operation: 'delete' }),
-      logAgo(8_000, 'c', { operation: 'delete' }),
-    );
-    const { stdout } = await tail('--since', '1h', '--operation', 'delete', '--idle-exit', '2s');
-    expect(messagesIn(stdout)).toEqual(['b', 'c']);
-  });
-
-  it('svc logs tail reports that a checkpoint takes precedence over --since', async () => {
-    server.logs.push(logAgo(9_000, 'first'));
-    const argv = ['--checkpoint', 'both.json', '--since', '1h', '--idle-exit', '1s'];
-    expect((await tail(...argv)).stderr).not.toContain('--since ignored');
-    const again = await tail(...argv);
-    expect(again).toMatchObject({ code: 0, stdout: '' });
-    expect(again.stderr).toMatch(/resuming from the checkpoint: read up to 2.*Z \(--since ignored\)/);
-  });
-
-  it('svc logs tail refuses an interval that would use up the rate limit of the key, except for a service on this machine', async () => {
-    const far = { ...env(), SVC_BASE_URL: 'https://service.invalid' };
-    const refused = await home.svc(['logs', 'tail', '--interval', '999ms'], { env: far });
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--interval must be 1s or longer') });
-    expect((await tail('--interval', '100ms', '--idle-exit', '1s')).code).toBe(0);
-  });
-
-  it('svc logs tail refuses a file that is not a checkpoint, before any request', async () => {
-    writeFileSync(home.file('odd.json'), '{"version":1}');
-    expect((await tail('--checkpoint', 'odd.json')).code).toBe(3);
-    expect(server.requests).toBe(0);
   });
 });
 

@@ -42,11 +42,6 @@ const COMMITS: readonly Commit[] = [
 ];
 
 describe('a search of an archive', () => {
-  it('a search returns entries in order of time, including late ones, and those without a time last', async () => {
-    const { top } = await buildArchive(START, COMMITS);
-    expect((await searched(top)).found.join('')).toBe('abcdefghijkz');
-  });
-
   it('a search returns the entries of its interval, and reads no file without any', async () => {
     const { top } = await buildArchive(START, COMMITS);
     const { found, read } = await searched(top, { since: START + 1000, until: START + HOUR });

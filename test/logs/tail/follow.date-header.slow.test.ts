@@ -237,7 +237,7 @@ describe('a tail of a service whose Date header is wrong', () => {
   });
 
   it.each([0, WRONG[0][1]])(
-    'R31: a first header that is %i ms wrong leaves the detection of gaps on',
+    'R31: a tail on a machine that slept for 30 hours reports what retention has removed, also if its first header was %i ms wrong',
     async (errorMs) => {
       const early = regular(100, 5 * SECOND);
       const late = early.map(({ at, words }) => ({
@@ -248,22 +248,13 @@ describe('a tail of a service whose Date header is wrong', () => {
       let responses = 0;
       const source = new FalseDates([...early, ...late], () => ((responses += 1) === 1 ? errorMs : 0));
       source.clock.standStill(START + 10 * MINUTE, 29.9 * HOUR);
-      const { events } = await follow(source, { begin: beginAt(START - 5 * MINUTE) }, 30.3 * HOUR);
+      const { events, names } = await follow(source, { begin: beginAt(START - 5 * MINUTE) }, 30.3 * HOUR);
+      expect(names.toSorted()).toEqual(namesOf([...early, ...late]));
       const gaps = events.flatMap((event) => (event.kind === 'gap' ? [event] : []));
       expect(gaps).toHaveLength(1);
       expect(gaps[0]?.from).toBeGreaterThan(START);
     },
   );
-
-  it('R31: a tail on a machine whose clock stood still for 30 hours reports what retention has removed', async () => {
-    const early = regular(100, 5 * SECOND);
-    const late = early.map(({ at, words }) => ({ at: at + 30 * HOUR, seenAt: at + 30 * HOUR, words: `late ${words}` }));
-    const source = new FalseDates([...early, ...late], rightAlways);
-    source.clock.standStill(START + 10 * MINUTE, 29.9 * HOUR);
-    const { events, names } = await follow(source, {}, 30.3 * HOUR);
-    expect(names.toSorted()).toEqual(namesOf([...early, ...late]));
-    expect(events.filter(({ kind }) => kind === 'gap')).toHaveLength(1);
-  });
 
   it('R31: a tail of a quiet log reports no gap when the header goes back by an hour', async () => {
     const old = START - 30 * HOUR;

@@ -128,14 +128,3 @@ describe('svc logs -f on a terminal', () => {
     }
   });
 });
-
-describe('svc logs tail --hide-own-reads', () => {
-  it('svc logs tail --hide-own-reads reports at the end how many reads it hid', async () => {
-    const argv = ['--sandbox', 'logs', 'tail', '--interval', '200ms', '--for', '6s', '--hide-own-reads'];
-    const { code, stdout, stderr } = await home.svc(argv);
-    expect(code).toBe(0);
-    const hidden = Number(/^hidden: (\d+) reads? of the logs by this key \(.*\)$/m.exec(stderr)?.[1]);
-    expect(hidden).toBeGreaterThan(2);
-    expect(stdout.match(/"entity_type":"log"/g)?.length ?? 0).toBeLessThan(hidden);
-  });
-});
