@@ -9,11 +9,13 @@ import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { ACCEPT_SECOND_PUT } from '../../src/emulator/faults/fault.ts';
 import { uploadsTaken } from '../au/support.ts';
 import { BUCKET } from '../support/bucket-signature.ts';
+import { Chance } from '../support/chance.ts';
 import { BucketServer } from '../support/bucket-server.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
 import { type HereResult, succeeded, svcIn } from '../support/run-here.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { dying, type NameDeath } from '../support/killer.ts';
+import { sideBySide } from '../support/side-by-side.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
 import { sharedLedger } from '../au/ledger/shared-ledger.ts';
 
@@ -43,24 +45,9 @@ function numberOr(name: string, usual: number): number {
 
 const letPass: Interceptor = (_incoming, _outgoing, proceed) => proceed();
 
-/** A random number generator whose numbers depend on the seed alone. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed * 2_654_435_761 + 1;
-  return (below) => {
-    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 374_761_393) >>> 0;
-    return ((state ^ (state >>> 13)) >>> 0) % below;
-  };
-}
-
-function pick<T>(from: readonly T[], random: (below: number) => number): T {
-  const [picked] = from.slice(random(from.length));
-  if (picked === undefined) throw new Error('nothing to pick from');
-  return picked;
-}
-
-function shuffled<T>(values: readonly T[], random: (below: number) => number): T[] {
+function shuffled<T>(values: readonly T[], chance: Chance): T[] {
   const left = [...values];
-  return values.flatMap(() => left.splice(random(left.length), 1));
+  return values.flatMap(() => left.splice(chance.between(0, left.length - 1), 1));
 }
 
 /** A tenant with a sandbox as its service, and a place for the ledger that its machines share. */
@@ -234,8 +221,9 @@ function fileOf(lines: readonly string[]): string {
 const LINES = exampleRequestFile().trimEnd().split('\n').slice(1);
 
 /** Returns the lines of rows whose tokens are UUIDs that the seed makes. */
-function linesOf(random: (below: number) => number, count: number): string[] {
-  const hex = (digits: number): string => Array.from({ length: digits }, () => random(16).toString(16)).join('');
+function linesOf(chance: Chance, count: number): string[] {
+  const hex = (digits: number): string =>
+    Array.from({ length: digits }, () => chance.between(0, 15).toString(16)).join('');
   return Array.from({ length: count }, () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)},,,`);
 }
 
@@ -246,7 +234,7 @@ const RACES: readonly {
   readonly codes: readonly number[];
   /** Whether every row is in each file. */
   readonly isWhole: boolean;
-  readonly requests: (lines: readonly string[], random: (below: number) => number) => string[];
+  readonly requests: (lines: readonly string[], chance: Chance) => string[];
 }[] = [
   {
     name: 'the same file',
@@ -258,20 +246,20 @@ const RACES: readonly {
     name: 'files that share rows',
     codes: [0],
     isWhole: false,
-    requests: (lines, random) =>
+    requests: (lines, chance) =>
       Array.from({ length: MACHINES }, () => {
-        const begin = random(lines.length - 10);
-        return fileOf(lines.slice(begin, begin + 10 + random(20)));
+        const begin = chance.between(0, lines.length - 11);
+        return fileOf(lines.slice(begin, begin + chance.between(10, 29)));
       }),
   },
   {
     name: 'the same rows in another order, with repeats and in capitals',
     codes: [0],
     isWhole: true,
-    requests: (lines, random) =>
+    requests: (lines, chance) =>
       Array.from({ length: MACHINES }, () => {
-        const repeated = [...lines, pick(lines, random), pick(lines, random)];
-        return fileOf(shuffled(repeated, random).map((line) => (random(2) === 0 ? line.toUpperCase() : line)));
+        const repeated = [...lines, chance.oneOf(lines), chance.oneOf(lines)];
+        return fileOf(shuffled(repeated, chance).map((line) => (chance.happens(0.5) ? line.toUpperCase() : line)));
       }),
   },
 ];
@@ -309,10 +297,10 @@ describe('machines that share a ledger', () => {
     ),
   );
   it.each(races)('R58: machines at once send no row twice: $name, shared in a $kind, seed $seed', async (one) => {
-    const random = randomOf(one.seed);
+    const chance = new Chance(one.seed);
     const tenant = await Tenant.open(one.kind);
-    const lines = linesOf(random, 40);
-    const machines = one.requests(lines, random).map((request) => tenant.machine(request));
+    const lines = linesOf(chance, 40);
+    const machines = one.requests(lines, chance).map((request) => tenant.machine(request));
     const { first, last } = await race(machines);
     const shown = last.map(({ code, stderr }) => `${code}: ${stderr}`).join('\n');
     expect(
@@ -336,7 +324,7 @@ describe('machines that share a ledger', () => {
     async (seed) => {
       const tenant = await Tenant.open('bucket');
       if (tenant.bucket) tenant.bucket.isVersioned = true;
-      const request = fileOf(linesOf(randomOf(seed), 40));
+      const request = fileOf(linesOf(new Chance(seed), 40));
       const machines = Array.from({ length: MACHINES }, () => tenant.machine(request));
       for (const round of [1, 2])
         for (const { code, stderr } of await Promise.all(machines.map((machine) => machine.run(SUBMIT))))
@@ -363,8 +351,7 @@ describe('machines that share a ledger', () => {
     const tenant = await Tenant.open();
     const machine = tenant.machine();
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
-    const random = randomOf(1);
-    writeFileSync(machine.home.file('tokens.csv'), fileOf(linesOf(random, 3)));
+    writeFileSync(machine.home.file('tokens.csv'), fileOf(linesOf(new Chance(1), 3)));
     for (const ledger of ['', machine.home.file('other'), 's3://logs/other']) {
       const { code, stderr } = await machine.svc('au submit tokens.csv --cycle c', {
         SVC_LEDGER: ledger,
@@ -452,7 +439,7 @@ describe('a machine that dies', () => {
   it(`R84: a machine without a state directory finishes what another one began that was killed, at ${KILLS} requests`, async () => {
     const outcomes: string[] = [];
     const works = Array.from({ length: KILLS }, (_, seed) => async () => {
-      const death = pick(DEATHS, randomOf(seed + 1));
+      const death = new Chance(seed + 1).oneOf(DEATHS);
       // One of them is between the claim and the end of the upload, however many requests come before.
       const at: RequestDeath =
         seed === 0 ? { request: 'upload', death: 'lost' } : { request: 1 + ((seed * 7) % REQUESTS), death };
@@ -528,15 +515,6 @@ async function repeatUntilSent(
   return { steps, stderr };
 }
 
-/** Runs the works, three at a time. */
-async function sideBySide(works: readonly (() => Promise<void>)[]): Promise<void> {
-  const left = [...works];
-  const worker = async (): Promise<void> => {
-    for (let work = left.shift(); work; work = left.shift()) await work();
-  };
-  await Promise.all(Array.from({ length: 3 }, worker));
-}
-
 /** What can happen to the entries of a cycle, of which there are six. */
 const DAMAGE: readonly { readonly name: string; readonly damage: (cycle: string) => void }[] = [
   { name: 'an entry is removed', damage: (cycle) => rmSync(entryOf(cycle, 2)) },
@@ -567,7 +545,7 @@ function entryOf(cycle: string, number: number): string {
 describe('a damaged ledger', () => {
   it('R83: each damage to a ledger ends the command of an empty machine with 3, and nothing is sent', async () => {
     const tenant = await Tenant.open();
-    for (const lines of [LINES, linesOf(randomOf(3), 3)]) {
+    for (const lines of [LINES, linesOf(new Chance(3), 3)]) {
       succeeded(await tenant.machine(fileOf(lines)).svc(SUBMIT));
     }
     const [name = ''] = readdirSync(tenant.ledger);
@@ -577,7 +555,7 @@ describe('a damaged ledger', () => {
       'rows',
     ]);
     cpSync(cycle, `${cycle}.whole`, { recursive: true });
-    const request = fileOf(linesOf(randomOf(5), 3));
+    const request = fileOf(linesOf(new Chance(5), 3));
     for (const { name: what, damage } of DAMAGE) {
       damage(cycle);
       const { code, stderr } = await tenant.machine(request).svc(SUBMIT);
@@ -596,7 +574,7 @@ describe('a damaged ledger', () => {
     expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
     const [name = ''] = readdirSync(tenant.ledger);
     rmSync(join(tenant.ledger, name, 'cycles'), { recursive: true });
-    writeFileSync(machine.home.file('more.csv'), fileOf(linesOf(randomOf(5), 3)));
+    writeFileSync(machine.home.file('more.csv'), fileOf(linesOf(new Chance(5), 3)));
     succeeded(await machine.svc('au submit more.csv --cycle c'));
     expect(tenant.uploads()).toBe(2);
     expect((await tenant.machine().svc(SUBMIT)).code).toBe(0);

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
@@ -30,19 +29,4 @@ it('R68: processes with one key get no 429 together, though one is killed, and a
   expect(requests.length).toBeGreaterThan(50);
   expect(requests.filter(({ status }) => status === 429)).toEqual([]);
   expect(requests.at(-1)?.path).toMatch(/^\/logs\?/);
-});
-
-it('R68: processes with one key work alone, without an error, where the files that they share cannot be used', async () => {
-  const { sandbox, home, env } = await openWorld();
-  const state = home.file('state');
-  writeFileSync(state, 'in the way');
-  const results = await Promise.all(
-    Array.from({ length: 3 }, () =>
-      home.svc(['logs', '--limit', '300', '--quiet'], { env: { ...env, XDG_STATE_HOME: state } }),
-    ),
-  );
-  expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-    Array.from({ length: 3 }, () => ({ code: 0, stderr: '' })),
-  );
-  expect(sandbox.ledger().filter(({ status }) => status === 429)).toEqual([]);
 });

@@ -6,6 +6,7 @@ import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { uploadsTaken } from '../au/support.ts';
 import { finished, type Finished, Home } from '../support/svc.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { sideBySide } from '../support/side-by-side.ts';
 import { until } from '../support/until.ts';
 
 const IS_SOAK = process.env['SOAK'] !== undefined;
@@ -144,20 +145,6 @@ function checkOutcome(world: World, rows: number, jobs: number): void {
   expect(tokensIn('tokens.results.csv').join()).toBe(tokensIn('tokens.csv').join());
   // No unfinished file remains beside the results.
   expect(readdirSync(home.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-}
-
-/** Runs the works, a few at a time, and counts the successful ones. */
-async function sideBySide(works: readonly (() => Promise<void>)[], workers = 3): Promise<number> {
-  const left = [...works];
-  let well = 0;
-  const worker = async (): Promise<void> => {
-    for (let work = left.shift(); work; work = left.shift()) {
-      await work();
-      well += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: workers }, worker));
-  return well;
 }
 
 async function timeOf(rows: number): Promise<number> {

@@ -16,13 +16,6 @@ const NO_SERVICE = { SVC_BASE_URL: '' };
 const KEYS = { ...SERVICE, SVC_API_KEY: 'a-key' };
 
 describe('a pipe that nobody writes to', () => {
-  it('R14: a pipe that nobody writes to is refused in the place of a checkpoint', async () => {
-    expect(await home.svc(['logs', 'tail', '--checkpoint', 'pipe'], { env: KEYS })).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('pipe is not a regular file'),
-    });
-  });
-
   it.each([
     ['key file', ['logs'], { ...SERVICE, SVC_API_KEY_FILE: 'pipe' }],
     ['body', ['3ds', 'authenticate', 's', '--file', 'pipe'], KEYS],

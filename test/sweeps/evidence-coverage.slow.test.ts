@@ -6,7 +6,7 @@ import { findArchive } from '../../src/logs/archive/manifest.ts';
 import { Retention } from '../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
 import { buildArchive, type Commit, TENANT } from '../logs/archive/build.ts';
-import { check, shellOf, SHELLS } from '../logs/prove/bundles.ts';
+import { check, POSIX, shellOf } from '../logs/prove/bundles.ts';
 import { FakeClock } from '../support/clock.ts';
 import { succeeded, svcHere } from '../support/run-here.ts';
 import { temporaryDirectory } from '../support/directory.ts';
@@ -163,12 +163,12 @@ function wordsOf({ coverage, requested }: Printed): string {
   return `${Math.round(coverage * 1000) / 10}% of ${shown(requested.from)} to ${shown(requested.to)}`;
 }
 
-const shells = SHELLS.filter(([, command]) => spawnSync(command, ['-c', ':']).error === undefined);
-const names = shells.map(([name]) => name).join(', ');
+/** The shell of the system, and busybox, whose awk is another one. The script works in further ones as in these. */
+const shells = [POSIX, ...(spawnSync('busybox', ['true']).error === undefined ? [shellOf('busybox')] : [])];
 
 describe('the coverage of an evidence bundle', () => {
   it.each(CASES.map((one) => [one.name, one] as const))(
-    `R90: page, stderr, JSON and the last line of verify.sh in ${names} state the same share of the requested time: %s`,
+    'R90: page, stderr, JSON and the last line of verify.sh state the same share of the requested time: %s',
     async (_, one) => {
       const { bundle, page, stderr, made } = await bundled(one);
       const words = wordsOf(made);
@@ -181,9 +181,9 @@ describe('the coverage of an evidence bundle', () => {
       const missing = made.missing.map(({ from, to, reason }) => `${shown(from)} to ${shown(to)}: ${reason}`);
       for (const { reason } of made.missing) expect(page).toContain(`entries may be missing: ${reason}`);
       for (const line of missing.slice(0, 5)) expect(stderr).toContain(line);
-      for (const [, command] of shells)
+      for (const shell of shells)
         for (const hash of [made.sums_sha256, made.sha256]) {
-          const { status, stdout, stderr: failure } = check(shellOf(command), bundle, hash);
+          const { status, stdout, stderr: failure } = check(shell, bundle, hash);
           expect([status, failure]).toEqual([0, '']);
           const lines = stdout.trimEnd().split('\n');
           expect(lines.at(-1)).toBe(`Coverage: ${words}`);

@@ -279,38 +279,3 @@ describe('help topics', () => {
     }
   });
 });
-
-describe('a mistyped word', () => {
-  it.each([
-    [['help', 'exit-code'], 'exit-codes'],
-    [['help', 'lgos'], 'logs'],
-    [['lgos'], 'logs'],
-    [['logs', 'tial'], 'tail'],
-    [['logs', '--limt', '3'], '--limit'],
-    [['logs', '--outptu', 'json'], '--output'],
-    [['logs', '--json'], '--output json'],
-    [['logs', '-o', 'jsno'], 'json'],
-    [['au', 'submit', 'x', '--fail-on', 'er'], 'err'],
-    [['3ds', 'template', 'payment-transactoin'], 'payment-transaction'],
-  ])('an unknown option %j is answered with the one that was meant', async (argv, meant) => {
-    await expect(parse(argv, PROGRAM)).rejects.toMatchObject({ code: 'usage', hint: `Did you mean '${meant}'?` });
-  });
-
-  it.each([
-    ['au submit tokens.csv -n', undefined],
-    ['reset -n', undefined],
-    ['tenant update --name X -s', undefined],
-    ['tenant update --name X -e prod', undefined],
-    ['tenant show -P prod', "Did you mean '-p'?"],
-    ['tenant show -f json', undefined],
-  ])('an unknown option of one letter is no other one, apart from its case: %s', async (line, hint) => {
-    const error: unknown = await parse(line.split(' '), PROGRAM).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'usage', message: expect.stringContaining('unknown option') });
-    expect(error).toHaveProperty('hint', hint);
-  });
-
-  it('help on a word that resembles no topic lists the topics and names svc explain', async () => {
-    const hint = "To look up a word of the service, use 'svc explain'.";
-    await expect(parse(['help', 'UPD_PAN'], PROGRAM)).rejects.toMatchObject({ code: 'usage', next: ['help'], hint });
-  });
-});

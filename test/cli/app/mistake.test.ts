@@ -32,6 +32,12 @@ describe('a mistake on the command line', () => {
     ['logs --api-key x', 'No option takes a key, because process lists show options.', 'login --help'],
     ['help au sbmit', "Did you mean 'submit'?", 'help au submit'],
     ['help lgos -o table', "Did you mean 'logs'?", 'help logs'],
+    ['help exit-code', "Did you mean 'exit-codes'?", 'help exit-codes'],
+    ['help UPD_PAN', "To look up a word of the service, use 'svc explain'.", 'help'],
+    ['logs --outptu json', "Did you mean '--output'?", 'logs --help'],
+    ['3ds template payment-transactoin', "Did you mean 'payment-transaction'?", '3ds template --help'],
+    ['au submit tokens.csv -n', undefined, 'au submit --help'],
+    ['tenant show -f json', undefined, 'tenant show --help'],
     ['logs --since yesterdy', "Did you mean 'yesterday'?", 'logs --help'],
     ['logs --since 1764000000', 'Write @ before seconds since 1970.', 'logs --help'],
   ])('svc %s is answered with the nearest name and the help: %s', async (line, hint, next) => {

@@ -99,20 +99,6 @@ describe('a command line', () => {
 });
 
 describe('help', () => {
-  it('help leads with examples, for the tool, a group and a command', async () => {
-    for (const argv of [
-      ['--help'],
-      ['logs', '--help'],
-      ['logs', 'list', '--help'],
-      ['help', 'au', 'resume'],
-      ['help'],
-    ]) {
-      const text = await help(...argv);
-      expect(text.indexOf('Examples'), argv.join(' ')).toBeGreaterThan(0);
-      expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
-    }
-  });
-
   it('svc --help fits a screen of 24 lines, and names every group and usual command', async () => {
     const text = await help('--help');
     expect(text.trimEnd().split('\n').length).toBeLessThan(24);

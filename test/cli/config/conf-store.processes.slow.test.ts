@@ -123,12 +123,6 @@ describe('the config file, written by real processes', () => {
     expect(fs.readFileSync(path.join(directory, 'entries'), 'utf8')).toHaveLength(contenders * rounds);
   });
 
-  it('R10: the config file reads nothing and makes nothing where there is no home and no directory', async () => {
-    const result = await children.run(['read'], { env: {} });
-    expect(result).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(result.stdout)).toMatchObject({ exists: false, config: { version: 1, profiles: {} } });
-  });
-
   it('R10: the config file says where to go when there is no place to write to', async () => {
     const nowhere = await children.run(['add', 'prod'], { env: {} });
     expect(nowhere.code).toBe(3);

@@ -62,12 +62,6 @@ describe('the set of retries', () => {
     },
   );
 
-  it('R15 and R16: the set of retries sends a read that is always reset five times, and no more', async () => {
-    const server = await serve([reset('request')]);
-    await failureOf(makeCore(server.url).call(READ));
-    expect(server.ledger).toHaveLength(MAX_ATTEMPTS);
-  });
-
   it('R15: the set of retries repeats a read after a refused connection and an unknown name', async () => {
     const server = await FaultServer.start([json({})]);
     const { url } = server;

@@ -33,13 +33,16 @@ export async function archiveToTamper() {
     { to: START + 10 * DAY, entries: entries(START, 10, DAY) },
     {
       to: START + 30 * DAY,
-      entries: [...entries(START + 10 * DAY, 20, DAY), { tenant_id: TENANT, created_at: 'lately' }],
+      entries: [...entries(START + 10 * DAY, 5, 4 * DAY), { tenant_id: TENANT, created_at: 'lately' }],
       late: entries(START + 8 * DAY + 1, 2, 1000),
     },
     { to: START + 40 * DAY, gap: true },
     {
       to: END - DAY,
-      entries: [...entries(START + 40 * DAY, 28, DAY), ...entries(START + 41 * DAY, 2, 1000, { tenant_id: 'other' })],
+      entries: [
+        ...entries(START + 40 * DAY, 7, 4.5 * DAY),
+        ...entries(START + 41 * DAY, 2, 1000, { tenant_id: 'other' }),
+      ],
     },
     { to: END, passed: 30 },
   ]);

@@ -1,40 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Log } from '../../../src/schema/log.ts';
-import { FakeClock } from '../../support/clock.ts';
 import { errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, filesIn, TENANT } from '../archive/build.ts';
-
-const NOW = Date.UTC(2026, 2, 2, 6);
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-const YESTERDAY = Date.UTC(2026, 2, 1);
-const HOSTILE = `<img src=x onerror="alert(1)">&"'\u202e`;
-
-function entry(at: number, more: Partial<Log> = {}): Log {
-  const known = { entity_type: 'card', operation: 'read', actor_type: 'user', actor_id: 'known' };
-  return { tenant_id: TENANT, ...known, created_at: new Date(at).toISOString(), ...more };
-}
-
-const PAST = Array.from({ length: 80 }, (_, index) => entry(YESTERDAY - 20 * DAY + index * 6 * HOUR));
-const DAILY = [
-  entry(YESTERDAY + HOUR, { operation: 'delete', message: 'secret words' }),
-  entry(YESTERDAY + 2 * HOUR, { entity_type: 'application', operation: 'update', actor_id: HOSTILE }),
-];
-
-async function archive(entries = DAILY, gap = false) {
-  const { top } = await buildArchive(YESTERDAY - 20 * DAY, [
-    { to: YESTERDAY + 3 * HOUR, entries: [...PAST, ...entries] },
-    ...(gap ? [{ to: YESTERDAY + 4 * HOUR, gap: true }] : []),
-    { to: NOW },
-  ]);
-  return top;
-}
-
-function review(top: string, ...argv: string[]) {
-  return svcHere(['logs', 'review', top, ...argv], { clock: new FakeClock({ start: NOW }), cwd: top });
-}
+import { archive, DAILY, DAY, entry, HOUR, NOW, PAST, review, YESTERDAY } from './reviewing.ts';
 
 describe('svc logs review', () => {
   it('svc logs review prints one object about yesterday for programs, and exits with 10 for findings', async () => {

@@ -1,47 +1,19 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, rowsIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive } from '../archive/build.ts';
-import { type LogServer, startLogServer } from './log-server.ts';
-import { temporaryDirectory } from '../../support/directory.ts';
+import { archive, BEGIN, DAY, entry, entryAt, HOUR, KNOWN, NOW, type Shift, startShift } from './shift.ts';
 
-const NOW = Date.UTC(2026, 2, 1, 12, 30);
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-const KNOWN = '4707c78a-ef35-487e-a67c-cc101d1d4c49';
-const STRANGER = 'b1a0f1a3-0d2f-4f7e-9d1c-0a4f6c7f2f11';
-let server: LogServer;
+let server: Shift['server'];
 let cwd: string;
+let stats: Shift['stats'];
+let busy: Shift['busy'];
 
 beforeEach(async () => {
-  cwd = temporaryDirectory();
-  server = await startLogServer();
-  server.now = new Date(NOW).toISOString();
-  server.logs.push(
-    ...Array.from({ length: 250 }, (_, index) => entry((index + 1) * 60_000, 'read', 'b'.repeat(36))),
-    entry(5 * HOUR, 'delete', 'c'.repeat(36)),
-    entry(30 * HOUR, 'create', 'd'.repeat(36)),
-  );
+  ({ server, cwd, stats, busy } = await startShift());
 });
-
-function entry(agoMs: number, operation: string, actor: string): Log {
-  const created_at = new Date(NOW - agoMs).toISOString();
-  return { entity_type: 'card', operation, actor_id: actor, actor_type: 'user', message: 'm', created_at };
-}
-
-function stats(argv: readonly string[], env: Record<string, string> = {}) {
-  const clock = new FakeClock({ start: NOW });
-  return svcHere(['logs', 'stats', ...argv], { baseUrl: new URL(server.url), clock, env, cwd });
-}
-
-/** Gives the service entries that are a second apart, the newest first. */
-function busy(count: number): void {
-  server.logs.length = 0;
-  server.logs.push(...Array.from({ length: count }, (_, index) => entry((index + 1) * 1000, 'read', 'b')));
-}
 
 describe('svc logs stats', () => {
   it('svc logs stats counts the last 24 hours over all pages, and writes one row for each count', async () => {
@@ -209,14 +181,6 @@ describe('the shift that svc logs stats reads', () => {
 });
 
 describe('svc logs stats of an archive', () => {
-  const BEGIN = NOW - 30 * DAY;
-
-  function archive() {
-    const usual = Array.from({ length: 29 * 8 }, (_, index) => entryAt(BEGIN + (index / 8) * DAY, KNOWN));
-    const burst = Array.from({ length: 60 }, (_, index) => entryAt(NOW - 3 * HOUR + index, STRANGER));
-    return buildArchive(BEGIN, [{ to: NOW, entries: [...usual, ...burst], late: [entryAt(BEGIN, KNOWN)] }]);
-  }
-
   it('svc logs stats counts all of an archive offline, up to its end', async () => {
     const { top } = await archive();
     const { code, stdout } = await stats([top, '-o', 'jsonl']);
@@ -245,7 +209,3 @@ describe('svc logs stats of an archive', () => {
     expect((await stats([top])).stderr).not.toContain('ends at');
   });
 });
-
-function entryAt(at: number, actor: string): Log {
-  return { ...entry(0, 'read', actor), created_at: new Date(at).toISOString() };
-}
