@@ -86,7 +86,7 @@ const FILES: readonly Tamper[] = [
   ['the index is gone', 'harmless', (it) => it.remove('_index')],
   ['a foreign file', 'found', (it) => it.write('notes.txt', 'x')],
   ['a foreign folder', 'found', (it) => it.write('copies/deep/x', 'x')],
-  ['a pipe', 'found', (it) => void execFileSync('mkfifo', [it.at('pipe')])],
+  ['a pipe', 'found', (it) => void execFileSync('mkfifo', [it.at(`tenant=${TENANT}/pipe`)])],
   ['a foreign file among the records', 'found', (it) => it.write('_manifest/notes.json', '{}')],
   ['a foreign file among the segments', 'found', (it) => it.write(`${path.dirname(it.file(SEGMENT))}/x.jsonl.gz`, 'x')],
   ['a hidden file', 'harmless', (it) => it.write('.notes', 'x')],

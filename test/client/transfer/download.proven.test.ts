@@ -136,6 +136,7 @@ describe('a download that came to its end', () => {
     ['binary/octet-stream', false],
     ['text/plain', false],
     ['nonsense', false],
+    ['text/html-csv', false],
     ['', false],
   ])('R59: as %j is refused: %s', async (type, isRefused) => {
     const { get } = await setup((call) => call.reply(200, { 'content-type': type }, 'bytes'));

@@ -160,13 +160,22 @@ describe('a response to a request for the rest', () => {
   const version = { etag: '"v1"', total: 100 };
   const right: Headers = { etag: '"v1"', 'content-range': 'bytes 40-99/100', 'content-length': '60' };
 
-  /** test/client/transfer/download.resume.slow.test.ts has what a store may say instead. */
   it.each<[string, Headers, boolean]>([
     ['the rest', right, true],
     ['the rest without its length', { etag: '"v1"', 'content-range': 'bytes 40-99/100' }, true],
     ['the rest, said not to be packed', { ...right, 'content-encoding': 'identity' }, true],
+    ['another version', { ...right, etag: '"v2"' }, false],
+    ['a version that may differ', { ...right, etag: 'W/"v1"' }, false],
+    ['no version', { 'content-range': 'bytes 40-99/100' }, false],
+    ['a packed rest', { ...right, 'content-encoding': 'gzip' }, false],
+    ['a rest from before', { ...right, 'content-range': 'bytes 39-99/100' }, false],
+    ['a rest up to before', { ...right, 'content-range': 'bytes 40-98/100' }, false],
+    ['a rest of another size', { ...right, 'content-range': 'bytes 40-99/101' }, false],
+    ['no range', { etag: '"v1"' }, false],
     ['a range in other units', { ...right, 'content-range': 'lines 40-99/100' }, false],
     ['several ranges', { ...right, 'content-range': 'bytes 40-99/100, 1-2/100' }, false],
+    ['a range of unknown size', { ...right, 'content-range': 'bytes 40-99/*' }, false],
+    ['another length', { ...right, 'content-length': '59' }, false],
   ])('R45: a response to a request for the rest is checked: %s', (_, headers, isRest) => {
     expect(continues(headersOf(headers), version, 40)).toBe(isRest);
   });

@@ -35,8 +35,12 @@ describe('svc logs tail', () => {
     expect(found.slice(0, 300)).toEqual(Array<string>(300).fill('twin'));
   });
 
-  it.each([401, 403])('R30: svc logs tail ends with 4 when the key is refused with %i', async (status) => {
-    server.refusal = status;
+  it.each([
+    [401, 'at first', 0],
+    [401, 'after it was read', 6],
+    [403, 'after it was read', 6],
+  ])('R30: svc logs tail ends with 4 when the key is refused with %i %s', async (status, _, refuseAfter) => {
+    Object.assign(server, { refusal: status, refuseAfter });
     expect((await tail('--since', '1h')).code).toBe(4);
   });
 
