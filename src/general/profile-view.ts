@@ -1,5 +1,5 @@
 import type { Context } from '../cli/app/command.ts';
-import { isForPeople } from '../cli/app/print.ts';
+import { isDrawn } from '../cli/app/print.ts';
 import type { Config, Profile } from '../cli/config/config-format.ts';
 import { storedAs } from '../cli/config/keys.ts';
 import { tenantOfKeys } from '../cli/config/known-keys.ts';
@@ -8,7 +8,7 @@ import { tenantTone } from '../cli/app/tenant-mark.ts';
 import type { PathsHost } from '../cli/config/paths.ts';
 import { fieldPaths, isObject, type View } from '../cli/output/view.ts';
 
-export const profileView: View<PeopleRow> = {
+export const profileView: View<ShownRow> = {
   name: 'profile',
   fields: fieldPaths(`
     name current tenant_type tenant_name base_url management_key private_key management_key_from private_key_from output time
@@ -16,12 +16,19 @@ export const profileView: View<PeopleRow> = {
   `),
   columns: [
     { path: 'name', kind: 'id' },
-    { path: 'current', kind: 'status', header: 'state', paint: (value) => (value === null ? undefined : 'good') },
+    {
+      path: 'current',
+      kind: 'status',
+      header: 'state',
+      show: (isCurrent) => (isCurrent === true ? 'in use' : null),
+      paint: (isCurrent) => (isCurrent === true ? 'good' : undefined),
+    },
     {
       path: 'tenant_type',
       header: 'tenant',
       kind: 'text',
-      paint: (type) => (typeof type === 'string' ? tenantTone(type.toLowerCase()) : undefined),
+      show: (type) => (typeof type === 'string' ? type.toUpperCase() : null),
+      paint: (type) => (typeof type === 'string' ? tenantTone(type) : undefined),
     },
     { path: 'base_url', kind: 'text' },
     { path: 'management_key_from', header: 'management key', kind: 'text', priority: 2 },
@@ -33,29 +40,25 @@ export const profileView: View<PeopleRow> = {
 };
 
 /** Returns the view without columns that are empty for every profile. */
-export function filledColumns(rows: readonly PeopleRow[]): View<PeopleRow> {
+export function filledColumns(rows: readonly ShownRow[]): View<ShownRow> {
   const columns = profileView.columns.filter(({ path }) => rows.some((row) => !isEmpty(Object(row)[path] as unknown)));
   return { ...profileView, columns };
 }
 
 function isEmpty(value: unknown): boolean {
-  return value === null || value === undefined || (isObject(value) && Object.keys(value).length === 0);
+  return (
+    value === null || value === undefined || value === false || (isObject(value) && Object.keys(value).length === 0)
+  );
 }
 
-// People see words instead of true and false. Whether a key exists, they see from its origin.
-export function shown(context: Context, row: ProfileRow): PeopleRow {
-  if (!isForPeople(context)) return row;
-  const people = {
-    ...row,
-    current: row.current ? 'in use' : null,
-    tenant_type: row.tenant_type?.toUpperCase() ?? null,
-  };
-  if (context.globals.fields !== undefined) return people;
-  const { management_key: _, private_key: __, ...words } = people;
+/** Returns a row as the command prints it. For people, the origin of a key says whether there is one. */
+export function shown(context: Context, row: ProfileRow): ShownRow {
+  if (!isDrawn(context)) return row;
+  const { management_key: _, private_key: __, ...words } = row;
   return words;
 }
 
-type PeopleRow = Omit<ProfileRow, 'current' | 'management_key' | 'private_key'>;
+type ShownRow = Omit<ProfileRow, 'management_key' | 'private_key'>;
 
 type ProfileRow = ReturnType<typeof profileRow>;
 

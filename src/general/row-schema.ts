@@ -11,40 +11,14 @@ interface RowShape {
   readonly load: () => Promise<Shape>;
 }
 
-const log: RowShape = { kind: 'log entry', load: async () => (await import('../schema/log.ts')).logSchema };
-const entityType: RowShape = {
-  kind: 'entity type',
-  load: async () => (await import('../schema/log.ts')).entityTypeSchema,
-};
+const loadLog = () => import('../schema/log.ts');
+const loadUpdater = () => import('../schema/account-updater.ts');
+const loadSession = () => import('../schema/three-ds/session.ts');
+
+const log: RowShape = { kind: 'log entry', load: async () => (await loadLog()).logSchema };
+const entityType: RowShape = { kind: 'entity type', load: async () => (await loadLog()).entityTypeSchema };
 const tenant: RowShape = { kind: 'tenant', load: async () => (await import('../schema/tenant.ts')).tenantSchema };
-const job: RowShape = {
-  kind: 'job',
-  load: async () => (await import('../schema/account-updater.ts')).accountUpdaterJobSchema,
-};
-const event: RowShape = {
-  kind: 'event',
-  load: async () => (await import('../schema/account-updater.ts')).webhookDeliverySchema,
-};
-const session: RowShape = {
-  kind: '3DS session',
-  load: async () => (await import('../schema/three-ds/session.ts')).threeDsSessionSchema,
-};
-const createdSession: RowShape = {
-  kind: 'created 3DS session',
-  load: async () => (await import('../schema/three-ds/session.ts')).createdSessionSchema,
-};
-const authentication: RowShape = {
-  kind: 'authentication',
-  load: async () => (await import('../schema/three-ds/session.ts')).authenticationResultSchema,
-};
-const challengeResult: RowShape = {
-  kind: 'authentication',
-  load: async () => (await import('../schema/three-ds/session.ts')).challengeResultSchema,
-};
-const body: RowShape = {
-  kind: 'authenticate request',
-  load: async () => (await import('../schema/three-ds/authenticate.ts')).authenticateSchema,
-};
+const job: RowShape = { kind: 'job', load: async () => (await loadUpdater()).accountUpdaterJobSchema };
 
 /** The shapes of rows that come from the service, by the words of the command that prints them. */
 export const ROW_SHAPES: Readonly<Record<string, RowShape>> = {
@@ -58,17 +32,20 @@ export const ROW_SHAPES: Readonly<Record<string, RowShape>> = {
   'au jobs': job,
   'au create': job,
   'au upload': job,
-  'events listen': event,
-  '3ds create': createdSession,
-  '3ds show': session,
-  '3ds template': body,
-  '3ds authenticate': authentication,
-  '3ds challenge-result': challengeResult,
+  'events listen': { kind: 'event', load: async () => (await loadUpdater()).webhookDeliverySchema },
+  '3ds create': { kind: 'created 3DS session', load: async () => (await loadSession()).createdSessionSchema },
+  '3ds show': { kind: '3DS session', load: async () => (await loadSession()).threeDsSessionSchema },
+  '3ds template': {
+    kind: 'authenticate request',
+    load: async () => (await import('../schema/three-ds/authenticate.ts')).authenticateSchema,
+  },
+  '3ds authenticate': { kind: 'authentication', load: async () => (await loadSession()).authenticationResultSchema },
+  '3ds challenge-result': { kind: 'authentication', load: async () => (await loadSession()).challengeResultSchema },
 };
 
 /**
- * Returns the JSON Schema of a row of a command: with the shape of the service's response, if the row comes from the service,
- * and with all other fields without types. Returns undefined for a command that prints no data.
+ * Returns the JSON Schema of a row that a command prints. A row from the service has the types of the response; all other
+ * fields have no types. Returns undefined for a command that prints no data.
  */
 export async function rowSchema(words: string, fields: readonly string[] | undefined): Promise<JsonSchema | undefined> {
   if (fields === undefined) return undefined;

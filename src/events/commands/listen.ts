@@ -4,10 +4,9 @@ import { exactMembers, exactText } from '../../base/json/exact.ts';
 import { keepSource, sourceFrom } from '../../base/json/source.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
-import { conflicting, extending, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
+import { extending, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { type Moment, momentAhead } from '../../cli/app/moment.ts';
 import { hostName, integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { countText, parseTime } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
@@ -57,9 +56,8 @@ const parameters = {
   ...ADDRESS_PARAMETERS,
   forwardTo: repeated('--forward-to <url>', 'post each event there too: https, or loopback', parseTarget),
   journal: extending(value('--journal <file>', 'append each event to this file before it is acknowledged', text)),
-  for: conflicting(['until'], value('--for <duration>', 'end after this time', positiveDuration)),
-  until: value('--until <time>', 'end at this time', momentAhead),
-  max: value('--max <n>', 'end after this many events; with 11 if --for or --until comes first', integer(1)),
+  for: value('--for <duration>', 'end after this time', positiveDuration),
+  max: value('--max <n>', 'end after this many events; with 11 if --for comes first', integer(1)),
 } as const;
 
 const DEFAULT_PORT = 4020;
@@ -95,7 +93,6 @@ export const listen = defineCommand({
   async run(context, input) {
     refuseLoop(input);
     const address = listeningAddress(context, input);
-    const limitMs = input.for ?? timeUntil(context, input.until);
     const print = await listPrinter(context, eventView);
     const { Listener: ListenerClass } = await import('../listener.ts');
     const refusals = new Refusals(context.notices);
@@ -107,7 +104,7 @@ export const listen = defineCommand({
     const count = (batch: readonly EventRow[]): void => void (received += batch.length);
     try {
       reportStart(context, listener, input);
-      await printUntilEnd(context, listener, limitMs, () => print(rows(listener, count)));
+      await printUntilEnd(context, listener, input.for, () => print(rows(listener, count)));
       isPrinted = true;
     } finally {
       unprocessed = await finish(context, listener);
@@ -128,15 +125,6 @@ function refuseLoop({ forwardTo, port = DEFAULT_PORT }: ListenInput): void {
   if (!forwardTo.some((target) => isLoopback(target) && Number(target.port || 80) === port)) return;
   throw new SvcError('usage', '--forward-to is the address of the listener itself', {
     hint: 'Give the listener another --port, or name another target.',
-  });
-}
-
-function timeUntil({ clock }: Context, until: Moment | undefined): number | undefined {
-  if (until === undefined) return undefined;
-  const now = clock.now();
-  if (until(now) > now) return until(now) - now;
-  throw new SvcError('usage', '--until is not in the future', {
-    hint: 'Give a later time, or use --for with a duration.',
   });
 }
 

@@ -35,15 +35,15 @@ import {
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-const METHOD_USES: Readonly<Record<(typeof METHODS)[number], string>> = {
+const METHOD_USES = {
   GET: 'read',
   POST: 'create or do something',
   PUT: 'replace',
   PATCH: 'change a part',
   DELETE: 'delete',
-};
+} as const;
+
+const METHODS = Object.keys(METHOD_USES) as (keyof typeof METHOD_USES)[];
 
 const parameters = {
   method: suggesting(

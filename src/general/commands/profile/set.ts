@@ -59,39 +59,59 @@ export const set = defineCommand({
     create: flag('--create', 'create the profile although its name is like that of another one'),
   },
   async run(context, input) {
-    const { settings } = context;
-    const { setting: name, value, unset } = input;
-    const setting = settingNamed(name, context.system);
-    if (setting === undefined)
-      throw new SvcError('usage', `unknown setting ${typedWord(name, SETTINGS)}`, {
-        hint: sentences(didYouMean(name, SETTINGS), `Choose one of ${SETTINGS.join(', ')}.`),
-      });
-    if (settings.sandbox)
-      throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change', {
-        hint: 'Name a stored profile with --profile.',
-        next: ['profile', 'list'],
-      });
-    if ((value === undefined) !== unset)
-      throw new SvcError('usage', 'give either a value or --unset', {
-        hint: 'For example:',
-        next: ['profile', 'set', name, setting.example],
-      });
+    const { setting: name, value } = input;
+    const setting = requireSetting(context, input);
     const isNew = refuseMistypedProfile(context, input);
-    if (name === 'certificates' && value === 'system')
-      (await import('../../../client/http/tls-options.ts')).requireSystemStore();
-    if (name.startsWith('client_') && value !== undefined) {
-      const { readCertificate, readCertificateKey } = await import('../../../cli/config/client-certificate.ts');
-      const file = { value: PROFILE_SETTINGS.client_cert.read(value, TYPED, context.system.cwd), origin: TYPED };
-      (name === 'client_cert' ? readCertificate : readCertificateKey)(file);
-    }
-    if (value !== undefined) await warnOfDoubtfulCode(context, name);
+    if (value !== undefined) await checkValue(context, name, value);
     await change(context, { name, value, setting });
     if (value !== undefined) warnOfOtherValue(context, name, value);
-    if (isNew) context.notices.note(`the profile ${settings.profile.value} is new`);
+    if (isNew) context.notices.note(`the profile ${context.settings.profile.value} is new`);
     if (name !== 'base_url' || !hasKeyOfAnother(context)) return;
     noteNext(context, 'keys stored for another base URL are not sent to this one; to store them again', ['login']);
   },
 });
+
+interface TypedSetting {
+  readonly setting: string;
+  readonly value?: string | undefined;
+  readonly unset: boolean;
+}
+
+/** Returns the typed setting. @throws SvcError `usage` for an unknown one, for the sandbox, and unless a value or --unset was typed */
+function requireSetting({ settings, system }: Context, { setting: name, value, unset }: TypedSetting): Change {
+  const setting = settingNamed(name, system);
+  if (setting === undefined)
+    throw new SvcError('usage', `unknown setting ${typedWord(name, SETTINGS)}`, {
+      hint: sentences(didYouMean(name, SETTINGS), `Choose one of ${SETTINGS.join(', ')}.`),
+    });
+  if (settings.sandbox)
+    throw new SvcError('usage', 'the profile sandbox is built in and has no settings to change', {
+      hint: 'Name a stored profile with --profile.',
+      next: ['profile', 'list'],
+    });
+  if ((value === undefined) !== unset)
+    throw new SvcError('usage', 'give either a value or --unset', {
+      hint: 'For example:',
+      next: ['profile', 'set', name, setting.example],
+    });
+  return setting;
+}
+
+/** Checks what a value names on this machine: authorities and certificate files. Warns of an unknown result code. */
+async function checkValue({ system, notices }: Context, name: string, value: string): Promise<void> {
+  if (name === 'certificates' && value === 'system')
+    (await import('../../../client/http/tls-options.ts')).requireSystemStore();
+  if (name.startsWith('client_')) {
+    const { readCertificate, readCertificateKey } = await import('../../../cli/config/client-certificate.ts');
+    const file = { value: PROFILE_SETTINGS.client_cert.read(value, TYPED, system.cwd), origin: TYPED };
+    (name === 'client_cert' ? readCertificate : readCertificateKey)(file);
+  }
+  if (!name.startsWith(ACTION)) return;
+  const { wordsOf } = await import('../../every-meaning.ts');
+  const known = wordsOf('result code').map(([code]) => code);
+  const doubt = doubtfulCode(name.slice(ACTION.length), known);
+  if (doubt !== undefined) notices.warn(doubt);
+}
 
 /**
  * Refuses a new profile whose name resembles a stored one: the setting, such as the ledger, would apply to the wrong profile.
@@ -137,14 +157,6 @@ async function change({ system, settings, notices }: Context, { name, value, set
   });
   if (!isChanged) return notices.note(`nothing to remove: ${name} is not set in profile ${profileName}`);
   notices.success(`${value === undefined ? 'removed' : 'set'} ${name} of profile ${profileName}`);
-}
-
-async function warnOfDoubtfulCode({ notices }: Context, setting: string): Promise<void> {
-  if (!setting.startsWith(ACTION)) return;
-  const { wordsOf } = await import('../../every-meaning.ts');
-  const known = wordsOf('result code').map(([code]) => code);
-  const doubt = doubtfulCode(setting.slice(ACTION.length), known);
-  if (doubt !== undefined) notices.warn(doubt);
 }
 
 /** The functions that set and remove a setting in a profile. */
