@@ -1,6 +1,6 @@
 // The event types that `svc events trigger` offers.
 
-import { EVENT_TYPES } from '../schema/account-updater.ts';
+import { EVENT_TYPES } from '../schema/account-updater-files.ts';
 
 /** The event types that `svc events trigger` offers. Any other type needs --type. */
 export const TRIGGER_TYPES: readonly string[] = [

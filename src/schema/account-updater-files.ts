@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 
-// The documented facts of Account Updater jobs and their two CSV files. Without zod, so that an offline check starts fast.
+// The facts of Account Updater jobs, their events and their two CSV files. Without zod, so that an offline check starts fast.
 
 /** Columns of a request file, in order. Only `token` is required. */
 export const REQUEST_COLUMNS = ['token', 'expiration_year', 'expiration_month', 'merchant_id'] as const;
@@ -17,6 +17,13 @@ export const RESULT_COLUMNS = [
 ] as const;
 
 export const JOB_STATUSES = ['pending', 'processing', 'completed', 'failed'] as const;
+
+/** Types of events about jobs. The service documents only the second one, and a webhook may deliver others. */
+export const EVENT_TYPES = [
+  'account-updater.job.created',
+  'account-updater.job.completed',
+  'account-updater.job.failed',
+] as const;
 
 /** How long a job waits for its request file before the service removes the job. */
 export const UPLOAD_LIFE_MS = HOUR_MS;

@@ -41,12 +41,6 @@ export type ListedJob = z.infer<typeof listedJobSchema>;
 /** A page of a list of jobs. An item that is not an object counts as a job without members. */
 export const listedJobPageSchema = cursorPageSchema(withFallback(listedJobSchema, () => ({})));
 
-/** The documented event type. */
-const JOB_COMPLETED = 'account-updater.job.completed';
-
-/** Event types seen in practice. A webhook may deliver other types. */
-export const EVENT_TYPES = ['account-updater.job.created', JOB_COMPLETED, 'account-updater.job.failed'] as const;
-
 /** The body of a webhook delivery. An event can arrive twice, with the same `event.id`. */
 export const webhookDeliverySchema = z.looseObject({
   event: z.looseObject({

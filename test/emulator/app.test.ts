@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createApp } from '../../src/emulator/app.ts';
-import { createService } from '../../src/emulator/create-service.ts';
+import { createService } from '../../src/emulator/tenants.ts';
 import { prepareDirectory, statePaths } from '../../src/emulator/state/journal.ts';
 import { logPageSchema } from '../../src/schema/log.ts';
 import { MANAGEMENT, PRIVATE, START } from './harness.ts';

@@ -26,7 +26,7 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { isObject } from '../../schema/json-value.ts';
 import type { ForwardResult } from '../forward.ts';
 import { displayTarget, parseTarget } from '../report.ts';
-import type * as triggerTypes from '../trigger-types.ts';
+import { familyOf, hasSample, isEventType, TRIGGER_TYPES } from '../trigger-types.ts';
 
 const triggeredView: View = {
   name: 'sample event',
@@ -82,55 +82,50 @@ export const trigger = defineCommand({
   parameters,
   async run(context, input): Promise<Result> {
     const print = await recordPrinter(context, triggeredView);
-    const delivery = await deliveryOf(context, input);
+    const delivery = deliveryOf(context, input);
     const request = requestOf(delivery, input);
     if (input.dryRun) return new Preview(request);
     const result = await send(context, request);
     if (result.reason !== undefined) throw notAccepted(request.url, result);
     await print({ ...(isObject(delivery) ? delivery : {}), target: displayTarget(request.url), status: result.status });
   },
-  request: async (context, input) => requestOf(await deliveryOf(context, input), input),
+  request: async (context, input) => requestOf(deliveryOf(context, input), input),
 });
 
 type TriggerInput = Input<typeof parameters>;
 
-async function deliveryOf(context: Context, { set, setJson, ...input }: TriggerInput): Promise<unknown> {
+function deliveryOf(context: Context, { set, setJson, ...input }: TriggerInput): unknown {
   const texts = [input.type ?? '', input.anyType ?? ''];
   refuseTypedCardNumbers(texts, [...set, ...setJson], 'No event contains one: give another value.');
-  const types = await import('../trigger-types.ts');
-  const delivery = sampleDelivery(typeOf(input, types), context.clock.now(), types);
+  const delivery = sampleDelivery(typeOf(input), context.clock.now());
   return withAssignments(delivery, [...set, ...setJson].map(inDelivery));
 }
 
-type Types = typeof triggerTypes;
-
-function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>, types: Types): string {
+/** Returns the type of the event to send. @throws SvcError `usage` for no type, two types, or a type without a sample */
+function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>): string {
   const given = anyType ?? type;
   if (given === undefined || (type !== undefined && anyType !== undefined))
     throw new SvcError('usage', given === undefined ? 'the type of the event is missing' : 'two types were given', {
-      hint: `Name one of ${types.TRIGGER_TYPES.join(', ')}, or any other with --type.`,
+      hint: `Name one of ${TRIGGER_TYPES.join(', ')}, or any other with --type.`,
     });
-  if (anyType === undefined ? types.hasSample(given) : types.isEventType(given)) return given;
+  if (anyType === undefined ? hasSample(given) : isEventType(given)) return given;
   // The message does not show the text: a word without the form of a type may be a secret.
-  if (!types.isEventType(given))
+  if (!isEventType(given))
     throw new SvcError('usage', 'not an event type: a type is words joined by dots, such as tenant.updated');
-  const known = types.TRIGGER_TYPES;
+  const choices = `Choose from ${TRIGGER_TYPES.join(', ')}; any other type can be sent with --type.`;
   throw new SvcError('usage', `there is no sample event of type "${given}"`, {
-    hint: sentences(
-      didYouMean(given, known),
-      `Choose from ${known.join(', ')}; any other type can be sent with --type.`,
-    ),
+    hint: sentences(didYouMean(given, TRIGGER_TYPES), choices),
   });
 }
 
-/** Returns a made-up delivery, as the service would send it at `now` (epoch milliseconds). */
-function sampleDelivery(type: string, now: number, types: Types): unknown {
+/** Returns a made-up delivery with the form of the service's. `now` is in epoch milliseconds. */
+function sampleDelivery(type: string, now: number): unknown {
   const at = new Date(now).toISOString();
   const event = { id: randomUUID(), type, timestamp: at, tenant_id: randomUUID(), trace_id: randomUUID() };
-  return { event: { ...event, data: sampleData(type, types) }, delivered_at: at };
+  return { event: { ...event, data: sampleData(type) }, delivered_at: at };
 }
 
-function sampleData(type: string, { familyOf, hasSample }: Types): unknown {
+function sampleData(type: string): unknown {
   if (!hasSample(type)) return {};
   const family = familyOf(type);
   // The data of these types is not documented, so the sample contains only an id.
