@@ -47,6 +47,11 @@ export function byTime(one: Entry, other: Entry): number {
   return one.at - other.at;
 }
 
+/** Returns the time of the oldest entry; `NO_TIME` if none has a readable time. */
+export function oldestOf(entries: readonly Entry[]): number {
+  return entries.reduce((oldest, { at }) => Math.min(oldest, at), NO_TIME);
+}
+
 // In the bundle every use of the import calls `require`, so the function is kept here.
 let digest: typeof hash | undefined;
 

@@ -148,7 +148,7 @@ const MAX_RESTARTS = 20;
  * @throws TooManyPages if there are more than `maxPages`; SvcError `truncated` if one second has more pages than a cursor lives for
  */
 export async function readOnce(source: LogSource, range: TimeRange, how: ReadOnceOptions = {}): Promise<Found> {
-  const list = await readList(source, range, how);
+  const list = await readPages(source, range, how);
   return list.repeatsCursor ? readRest(source, range, list, how) : list;
 }
 
@@ -161,7 +161,7 @@ interface FoundList extends Found {
   readonly repeatsCursor: boolean;
 }
 
-async function readList(source: LogSource, range: TimeRange, how: ReadOnceOptions): Promise<FoundList> {
+async function readPages(source: LogSource, range: TimeRange, how: ReadOnceOptions): Promise<FoundList> {
   const { size = PAGE_SIZES[0], maxPages = Infinity, stop } = how;
   for (let restart = 0; ; restart += 1) {
     const pages: Entry[][] = [];
@@ -207,7 +207,7 @@ async function readRest(
   for (let round = 0; round <= MAX_RESTARTS; round += 1) {
     const rest: Entry[] = [];
     for (const [number, part] of restOf(range, entries).entries()) {
-      const read = await readList(source, part, { size, stop });
+      const read = await readPages(source, part, { size, stop });
       // An entry without a time is in each part.
       rest.push(...read.entries.filter(({ at }) => number === 0 || at !== NO_TIME));
       pages += read.pages;

@@ -22,7 +22,7 @@ import type { Subject } from './checkpoint.ts';
 import type { Tail, TailOptions } from './follow.ts';
 import type { LastEntries } from './last-entries.ts';
 import { TailNotices } from './notices.ts';
-import { before, endsAtPresent, readLast, resumeCommands, type TailFilter, type TailInput } from './start.ts';
+import { endsAtPresent, positionBefore, readLast, resumeCommands, type TailFilter, type TailInput } from './start.ts';
 
 /** Returns the first request of a tail, for `--curl`. */
 export async function tailRequest(context: Context, input: TailInput): Promise<PreviewRequest> {
@@ -81,7 +81,7 @@ async function follow(
   own?.countSince(parseTime(last?.logs[0]?.created_at ?? '') ?? 0);
   const begin =
     kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
-  let taken = last === undefined ? begin : before(last);
+  let taken = last === undefined ? begin : positionBefore(last);
   // The checkpoint exists from the start, because the printed resume command names it however soon the tail ends.
   if (file !== undefined && kept === undefined) writeCheckpoint(file, subject, taken);
   const onPosition = (position: TailPosition): void => {

@@ -52,7 +52,7 @@ export function endsAtPresent({ out }: Context, input: TailInput): boolean {
 }
 
 /** Returns the position to resume from if the tail ends before the last entries are written. */
-export function before({ logs: [first], position }: LastEntries): TailPosition {
+export function positionBefore({ logs: [first], position }: LastEntries): TailPosition {
   const at = parseTime(first?.created_at ?? '');
   return at === undefined ? position : beginAt(wholeSecond(at));
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { Page } from '../../../src/client/api/pages.ts';
 import type { TimeRange } from '../../../src/logs/entry.ts';
-import { Backfill } from '../../../src/logs/tail/catch-up.ts';
+import { Backfill } from '../../../src/logs/tail/backfill.ts';
 import type { LogSource } from '../../../src/logs/read-range.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { CALM, type Happening, type Manner, ModelClock, ModelService } from '../model.ts';
