@@ -99,32 +99,28 @@ describe('meanings', () => {
   });
 });
 
-describe('outcomes', () => {
-  it('outcomes are open before and during a challenge only', () => {
-    for (const status of [undefined, null, '', 'challenge', 'decoupled_challenge'])
-      expect(isOpen({ authentication_status: status })).toBe(true);
-    for (const status of ['successful', 'attempted', 'failed', 'unavailable', 'rejected', 'informational', 'new'])
-      expect(isOpen({ authentication_status: status })).toBe(false);
-  });
+it('outcomes are open before and during a challenge only', () => {
+  for (const status of [undefined, null, '', 'challenge', 'decoupled_challenge'])
+    expect(isOpen({ authentication_status: status })).toBe(true);
+  for (const status of ['successful', 'attempted', 'failed', 'unavailable', 'rejected', 'informational', 'new'])
+    expect(isOpen({ authentication_status: status })).toBe(false);
+});
 
-  it('outcomes tell meaning, reason, liability and next step', () => {
-    expect(
-      outcomeLines({
-        authentication_status: 'failed',
-        authentication_status_reason: 'stolen-card',
-        challenge_cancel_reason: 'acs-timeout',
-      }),
-    ).toEqual([
-      expect.stringMatching(/^failed: /),
-      expect.stringMatching(/^authentication status reason stolen-card: /),
-      expect.stringMatching(/^challenge cancel reason acs-timeout: /),
-      expect.stringMatching(/^liability for fraud: /),
-      expect.stringMatching(/^next: Stop/),
-      expect.stringMatching(/^because of stolen-card: .*do not try this card again/),
-    ]);
-    expect(outcomeLines({})).toEqual(['the service shows no authentication']);
-    expect(outcomeLines({ authentication_status: 'new', authentication_status_reason: 7 })[0]).toContain(
-      'does not know',
-    );
-  });
+it('outcomes tell meaning, reason, liability and next step', () => {
+  expect(
+    outcomeLines({
+      authentication_status: 'failed',
+      authentication_status_reason: 'stolen-card',
+      challenge_cancel_reason: 'acs-timeout',
+    }),
+  ).toEqual([
+    expect.stringMatching(/^failed: /),
+    expect.stringMatching(/^authentication status reason stolen-card: /),
+    expect.stringMatching(/^challenge cancel reason acs-timeout: /),
+    expect.stringMatching(/^liability for fraud: /),
+    expect.stringMatching(/^next: Stop/),
+    expect.stringMatching(/^because of stolen-card: .*do not try this card again/),
+  ]);
+  expect(outcomeLines({})).toEqual(['the service shows no authentication']);
+  expect(outcomeLines({ authentication_status: 'new', authentication_status_reason: 7 })[0]).toContain('does not know');
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ErrorCode, SvcError } from '../../src/base/errors.ts';
-import { errorIn, succeeded } from '../support/run-here.ts';
+import { ended } from '../support/run-here.ts';
 import { fullBody } from './bodies.ts';
 import { Place, type Reply, Scripted } from './commands/support.ts';
 
@@ -44,20 +44,18 @@ describe('after an authentication that was answered', () => {
     ['fails', [503, {}]],
   ])('R86: a read of the session for more details that %s changes neither exit code nor result', async (_, later) => {
     serve('failed', later);
-    const failing = await place.svc([...AUTHENTICATE, '--fail-on', 'err'], { server });
-    expect(failing.code, failing.stderr).toBe(10);
+    const failing = ended(await place.svc([...AUTHENTICATE, '--fail-on', 'err'], { server }), 10);
     expect(JSON.parse(failing.stdout)).toEqual({ authentication_status: 'failed' });
     serve('failed', later);
-    const run = succeeded(await place.svc(RUN, { server }));
-    expect(JSON.parse(run.stdout)).toMatchObject({ got: 'failed', session: 's1', reason: null });
+    ended(await place.svc(RUN, { server }), 0, { row: { got: 'failed', session: 's1', reason: null } });
   });
 
   it('R86: --timeout that is over during a read of the session for more details changes neither exit code nor result', async () => {
-    const failing = await endedWhileReading([...AUTHENTICATE, '--fail-on', 'err'], 'failed', 'timeout');
-    expect(failing.code, failing.stderr).toBe(10);
+    const failing = ended(await endedWhileReading([...AUTHENTICATE, '--fail-on', 'err'], 'failed', 'timeout'), 10);
     expect(JSON.parse(failing.stdout)).toEqual({ authentication_status: 'failed' });
-    const run = succeeded(await endedWhileReading(RUN, 'failed', 'timeout'));
-    expect(JSON.parse(run.stdout)).toMatchObject({ got: 'failed', session: 's1', reason: null });
+    ended(await endedWhileReading(RUN, 'failed', 'timeout'), 0, {
+      row: { got: 'failed', session: 's1', reason: null },
+    });
   });
 
   it.each([
@@ -79,10 +77,12 @@ describe('after an authentication that was answered', () => {
 
   it('svc 3ds authenticate names the command for the outcome where the address of the challenge page cannot be read', async () => {
     serve('challenge', [503, {}]);
-    const { code, stderr } = await place.svc(AUTHENTICATE, { server });
-    expect(code).toBe(0);
-    expect(stderr).toContain('the address of the challenge page could not be read');
-    expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
+    ended(
+      await place.svc(AUTHENTICATE, { server }),
+      0,
+      'the address of the challenge page could not be read',
+      'svc 3ds challenge-result s1 --wait',
+    );
   });
 
   it.each([
@@ -91,29 +91,25 @@ describe('after an authentication that was answered', () => {
   ])(
     'svc 3ds %s ends with 11 when --timeout is over, names the session, and does not say to run it again',
     async (_, argv) => {
-      const { code, stderr } = await endedWhileReading(argv, 'challenge', 'timeout');
-      expect([code, errorIn({ stderr })], stderr).toEqual([11, expect.objectContaining(NEXT)]);
+      ended(await endedWhileReading(argv, 'challenge', 'timeout'), 11, { error: NEXT });
     },
   );
 
   it('svc 3ds run ends with 9 and names the session where an expected reason cannot be read', async () => {
     const run = [...RUN, '--expect', 'failed', '--expect-reason', 'card-expired'];
-    const { code, stderr } = await endedWhileReading(run, 'failed', 'timeout');
-    expect([code, errorIn({ stderr })], stderr).toEqual([9, expect.objectContaining(NEXT)]);
+    ended(await endedWhileReading(run, 'failed', 'timeout'), 9, { error: NEXT });
   });
 
   it.each(['failed', 'challenge'])(
     'R53: svc 3ds run that is interrupted after the status %s ends with 130 and names the session',
     async (status) => {
-      const { code, stderr } = await endedWhileReading(RUN, status, 'interrupted');
-      expect([code, errorIn({ stderr })], stderr).toEqual([130, expect.objectContaining(NEXT)]);
+      ended(await endedWhileReading(RUN, status, 'interrupted'), 130, { error: NEXT });
     },
   );
 
   it('svc 3ds test reports the session of a scenario whose expected reason cannot be read', async () => {
     serve('failed', [404, {}]);
     const input = JSON.stringify({ scenarios: [{ name: 'a', token: 't1', expect: 'failed', reason: 'card-expired' }] });
-    const { code, stdout } = await place.svc(['3ds', 'test', '-'], { server, input });
-    expect([code, JSON.parse(stdout)]).toEqual([10, expect.objectContaining({ got: 'error', session: 's1' })]);
+    ended(await place.svc(['3ds', 'test', '-'], { server, input }), 10, { row: { got: 'error', session: 's1' } });
   });
 });

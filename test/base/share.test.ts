@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { compareShare } from '../../src/base/share.ts';
 
-it('every whole percentage of 1,000 rows equals the share of its rows', () => {
+it.each([100, 1000])('every whole percentage of %i rows equals the share of its rows', (rows) => {
   const percentages = Array.from({ length: 101 }, (_, at) => at);
-  expect(percentages.map((percent) => compareShare(percent * 10, 1000, percent / 100))).toEqual(
+  expect(percentages.map((percent) => compareShare((percent * rows) / 100, rows, percent / 100))).toEqual(
     percentages.map(() => 0),
   );
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import lock from '../../package-lock.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
 
@@ -36,47 +36,45 @@ interface Bill {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-describe('the packages inside', () => {
-  const inside = packagesInside();
+const inside = packagesInside();
 
-  it('the packages inside are listed with their version, licence, size and reason, and no others', () => {
-    const rows = [...readFileSync(join(project, 'docs/dependencies.md'), 'utf8').matchAll(/^\| (\S+ \d.*) \|$/gm)];
-    const listed = rows.map(([, row = '']) => row.split(' | '));
-    expect(listed.map(([name, licence, size]) => [name, licence, size].join(' | ')).toSorted()).toEqual(
-      inside.map(({ path, name, version, license }) => `${name} ${version} | ${license} | ${kilobytesOf(path)}`),
-    );
-    expect(listed.filter(([, , , reason = '']) => reason.length < 5)).toEqual([]);
-  });
+it('the packages inside are listed with their version, licence, size and reason, and no others', () => {
+  const rows = [...readFileSync(join(project, 'docs/dependencies.md'), 'utf8').matchAll(/^\| (\S+ \d.*) \|$/gm)];
+  const listed = rows.map(([, row = '']) => row.split(' | '));
+  expect(listed.map(([name, licence, size]) => [name, licence, size].join(' | ')).toSorted()).toEqual(
+    inside.map(({ path, name, version, license }) => `${name} ${version} | ${license} | ${kilobytesOf(path)}`),
+  );
+  expect(listed.filter(([, , , reason = '']) => reason.length < 5)).toEqual([]);
+});
 
-  it('the packages inside are those of the lockfile, under licences that ask for nothing but their text', () => {
-    expect(new Set(inside.map(({ license }) => license))).toEqual(new Set(['BSD-3-Clause', 'ISC', 'MIT']));
-    const direct = inside.filter(({ path, name }) => path === `node_modules/${name}` && name in allDirect());
-    expect(direct.map(({ name, version }) => [name, version])).toEqual(
-      direct.map(({ name }) => [name, allDirect()[name]]),
-    );
-    expect(inside.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
-  });
+it('the packages inside are those of the lockfile, under licences that ask for nothing but their text', () => {
+  expect(new Set(inside.map(({ license }) => license))).toEqual(new Set(['BSD-3-Clause', 'ISC', 'MIT']));
+  const direct = inside.filter(({ path, name }) => path === `node_modules/${name}` && name in allDirect());
+  expect(direct.map(({ name, version }) => [name, version])).toEqual(
+    direct.map(({ name }) => [name, allDirect()[name]]),
+  );
+  expect(inside.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
+});
 
-  it('the packages inside are in the bill of materials with their hashes, the same at each call', async () => {
-    process.env['SOURCE_DATE_EPOCH'] ??= '1700000000';
-    const path = join(project, 'build/release/sbom.mjs');
-    const { billOfMaterials } = (await import(path)) as { billOfMaterials: (node?: string) => string };
-    const bill = JSON.parse(billOfMaterials()) as Bill;
-    expect(billOfMaterials()).toBe(billOfMaterials());
-    expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
-    expect(bill.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    expect(new Date(bill.metadata.timestamp).toISOString()).toBe(bill.metadata.timestamp);
-    const told = bill.components.map(({ name, version, hashes: [hash] = [] }) => {
-      const sum = Buffer.from(hash?.content ?? '', 'hex').toString('base64');
-      return `${name} ${version} sha512-${sum}`;
-    });
-    expect(told.toSorted()).toEqual(inside.map(({ name, version, integrity }) => `${name} ${version} ${integrity}`));
-    expect(bill.dependencies).toEqual([
-      { ref: bill.metadata.component.purl, dependsOn: bill.components.map((component) => component['bom-ref']) },
-    ]);
-    const { components } = JSON.parse(billOfMaterials('26.0.0')) as Bill;
-    expect(components.at(-1)).toMatchObject({ type: 'platform', name: 'node', version: '26.0.0' });
+it('the packages inside are in the bill of materials with their hashes, the same at each call', async () => {
+  process.env['SOURCE_DATE_EPOCH'] ??= '1700000000';
+  const path = join(project, 'build/release/sbom.mjs');
+  const { billOfMaterials } = (await import(path)) as { billOfMaterials: (node?: string) => string };
+  const bill = JSON.parse(billOfMaterials()) as Bill;
+  expect(billOfMaterials()).toBe(billOfMaterials());
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
+  expect(bill.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  expect(new Date(bill.metadata.timestamp).toISOString()).toBe(bill.metadata.timestamp);
+  const told = bill.components.map(({ name, version, hashes: [hash] = [] }) => {
+    const sum = Buffer.from(hash?.content ?? '', 'hex').toString('base64');
+    return `${name} ${version} sha512-${sum}`;
   });
+  expect(told.toSorted()).toEqual(inside.map(({ name, version, integrity }) => `${name} ${version} ${integrity}`));
+  expect(bill.dependencies).toEqual([
+    { ref: bill.metadata.component.purl, dependsOn: bill.components.map((component) => component['bom-ref']) },
+  ]);
+  const { components } = JSON.parse(billOfMaterials('26.0.0')) as Bill;
+  expect(components.at(-1)).toMatchObject({ type: 'platform', name: 'node', version: '26.0.0' });
 });
 
 /** Returns the packages that the build lists, with their entries in the lockfile. */

@@ -45,17 +45,15 @@ describe('README.md', () => {
   });
 });
 
-describe('the reader of README.md', () => {
-  it('the reader of README.md finds blocks with their languages, marks and commands', () => {
-    const text = 'a\n\n```sh account\nsvc logs \\\n  --all\n# why\n\nsvc whoami\n```\n- b\n  ```json\n  {}\n  ```\n';
-    const found = readBlocks(text);
-    expect(found.map(({ line, language, marks }) => ({ line, language, marks }))).toEqual([
-      { line: 3, language: 'sh', marks: ['account'] },
-      { line: 11, language: 'json', marks: [] },
-    ]);
-    expect(found.map(commandsOf)).toEqual([['svc logs --all', 'svc whoami'], ['{}']]);
-    expect(() => readBlocks('```sh\nsvc')).toThrow('not closed');
-  });
+it('the reader of README.md finds blocks with their languages, marks and commands', () => {
+  const text = 'a\n\n```sh account\nsvc logs \\\n  --all\n# why\n\nsvc whoami\n```\n- b\n  ```json\n  {}\n  ```\n';
+  const found = readBlocks(text);
+  expect(found.map(({ line, language, marks }) => ({ line, language, marks }))).toEqual([
+    { line: 3, language: 'sh', marks: ['account'] },
+    { line: 11, language: 'json', marks: [] },
+  ]);
+  expect(found.map(commandsOf)).toEqual([['svc logs --all', 'svc whoami'], ['{}']]);
+  expect(() => readBlocks('```sh\nsvc')).toThrow('not closed');
 });
 
 function isTyped({ language, marks }: Block): boolean {

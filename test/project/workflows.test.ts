@@ -38,15 +38,13 @@ const WRITES: Readonly<Record<string, readonly string[]>> = {
   files: ['contents'],
 };
 
-describe('the action', () => {
-  it('the action saves and restores the state under keys that begin with those of its own workflow only', () => {
-    const text = read('.github/actions/svc/action.yml');
-    const { outputs, runs } = parse(text) as { outputs: Record<string, { value: string }>; runs: { steps: Step[] } };
-    const key = '${{ steps.install.outputs.state-prefix }}${{ github.run_id }}-${{ github.run_attempt }}';
-    expect(outputs['state-key']?.value).toBe(key);
-    const restoring = runs.steps.find(({ uses }) => uses?.startsWith('actions/cache/restore@'));
-    expect(restoring?.with).toMatchObject({ key, 'restore-keys': '${{ steps.install.outputs.state-prefix }}' });
-  });
+it('the action saves and restores the state under keys that begin with those of its own workflow only', () => {
+  const text = read('.github/actions/svc/action.yml');
+  const { outputs, runs } = parse(text) as { outputs: Record<string, { value: string }>; runs: { steps: Step[] } };
+  const key = '${{ steps.install.outputs.state-prefix }}${{ github.run_id }}-${{ github.run_attempt }}';
+  expect(outputs['state-key']?.value).toBe(key);
+  const restoring = runs.steps.find(({ uses }) => uses?.startsWith('actions/cache/restore@'));
+  expect(restoring?.with).toMatchObject({ key, 'restore-keys': '${{ steps.install.outputs.state-prefix }}' });
 });
 
 // The linter of `npm run check:unused` checks further rules.

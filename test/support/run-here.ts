@@ -42,6 +42,21 @@ export interface HereResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+  /** The number of files that the store had when the run ended, where the place of the run counts them. */
+  readonly uploads?: number;
+}
+
+/** What a run did, besides the code that it ended with. */
+interface Ending {
+  readonly uploads?: number | undefined;
+  readonly stdout?: unknown;
+  readonly stderr?: unknown;
+  /** Members of the object that it printed. */
+  readonly row?: object;
+  /** Members of the error that it ended with, in a machine format. */
+  readonly error?: object;
+  /** What it did not write to stderr. */
+  readonly unsaid?: string | RegExp | readonly (string | RegExp)[];
 }
 
 /** Runs a command line in this process. Its input is no terminal. */
@@ -94,6 +109,31 @@ export function errorIn({ stderr }: Pick<HereResult, 'stderr'>): Record<string, 
 /** Returns a run that ended with 0. Fails for any other, and shows what that wrote to stderr. */
 export function succeeded<T extends { readonly code: number | null; readonly stderr: string }>(run: T): T {
   expect(run.code, run.stderr).toBe(0);
+  return run;
+}
+
+/**
+ * Returns a run that ended with this code, wrote these texts to stderr and did what else is expected of it. Fails for any other
+ * run, and shows what that wrote to stderr.
+ */
+export function ended<T extends Omit<HereResult, 'code'> & { readonly code: number | null }>(
+  run: T,
+  code: number,
+  ...expected: readonly (string | RegExp | Ending | undefined)[]
+): T {
+  expect(run.code, run.stderr).toBe(code);
+  for (const each of expected) {
+    if (each === undefined) throw new Error('the expected text is undefined');
+    if (typeof each === 'string' || each instanceof RegExp) {
+      expect(run.stderr).toMatch(each);
+      continue;
+    }
+    const { row, error, unsaid = [], ...rest } = each;
+    expect(run, run.stderr).toMatchObject(rest);
+    if (row !== undefined) expect(JSON.parse(run.stdout), run.stderr).toMatchObject(row);
+    if (error !== undefined) expect(errorIn(run)).toMatchObject(error);
+    for (const text of [unsaid].flat()) expect(run.stderr).not.toMatch(text);
+  }
   return run;
 }
 

@@ -7,7 +7,7 @@ import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { Place } from './support.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const place = new Place();
@@ -56,17 +56,15 @@ const OUTCOMES: readonly (readonly [words: RegExp, code: number, status: string 
   [/rejected/i, 0, 'rejected'],
 ];
 
-describe('3DS against the sandbox', () => {
-  it('3DS against the sandbox shows people no authentication value, and programs all of them', async () => {
-    const card = sandboxThreeDsCards().find(({ scenario }) => /frictionless/i.test(scenario));
-    const run = await authenticated(card?.token ?? '', 'customer', 'payment-transaction');
-    const response = JSON.parse(run.stdout) as { authentication_value?: string };
-    expect(response.authentication_value).toMatch(/^[A-Za-z0-9+/]{27}=$/);
-    expect(run.stdout).not.toContain('(hidden)');
-    const again = await authenticated(card?.token ?? '', 'customer', 'payment-transaction', '-o', 'table');
-    expect(again.stdout).toMatch(/authentication.value +\(hidden\)/);
-    expect(again.stderr).toContain('are hidden; use -o json to see them');
-  });
+it('3DS against the sandbox shows people no authentication value, and programs all of them', async () => {
+  const card = sandboxThreeDsCards().find(({ scenario }) => /frictionless/i.test(scenario));
+  const run = await authenticated(card?.token ?? '', 'customer', 'payment-transaction');
+  const response = JSON.parse(run.stdout) as { authentication_value?: string };
+  expect(response.authentication_value).toMatch(/^[A-Za-z0-9+/]{27}=$/);
+  expect(run.stdout).not.toContain('(hidden)');
+  const again = await authenticated(card?.token ?? '', 'customer', 'payment-transaction', '-o', 'table');
+  expect(again.stdout).toMatch(/authentication.value +\(hidden\)/);
+  expect(again.stderr).toContain('are hidden; use -o json to see them');
 });
 
 describe('3DS against the sandbox', () => {
@@ -107,11 +105,11 @@ it('a script that follows the printed command after a hidden challenge authentic
   const { id } = JSON.parse(created.stdout) as { id: string };
   place.file('body.json', (await run('3ds', 'template', 'payment-transaction')).stdout);
   const send = ['3ds', 'authenticate', id, '--file', 'body.json'];
-  expect((await run(...send)).code).toBe(0);
-  const open = await run('3ds', 'challenge-result', id, '--wait');
-  expect([open.code, errorIn(open)['next']]).toEqual([11, `svc 3ds challenge-result ${id} --wait`]);
-  const again = await run(...send, '--yes');
-  expect([again.code, errorIn(again)['next']]).toEqual([13, `svc 3ds challenge-result ${id} --wait`]);
+  succeeded(await run(...send));
+  ended(await run('3ds', 'challenge-result', id, '--wait'), 11, {
+    error: { next: `svc 3ds challenge-result ${id} --wait` },
+  });
+  ended(await run(...send, '--yes'), 13, { error: { next: `svc 3ds challenge-result ${id} --wait` } });
   await service.close();
   rmSync(hiding, { recursive: true, force: true });
 });

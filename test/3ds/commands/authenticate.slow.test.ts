@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { changed, fullBody } from '../bodies.ts';
 import { Place, type Reply, Scripted } from './support.ts';
@@ -137,8 +137,7 @@ describe('3ds create', () => {
 describe('3ds show', () => {
   it('svc 3ds show hides personal data and authentication values in a table, and says so', async () => {
     script({ [READ]: [200, SESSION] });
-    const { code, stdout, stderr } = await place.svc(['3ds', 'show', 's1', '-o', 'table'], { server });
-    expect(code).toBe(0);
+    const { stdout, stderr } = succeeded(await place.svc(['3ds', 'show', 's1', '-o', 'table'], { server }));
     for (const secret of ['CAVV', '203.0.113.9', 'Agent of Ann', 'unheard of', 'Call us', 'private'])
       expect(stdout).not.toContain(secret);
     for (const shown of ['s1', 'successful', 'high-confidence', '24', '2.1.0, 2.2.0', 'acs-1', 'kept'])
@@ -194,10 +193,12 @@ describe('3ds authenticate', () => {
     const body = changed(fullBody(), 'purchase_info.new_rate', { deep: ['x', 1] });
     place.file('body.json', body);
     script({ [READ]: [200, FRESH], [SEND]: [200, RESULT] });
-    expect(await authenticate('--yes')).toMatchObject({ code: 13 });
-    const sent = await authenticate('--allow', 'unknown-field', '--set', 'purchase_info.currency=USD');
-    expect(sent.code).toBe(0);
-    expect(sent.stderr).toContain('allowed (unknown-field): purchase_info.new_rate is not a field');
+    ended(await authenticate('--yes'), 13);
+    ended(
+      await authenticate('--allow', 'unknown-field', '--set', 'purchase_info.currency=USD'),
+      0,
+      'allowed (unknown-field): purchase_info.new_rate is not a field',
+    );
     expect(server.calls.at(-1)?.body).toEqual(changed(body, 'purchase_info.currency', '840'));
   });
 
@@ -229,8 +230,9 @@ describe('3ds authenticate', () => {
       script({ [READ]: [200, { ...SESSION, device_info: info }] });
       const { code, stdout } = await place.svc(['3ds', 'show', 's1'], { server });
       expect({ code, shown: JSON.parse(stdout) as unknown }).toMatchObject({ code: 0, shown: { device_info: info } });
-      const table = await place.svc(['3ds', 'show', 's1', '-o', 'table'], { server });
-      expect([table.code, table.stdout]).toEqual([0, expect.stringContaining('720.5')]);
+      ended(await place.svc(['3ds', 'show', 's1', '-o', 'table'], { server }), 0, {
+        stdout: expect.stringContaining('720.5'),
+      });
     }
   });
 
@@ -248,14 +250,14 @@ describe('3ds authenticate', () => {
 
   it('svc 3ds authenticate checks as far as it can where the type of the session is new', async () => {
     script({ [READ]: [200, { ...FRESH, type: 'robot' }], [SEND]: [200, RESULT] });
-    expect(await authenticate()).toMatchObject({ code: 0 });
+    succeeded(await authenticate());
   });
 
   it('svc 3ds authenticate needs --file, and reads it before it asks the service', async () => {
     script({});
-    expect(await place.svc(['3ds', 'authenticate', 's1'], { server })).toMatchObject({ code: 2 });
+    ended(await place.svc(['3ds', 'authenticate', 's1'], { server }), 2);
     place.file('body.json', '{');
-    expect(await authenticate()).toMatchObject({ code: 13 });
+    ended(await authenticate(), 13);
     expect(server.lines).toEqual([]);
   });
 
@@ -273,9 +275,9 @@ describe('3ds authenticate', () => {
     const body = { title: 'Failed Dependency', detail: 'directory server', error: { error: inner } };
     for (const reply of [body, { error: { error: inner } }, { error: inner }]) {
       script({ [READ]: [200, FRESH], [SEND]: [424, reply] });
-      const { code, stderr } = await authenticate();
-      expect(code).toBe(6);
-      expect(stderr).toMatch(
+      const { stderr } = ended(
+        await authenticate(),
+        6,
         /Unknown cardholder account – Card range is not enrolled.*create a new session.","next":"svc 3ds create --token/s,
       );
       expect(stderr.includes('directory server')).toBe(reply === body);
@@ -308,7 +310,7 @@ describe('3ds authenticate', () => {
   it('svc 3ds authenticate sends the numbers of currencies that are given by their letters', async () => {
     script({ [READ]: [200, FRESH], [SEND]: [200, RESULT] });
     place.file('body.json', changed(fullBody(), 'merchant_info.risk_info.gift_card_currency', 'EUR'));
-    expect(await authenticate('--set', 'purchase_info.currency=usd')).toMatchObject({ code: 0 });
+    succeeded(await authenticate('--set', 'purchase_info.currency=usd'));
     expect(server.calls[1]?.body).toMatchObject({
       purchase_info: { currency: '840' },
       merchant_info: { risk_info: { gift_card_currency: '978' } },
@@ -382,19 +384,19 @@ describe('3ds authenticate', () => {
       ],
       [SEND]: [200, { ...RESULT, authentication_status: 'failed' }],
     });
-    const { code, stderr } = await authenticate();
-    expect(code).toBe(0);
-    expect(stderr).toContain('Stop the transaction');
+    ended(await authenticate(), 0, 'Stop the transaction');
   });
 
   it('svc 3ds authenticate names the page of a challenge and the command that gets the outcome', async () => {
     const open = { ...RESULT, authentication_status: 'challenge', authentication_value: null };
     const session = { ...SESSION, authentication: { acs_challenge_url: 'https://acs.example/c/1' } };
     script({ [READ]: [200, session], [SEND]: [200, open] });
-    const { code, stderr } = await authenticate();
-    expect(code).toBe(0);
-    expect(stderr).toContain('the cardholder completes the challenge at https://acs.example/c/1');
-    expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
+    ended(
+      await authenticate(),
+      0,
+      'the cardholder completes the challenge at https://acs.example/c/1',
+      'svc 3ds challenge-result s1 --wait',
+    );
     script({ [READ]: [200, { ...SESSION, authentication: null }], [SEND]: [200, open] });
     expect((await authenticate()).stderr).toContain(
       'the service gave no address for the challenge: the SDK performs it',
@@ -441,17 +443,17 @@ describe('3ds authenticate', () => {
     const send = (...more: readonly string[]) => place.svc([...line, ...more], { server, clock });
     const open = { ...RESULT, authentication_status: 'challenge' };
     script({ [READ]: [200, FRESH], [SEND]: [[400, { title: 'Bad Request' }], 'torn', [200, open], [200, open]] });
-    expect((await authenticate()).code).toBe(6);
-    expect((await send()).code).toBe(9);
+    ended(await authenticate(), 6);
+    ended(await send(), 9);
     const refused = await send();
     expect({ code: refused.code, sends: server.lines.filter((sent) => sent === SEND).length }).toEqual({
       code: 13,
       sends: 2,
     });
     expect((await send('--dry-run')).stderr).toContain('was authenticated before (from this machine)');
-    expect((await send('--again')).code).toBe(0);
+    succeeded(await send('--again'));
     await clock.advance(31 * 86_400_000);
-    expect((await send()).code).toBe(0);
+    succeeded(await send());
   });
 
   it('svc 3ds authenticate warns of a session that has expired', async () => {
@@ -469,7 +471,7 @@ describe('--open', () => {
     writeFileSync(join(place.path, 'xdg-open'), `#!/bin/sh\nprintf %s "$#:$1" > '${opened}'\n`, { mode: 0o755 });
     const page = "https://acs.example/c/1;$(touch x)'&a=b";
     script({ [READ]: [200, FRESH], [SEND]: [200, { ...open, acs_challenge_url: page }] });
-    expect(await authenticateIn({ PATH: place.path }, '--open')).toMatchObject({ code: 0 });
+    succeeded(await authenticateIn({ PATH: place.path }, '--open'));
     await expect
       .poll(() => (existsSync(opened) ? readFileSync(opened, 'utf8') : ''))
       .toMatch(/^1:https:\/\/acs\.example\/c\/1;/);
@@ -491,9 +493,7 @@ describe('3ds challenge-result', () => {
     const done = await place.svc(['3ds', 'challenge-result', 's1'], { server });
     expect(JSON.parse(done.stdout)).toMatchObject({ challenge_attempts: '1' });
     script({ [CHALLENGE]: [200, open] });
-    const pending = await place.svc(['3ds', 'challenge-result', 's1'], { server });
-    expect(pending.code).toBe(0);
-    expect(pending.stderr).toContain('svc 3ds challenge-result s1 --wait');
+    ended(await place.svc(['3ds', 'challenge-result', 's1'], { server }), 0, 'svc 3ds challenge-result s1 --wait');
   });
 
   it('svc 3ds challenge-result waits with growing pauses, through outages', async () => {
@@ -539,11 +539,11 @@ describe('3ds challenge-result', () => {
 
   it('svc 3ds challenge-result ends in exit 11 when --timeout is over', async () => {
     script({ [CHALLENGE]: [200, open] });
-    const { code, stderr } = await place.svc(['3ds', 'challenge-result', 's1', '--wait', '--timeout', '1s'], {
-      server,
-    });
-    expect(code).toBe(11);
-    expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
+    ended(
+      await place.svc(['3ds', 'challenge-result', 's1', '--wait', '--timeout', '1s'], { server }),
+      11,
+      'svc 3ds challenge-result s1 --wait',
+    );
   });
 
   it('R53: svc 3ds challenge-result ends in exit 130 when interrupted, with the command that resumes', async () => {
@@ -551,17 +551,16 @@ describe('3ds challenge-result', () => {
     const interrupt = new AbortController();
     script({ [CHALLENGE]: [200, open] });
     setTimeout(() => interrupt.abort(new SvcError('interrupted', 'interrupted')), 300);
-    const { code, stderr } = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], {
-      server,
-      signal: interrupt.signal,
-    });
-    expect(code).toBe(130);
-    expect(stderr).toContain('svc 3ds challenge-result s1 --wait');
+    ended(
+      await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server, signal: interrupt.signal }),
+      130,
+      'svc 3ds challenge-result s1 --wait',
+    );
   });
 
   it('svc 3ds challenge-result ends at once where the session does not exist, or without --wait', async () => {
     script({});
-    expect(await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server })).toMatchObject({ code: 5 });
+    ended(await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server }), 5);
     script({ [READ]: [200, SESSION] });
     const run = await place.svc(['3ds', 'challenge-result', 's1'], { server });
     expect({ code: run.code, lines: server.lines }).toEqual({ code: 5, lines: [CHALLENGE] });
@@ -584,8 +583,7 @@ describe('3ds challenge-result', () => {
       ],
     });
     const clock = new FakeClock();
-    const run = await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server, clock });
-    expect(run).toMatchObject({ code: 0 });
+    const run = succeeded(await place.svc(['3ds', 'challenge-result', 's1', '--wait'], { server, clock }));
     expect(JSON.parse(run.stdout)).toEqual(RESULT);
   });
 
@@ -594,8 +592,7 @@ describe('3ds challenge-result', () => {
     async (authentication) => {
       script({ [READ]: [200, { ...SESSION, authentication }] });
       const argv = ['3ds', 'challenge-result', 's1', '--wait'];
-      const run = await place.svc(argv, { server, clock: new FakeClock() });
-      expect([run.code, run.stdout]).toEqual([11, '']);
+      const run = ended(await place.svc(argv, { server, clock: new FakeClock() }), 11, { stdout: '' });
       expect(run.stderr.split('\n')[0]).toMatch(/^the service shows no authentication of this session: it is open, or/);
       // A script that followed a command to authenticate would do so twice.
       expect(run.stderr).not.toContain('3ds authenticate');

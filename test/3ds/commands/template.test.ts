@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { template } from '../../../src/3ds/commands/template.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { Place } from './support.ts';
@@ -10,19 +11,16 @@ describe('3ds template', () => {
   it('svc 3ds template prints commented JSON that validate accepts', async () => {
     const clock = new FakeClock();
     const argv = ['3ds', 'template', 'recurring-transaction', '--session-type', 'merchant'];
-    const { code, stdout } = await place.svc(argv, { clock });
-    expect(code).toBe(0);
+    const { stdout } = succeeded(await place.svc(argv, { clock }));
     expect(stdout).toMatch(/"recurring_frequency": "28" \/\/ /);
     const validate = ['3ds', 'validate', '-', '--session-type', 'merchant'];
-    expect(await place.svc(validate, { clock, input: stdout })).toMatchObject({ code: 0 });
+    succeeded(await place.svc(validate, { clock, input: stdout }));
     const table = await place.svc([...argv, '-o', 'table'], { clock });
     expect(table.stdout).toBe(stdout);
   });
 
   it('svc 3ds template without a type names the types, and prints nothing into a file', async () => {
-    const { code, stdout, stderr } = await place.svc(['3ds', 'template']);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/Choose one of: payment-transaction, .*add-card/);
+    ended(await place.svc(['3ds', 'template']), 2, /Choose one of: payment-transaction, .*add-card/, { stdout: '' });
   });
 
   it.each(['json', 'jsonl'])('svc 3ds template prints plain data where %s is requested', async (format) => {
@@ -41,9 +39,7 @@ describe('3ds template', () => {
     [['payment-transaction', '--category', 'paid'], /payment, non-payment/],
     [[], /authentication-type/],
   ])('%j is a usage error', async (argv, words) => {
-    const { code, stdout, stderr } = await place.svc(['3ds', 'template', ...argv]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(words);
+    ended(await place.svc(['3ds', 'template', ...argv]), 2, words, { stdout: '' });
   });
 });
 
@@ -61,15 +57,11 @@ describe('svc 3ds template --currency', () => {
     ['payment-transaction', 'BGN', /lists BGN as historic since 2026-01-01.*EUR replaced it/s],
     ['add-card', 'USD', /this body has no purchase/],
   ])('svc 3ds template %s --currency %s is a usage error', async (type, currency, words) => {
-    const { code, stdout, stderr } = await place.svc(['3ds', 'template', type, '--currency', currency]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(words);
+    ended(await place.svc(['3ds', 'template', type, '--currency', currency]), 2, words, { stdout: '' });
   });
 });
 
-describe('the fields of svc 3ds template', () => {
-  it('the fields of svc 3ds template are the members of a body', () => {
-    const members = [...BODY.members.keys()];
-    expect(template.fields?.map((field) => field.replace('.*', ''))).toEqual(members);
-  });
+it('the fields of svc 3ds template are the members of a body', () => {
+  const members = [...BODY.members.keys()];
+  expect(template.fields?.map((field) => field.replace('.*', ''))).toEqual(members);
 });

@@ -6,7 +6,7 @@ import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, type HereResult, rowsIn, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, rowsIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { type Reply, Scripted } from './support.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
@@ -79,7 +79,7 @@ describe('svc 3ds test', () => {
     expect(readFileSync(join(directory, 'reasons.xml'), 'utf8')).toContain(
       'expected failed (stolen-card), got failed (card-expired)',
     );
-    expect((await svc('test|-', suite('card-expired'))).code).toBe(0);
+    succeeded(await svc('test|-', suite('card-expired')));
   });
 
   it('svc 3ds test refuses outcomes and reasons that the sandbox does not know, with the line of each', async () => {
@@ -88,16 +88,21 @@ describe('svc 3ds test', () => {
       { ...one, outcome: 'reason=canary' },
       { ...one, name: 'b', reason: 'canary' },
     ];
-    const { code, stderr } = await svc('test|-', JSON.stringify({ scenarios }, undefined, 1));
-    expect(code).toBe(13);
-    expect(stderr).toContain('outcome must be an outcome of the sandbox');
-    expect(stderr).not.toContain('canary');
+    ended(
+      await svc('test|-', JSON.stringify({ scenarios }, undefined, 1)),
+      13,
+      'outcome must be an outcome of the sandbox',
+      { unsaid: 'canary' },
+    );
   });
 
   it('svc 3ds test sets an outcome at no other service than the sandbox', async () => {
     const scenarios = [{ name: 'a', token: 'tok', outcome: 'reason=card-expired', expect: 'failed' }];
-    const run = await svc('test|-', JSON.stringify({ scenarios }), 'https://api.example.com');
-    expect([run.code, run.stderr]).toEqual([13, expect.stringContaining('an outcome is set at the sandbox')]);
+    ended(
+      await svc('test|-', JSON.stringify({ scenarios }), 'https://api.example.com'),
+      13,
+      'an outcome is set at the sandbox',
+    );
   });
 
   it('svc 3ds test takes the cards of the tenant to which the key belongs', async () => {
@@ -115,8 +120,7 @@ describe('svc 3ds test', () => {
     writeFileSync(join(directory, 'body.json'), (await svc('template|payment-transaction')).stdout);
     const template = await svc('template|recurring-transaction|--session-type|merchant');
     writeFileSync(join(directory, 'merchant.json'), template.stdout);
-    const run = await svc('test|suites.yaml');
-    expect(run.code).toBe(10);
+    const run = ended(await svc('test|suites.yaml'), 10);
     const found = Object.fromEntries(results(run).map((one) => [one.scenario, [one.result, one.got, one.reason]]));
     expect(found).toEqual({
       cancels: ['passed', 'failed', 'authentication-attempted-but-not-performed'],
@@ -147,15 +151,13 @@ describe('svc 3ds test', () => {
       expect(new Set(scripted.lines)).toEqual(new Set(['POST /3ds/sessions']));
     }
     scripted.play(() => [404, { title: 'no' }]);
-    const run = await svc('run|--token|nope|--expect|404', '', scripted.url);
-    expect([run.code, JSON.parse(run.stdout)]).toEqual([0, expect.objectContaining({ got: '404', session: null })]);
+    ended(await svc('run|--token|nope|--expect|404', '', scripted.url), 0, { row: { got: '404', session: null } });
   });
 
   it.each([403, 404])('R87: an expected %i is none that another server than the service sends', async (status) => {
     for (const path of ['/3ds/sessions', '/3ds/sessions/s/authenticate']) {
       scripted.play((call) => (call.path === path ? [status, {}] : [201, { id: 's' }]));
-      const run = await svc(`run|--token|a|--expect|${status}`, '', scripted.url);
-      expect([path, run.code, run.stdout]).toEqual([path, status === 404 ? 5 : 4, '']);
+      ended(await svc(`run|--token|a|--expect|${status}`, '', scripted.url), status === 404 ? 5 : 4, { stdout: '' });
     }
     const test = await svc('test|-', 'scenarios: [{name: a, token: a, expect: 404}]', scripted.url);
     expect(test.code).not.toBe(0);
@@ -170,8 +172,7 @@ describe('svc 3ds test', () => {
       join(directory, 'suites', 'one.yaml'),
       `scenarios: [{name: a, token: a, body: '${body}', expect: successful}]`,
     );
-    const run = await svc('test|suites/one.yaml', '', scripted.url);
-    expect([run.code, run.stderr]).toEqual([0, '1 passed, 0 failed\n']);
+    ended(await svc('test|suites/one.yaml', '', scripted.url), 0, { stderr: '1 passed, 0 failed\n' });
   });
 
   it('R06: svc 3ds test writes a report with statuses, codes and ids only, private, whatever the service and the names say', async () => {
@@ -179,8 +180,7 @@ describe('svc 3ds test', () => {
     serve([200, { authentication_status: secret, authentication_status_reason: secret, cardholder_info: secret }]);
     const name = String.raw`"a <b> & \"c\" \u202e"`;
     const suite = `scenarios:\n  - {name: ${name}, token: tok_canary_77, expect: failed}\n`;
-    const run = await svc('test|-|--junit|hostile.xml', suite, scripted.url);
-    expect(run.code).toBe(10);
+    const run = ended(await svc('test|-|--junit|hostile.xml', suite, scripted.url), 10);
     const file = join(directory, 'hostile.xml');
     expect(readFileSync(file, 'utf8').replaceAll(/time="[\d.]+"/g, 'time=""')).toBe(
       `<?xml version="1.0" encoding="UTF-8"?>
@@ -226,9 +226,9 @@ describe('svc 3ds test', () => {
       const input = 'scenarios: [{name: a, token: a, expect: successful}]';
       const { signal } = limit;
       const baseUrl = new URL(scripted.url);
-      const run = await svcHere(['3ds', 'test', '-'], { baseUrl, env: KEYS, clock, cwd: directory, input, signal });
-      expect(run.code).toBe(code);
-      expect(errorIn(run)).toMatchObject({ ...error, retryable: false });
+      ended(await svcHere(['3ds', 'test', '-'], { baseUrl, env: KEYS, clock, cwd: directory, input, signal }), code, {
+        error: { ...error, retryable: false },
+      });
     },
   );
 
@@ -247,8 +247,7 @@ describe('svc 3ds test', () => {
   it('svc 3ds test ends at once where the key is refused: no table, and a report in which each scenario is an error', async () => {
     scripted.play(() => [401, {}]);
     writeFileSync(join(directory, 'refused.xml'), GREEN);
-    const run = await svc('test|--junit|refused.xml', '', scripted.url);
-    expect([run.code, run.stdout, errorIn(run)['code']]).toEqual([4, '', 'unauthorized']);
+    ended(await svc('test|--junit|refused.xml', '', scripted.url), 4, { stdout: '', error: { code: 'unauthorized' } });
     expect(scripted.calls.length).toBeLessThanOrEqual(6);
     const report = readFileSync(join(directory, 'refused.xml'), 'utf8');
     expect(report).toContain('tests="42" failures="0" errors="42"');
@@ -291,7 +290,7 @@ describe('svc 3ds test', () => {
   ])('svc 3ds test leaves no report of an earlier run where %s', async (_, line, suite, code) => {
     scripted.play(() => [500, {}]);
     writeFileSync(join(directory, 'old.xml'), GREEN);
-    expect((await svc(line, suite, scripted.url)).code).toBe(code);
+    ended(await svc(line, suite, scripted.url), code);
     expect(existsSync(join(directory, 'old.xml'))).toBe(false);
   });
 
@@ -355,7 +354,7 @@ describe('svc 3ds test', () => {
   it('svc 3ds test says where --only finds nothing, and what may not be written, before anything is sent', async () => {
     scripted.play(() => [500, {}]);
     expect(errorIn(await svc('test|--only|nope', '', scripted.url))['message']).toContain('--only');
-    expect((await svc(`test|--junit|sandbox`, '', scripted.url)).code).toBe(2);
+    ended(await svc(`test|--junit|sandbox`, '', scripted.url), 2);
     expect(scripted.calls).toEqual([]);
   });
 });
@@ -405,12 +404,12 @@ describe('svc 3ds run', () => {
   });
 
   it('svc 3ds run without --expect shows the outcome, and fails only where there is none', async () => {
-    const rejected = await svc('run|--card|Rejected');
-    expect(JSON.parse(rejected.stdout)).toMatchObject({ result: 'completed', expected: null, got: 'rejected' });
-    expect([rejected.code, rejected.stderr]).toEqual([0, expect.stringMatching(/svc explain rejected\n$/)]);
-    expect((await svc('run|--card|Internal')).code).toBe(9);
-    expect((await svc('run|--card|Rejected|--expect-reason|card-expired')).code).toBe(10);
-    expect((await svc('run|--expect|failed')).code).toBe(2);
+    ended(await svc('run|--card|Rejected'), 0, /svc explain rejected\n$/, {
+      row: { result: 'completed', expected: null, got: 'rejected' },
+    });
+    ended(await svc('run|--card|Internal'), 9);
+    ended(await svc('run|--card|Rejected|--expect-reason|card-expired'), 10);
+    ended(await svc('run|--expect|failed'), 2);
   });
 
   it('svc 3ds run says what was expected, what came, and where to look', async () => {
@@ -445,10 +444,9 @@ describe('svc 3ds run', () => {
   it('svc 3ds run puts --set into the example body, or into that of a file', async () => {
     serve([200, { authentication_status: 'successful' }]);
     const line = 'run|--token|a|--expect|successful|--set|purchase_info.amount=4200|--set|purchase_info.currency=EUR';
-    expect((await svc(line, '', scripted.url)).code).toBe(0);
+    succeeded(await svc(line, '', scripted.url));
     expect(scripted.calls[1]?.body).toMatchObject({ purchase_info: { amount: '4200', currency: '978' } });
-    const refused = await svc(`${line}|--set|purchase_info.amount=4.2`, '', scripted.url);
-    expect([refused.code, refused.stdout]).toEqual([13, '']);
+    ended(await svc(`${line}|--set|purchase_info.amount=4.2`, '', scripted.url), 13, { stdout: '' });
   });
 
   it.each([
@@ -466,7 +464,8 @@ describe('svc 3ds run', () => {
   });
 
   it('svc 3ds run knows test cards of the sandbox alone: at another service the id of a token is needed', async () => {
-    const run = await svc('run|--card|Authentication Failed|--expect|failed', '', 'https://svc.example');
-    expect([run.code, errorIn(run)['hint']]).toEqual([2, expect.stringContaining('--token')]);
+    ended(await svc('run|--card|Authentication Failed|--expect|failed', '', 'https://svc.example'), 2, {
+      error: { hint: expect.stringContaining('--token') },
+    });
   });
 });

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { changed, fullBody } from '../bodies.ts';
 import { Place } from './support.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
@@ -16,14 +17,16 @@ function errorOf(stderr: string): Record<string, unknown> {
 describe('3ds validate', () => {
   it('R57: svc 3ds validate takes a right body from a file and from standard input, and says which sessions it is for', async () => {
     const file = place.file('right.json', fullBody('payment', 'recurring-transaction'));
-    const fromFile = await place.svc(['3ds', 'validate', file]);
-    expect(fromFile.code).toBe(0);
-    expect(JSON.parse(fromFile.stdout)).toMatchObject({ valid: true, session_types: ['customer', 'merchant'] });
-    const fromInput = await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], {
-      input: JSON.stringify(fullBody('payment', 'top-up')),
+    ended(await place.svc(['3ds', 'validate', file]), 0, {
+      row: { valid: true, session_types: ['customer', 'merchant'] },
     });
-    expect(fromInput.code).toBe(0);
-    expect(JSON.parse(fromInput.stdout)).toMatchObject({ file: 'standard input', session_types: ['merchant'] });
+    ended(
+      await place.svc(['3ds', 'validate', '-', '--session-type', 'merchant'], {
+        input: JSON.stringify(fullBody('payment', 'top-up')),
+      }),
+      0,
+      { row: { file: 'standard input', session_types: ['merchant'] } },
+    );
   });
 
   it.each([
@@ -36,7 +39,7 @@ describe('3ds validate', () => {
     [840, 13],
   ])('R57: the currency %j ends in exit %i', async (currency, code) => {
     const body = changed(fullBody(), 'purchase_info.currency', currency);
-    expect(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) })).toMatchObject({ code });
+    ended(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) }), code);
   });
 
   it('svc 3ds validate says which currencies svc sends as numbers, and nothing where none is changed', async () => {
@@ -45,18 +48,19 @@ describe('3ds validate', () => {
       'merchant_info.risk_info.gift_card_currency',
       'eur',
     );
-    const { code, stderr } = await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(both) });
-    expect(code).toBe(0);
-    expect(stderr).toContain('purchase_info.currency is not sent as given: svc sends its ISO 4217 number, 840');
-    expect(stderr).toContain('gift_card_currency is not sent as given: svc sends its ISO 4217 number, 978');
+    ended(
+      await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(both) }),
+      0,
+      'purchase_info.currency is not sent as given: svc sends its ISO 4217 number, 840',
+      'gift_card_currency is not sent as given: svc sends its ISO 4217 number, 978',
+    );
     const plain = await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(fullBody()) });
     expect(plain.stderr).not.toContain('ISO 4217');
   });
 
   it('R57: svc 3ds validate refuses with every violation as data and in words', async () => {
     const file = place.file('bad.json', { ...fullBody('payment', 'top-up'), challenge_preference: 'no-chalenge' });
-    const machine = await place.svc(['3ds', 'validate', file, '--session-type', 'customer']);
-    expect(machine).toMatchObject({ code: 13, stdout: '' });
+    const machine = ended(await place.svc(['3ds', 'validate', file, '--session-type', 'customer']), 13, { stdout: '' });
     expect(errorOf(machine.stderr)).toMatchObject({
       code: 'refused_input',
       violations: [{ path: 'authentication_type' }, { path: 'challenge_preference', suggestion: 'no-challenge' }],
@@ -81,23 +85,21 @@ describe('contradictions', () => {
 
   it('R95: svc 3ds validate refuses an exponent that contradicts the currency, and names the option that sends it', async () => {
     const input = JSON.stringify(yen);
-    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-'], { input });
-    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
+    const { stderr } = ended(await place.svc(['3ds', 'validate', '-'], { input }), 13, { stdout: '' });
     const { violations, hint } = errorOf(stderr) as { violations: unknown[]; hint: string };
     const found = { rule: 'exponent', path: 'purchase_info.exponent', severity: 'error' };
     expect({ violations, hint }).toMatchObject({
       violations: [found],
       hint: expect.stringContaining('--allow exponent'),
     });
-    const allowed = await place.svc(['3ds', 'validate', '-', '--allow', 'exponent'], { input });
-    expect(allowed.code).toBe(0);
-    expect(JSON.parse(allowed.stdout)).toMatchObject({ amount_text: '5,000.00 JPY', violations: [found] });
+    ended(await place.svc(['3ds', 'validate', '-', '--allow', 'exponent'], { input }), 0, {
+      row: { amount_text: '5,000.00 JPY', violations: [found] },
+    });
   });
 
   it('svc 3ds validate warns of what many servers refuse, and has each warning as data', async () => {
     const body = changed(changed(fullBody(), 'purchase_info.currency', 'BGN'), 'merchant_info.country_code', '983');
-    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) });
-    expect(code).toBe(0);
+    const { stdout, stderr } = succeeded(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) }));
     expect((JSON.parse(stdout) as { violations: unknown[] }).violations).toMatchObject([
       { rule: 'historic-currency', path: 'purchase_info.currency', severity: 'warning' },
       { rule: 'country', path: 'merchant_info.country_code', severity: 'warning' },
@@ -112,7 +114,7 @@ describe('contradictions', () => {
     const plain = await set('--set', 'purchase_info.amount=500000');
     expect(plain.stderr).toContain('purchase_info.exponent is set to 0 too, the minor units of JPY');
     expect(JSON.parse(plain.stdout)).toMatchObject({ amount_text: '500,000 JPY' });
-    expect(await set('--set', 'purchase_info.exponent=2')).toMatchObject({ code: 13 });
+    ended(await set('--set', 'purchase_info.exponent=2'), 13);
     const allowed = await set('--allow', 'exponent');
     expect(JSON.parse(allowed.stdout)).toMatchObject({ amount_text: '10.00 JPY' });
     expect(allowed.stderr).not.toContain('is set to');
@@ -123,8 +125,7 @@ describe('contradictions', () => {
       ['exponnt', "Did you mean 'exponent'?"],
       ['card-number', 'must be one of unknown-field'],
     ] as const) {
-      const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow', rule], { input: '{}' });
-      expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+      ended(await place.svc(['3ds', 'validate', '-', '--allow', rule], { input: '{}' }), 2, words);
     }
   });
 });
@@ -135,65 +136,65 @@ function unknownBody(): unknown {
   return changed(body, 'newThing', 'kept');
 }
 
-describe('--allow unknown-field', () => {
-  it('--allow unknown-field allows unknown fields and lists them', async () => {
-    const input = JSON.stringify(unknownBody());
-    expect(await place.svc(['3ds', 'validate', '-'], { input })).toMatchObject({ code: 13 });
-    const run = await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], { input });
-    expect({ code: run.code, valid: JSON.parse(run.stdout) as unknown }).toMatchObject({
-      code: 0,
-      valid: { valid: true, session_types: ['customer'] },
-    });
-    expect(run.stderr).toContain('allowed (unknown-field): purchase_info.new_rate is not a field of the interface');
-    expect(run.stderr).toContain('allowed (unknown-field): newThing is not');
+it('--allow unknown-field allows unknown fields and lists them', async () => {
+  const input = JSON.stringify(unknownBody());
+  ended(await place.svc(['3ds', 'validate', '-'], { input }), 13);
+  const run = await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], { input });
+  expect({ code: run.code, valid: JSON.parse(run.stdout) as unknown }).toMatchObject({
+    code: 0,
+    valid: { valid: true, session_types: ['customer'] },
   });
+  expect(run.stderr).toContain('allowed (unknown-field): purchase_info.new_rate is not a field of the interface');
+  expect(run.stderr).toContain('allowed (unknown-field): newThing is not');
+});
 
-  it('R57: --allow unknown-field lifts no other rule', async () => {
-    const broken = changed(changed(unknownBody(), 'purchase_info.amount', '1.00'), 'cardholder_info.name', 7);
-    const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], {
-      input: JSON.stringify(broken),
-    });
-    const { violations } = errorOf(stderr) as { violations: { path: string }[] };
-    expect({ code, paths: violations.map(({ path }) => path) }).toEqual({
-      code: 13,
-      paths: ['purchase_info.amount', 'cardholder_info.name'],
-    });
+it('R57: --allow unknown-field lifts no other rule', async () => {
+  const broken = changed(changed(unknownBody(), 'purchase_info.amount', '1.00'), 'cardholder_info.name', 7);
+  const { code, stderr } = await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], {
+    input: JSON.stringify(broken),
   });
+  const { violations } = errorOf(stderr) as { violations: { path: string }[] };
+  expect({ code, paths: violations.map(({ path }) => path) }).toEqual({
+    code: 13,
+    paths: ['purchase_info.amount', 'cardholder_info.name'],
+  });
+});
 
-  it.each([
-    ['purchase_info.new_rate', { deep: [{ list: '4111 1111 1111 1111' }] }],
-    ['merchant_info.new_mid', 4_111_111_111_111_111],
-    ['cardholder_info.new_phone_number', { number: '4111111111111111' }],
-    ['broadcast_info', { '4111111111111111': true }],
-    ['new_thing', { '4111-1111-1111-1111': {} }],
-  ])('R40: --allow unknown-field finds a card number below %s', async (path, content) => {
-    const { code, stdout, stderr } = await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], {
+it.each([
+  ['purchase_info.new_rate', { deep: [{ list: '4111 1111 1111 1111' }] }],
+  ['merchant_info.new_mid', 4_111_111_111_111_111],
+  ['cardholder_info.new_phone_number', { number: '4111111111111111' }],
+  ['broadcast_info', { '4111111111111111': true }],
+  ['new_thing', { '4111-1111-1111-1111': {} }],
+])('R40: --allow unknown-field finds a card number below %s', async (path, content) => {
+  ended(
+    await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], {
       input: JSON.stringify(changed(fullBody(), path, content)),
+    }),
+    13,
+    'looks like a card number',
+    { stdout: '', unsaid: SHOWN_DIGITS },
+  );
+});
+
+it('--allow unknown-field keeps the bounds on size and depth', async () => {
+  const deep = `${'{"new":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  for (const input of [deep, `"${'x'.repeat(1_000_000)}"`])
+    expect(await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], { input })).toMatchObject({
+      code: 13,
     });
-    expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-    expect(stderr).toContain('looks like a card number');
-    expect(stderr).not.toMatch(SHOWN_DIGITS);
-  });
+});
 
-  it('--allow unknown-field keeps the bounds on size and depth', async () => {
-    const deep = `${'{"new":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
-    for (const input of [deep, `"${'x'.repeat(1_000_000)}"`])
-      expect(await place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field'], { input })).toMatchObject({
-        code: 13,
-      });
-  });
-
-  it('--allow unknown-field lets --set put strings into unknown fields, and names no odd path', async () => {
-    const input = JSON.stringify(fullBody());
-    const set = (path: string): ReturnType<Place['svc']> =>
-      place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field', '--set', `${path}=1`], { input });
-    expect((await set('purchase_info.new_rate')).stderr).toContain('purchase_info.new_rate');
-    for (const path of ['__proto__.x', 'a..b', 'key canary', '4111111111111111', 'cardholder_info.name.x']) {
-      const { code, stderr } = await set(path);
-      expect([2, 13]).toContain(code);
-      expect(stderr).not.toMatch(/canary|4111/);
-    }
-  });
+it('--allow unknown-field lets --set put strings into unknown fields, and names no odd path', async () => {
+  const input = JSON.stringify(fullBody());
+  const set = (path: string): ReturnType<Place['svc']> =>
+    place.svc(['3ds', 'validate', '-', '--allow', 'unknown-field', '--set', `${path}=1`], { input });
+  expect((await set('purchase_info.new_rate')).stderr).toContain('purchase_info.new_rate');
+  for (const path of ['__proto__.x', 'a..b', 'key canary', '4111111111111111', 'cardholder_info.name.x']) {
+    const { code, stderr } = await set(path);
+    expect([2, 13]).toContain(code);
+    expect(stderr).not.toMatch(/canary|4111/);
+  }
 });
 
 function validateWith(setting: string) {
@@ -201,8 +202,7 @@ function validateWith(setting: string) {
 }
 
 it('--set of an object names one of its members that --set can change', async () => {
-  const { code, stderr } = await validateWith('cardholder_info=1');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('cardholder_info is an object, not a value')]);
+  const { stderr } = ended(await validateWith('cardholder_info=1'), 2, 'cardholder_info is an object, not a value');
   const [, member = ''] = /such as (\S+)\.$/m.exec(stderr) ?? [];
   expect((await validateWith(`${member}=x`)).stderr).not.toMatch(/is an object|unknown/);
   expect((await validateWith('message_extensions=1')).stderr).toContain('such as message_extensions.0.id.');
@@ -243,8 +243,7 @@ describe('a body that cannot be read', () => {
   });
 
   it.each(['null', '[]', '"text"', '7'])('R57: the JSON value %s is no body', async (text) => {
-    const { code, stderr } = await place.svc(['3ds', 'validate', '-'], { input: text });
-    expect(code).toBe(13);
+    const { stderr } = ended(await place.svc(['3ds', 'validate', '-'], { input: text }), 13);
     expect(errorOf(stderr)).toMatchObject({
       violations: [{ path: '(body)', rule: 'format', message: 'must be an object' }],
       problems: ['(body) must be an object'],
@@ -254,7 +253,7 @@ describe('a body that cannot be read', () => {
   it('a body that cannot be read takes a byte order mark and comments, and keeps slashes in texts', async () => {
     const text = `\uFEFF// mine\n${JSON.stringify(fullBody(), undefined, 1).replaceAll(',\n', ', // why "so"\n')}// end`;
     expect(text).toContain('https://shop.example');
-    expect(await place.svc(['3ds', 'validate', '-'], { input: text })).toMatchObject({ code: 0 });
+    succeeded(await place.svc(['3ds', 'validate', '-'], { input: text }));
   });
 
   it.each(['12345678901234567890', '-9007199254740993', '1e400'])(
@@ -277,14 +276,12 @@ describe('a body that cannot be read', () => {
 
   it('R54: a body that cannot be read does not wait for a terminal, nor for a pipe after an interrupt', async () => {
     const terminal = Object.assign(new Readable({ read: () => undefined }), { isTTY: true });
-    expect(await place.svc(['3ds', 'validate', '-'], { input: terminal })).toMatchObject({ code: 2 });
+    ended(await place.svc(['3ds', 'validate', '-'], { input: terminal }), 2);
     const interrupt = new AbortController();
     const { SvcError } = await import('../../../src/base/errors.ts');
     setTimeout(() => interrupt.abort(new SvcError('interrupted', 'interrupted')), 50);
     const silent = new Readable({ read: () => undefined });
-    expect(await place.svc(['3ds', 'validate', '-'], { input: silent, signal: interrupt.signal })).toMatchObject({
-      code: 130,
-    });
+    ended(await place.svc(['3ds', 'validate', '-'], { input: silent, signal: interrupt.signal }), 130);
   });
 });
 
@@ -306,7 +303,7 @@ describe('--set', () => {
       'message_extensions.0.critical=true',
       'cardholder_info.billing_address.line2=',
     ];
-    expect(await validate(sets)).toMatchObject({ code: 0 });
+    succeeded(await validate(sets));
     const { stderr } = await validate(['purchase_info.amount=2,500']);
     expect(errorOf(stderr)).toMatchObject({ violations: [{ path: 'purchase_info.amount' }] });
   });
@@ -322,19 +319,13 @@ describe('--set', () => {
     ['nothing', /a name, =, and a value/],
     ['=1', /a name, =, and a value/],
   ])('the option --set %s is a usage error', async (set, words) => {
-    const { code, stderr } = await validate([set]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(words);
+    ended(await validate([set]), 2, words);
   });
 
   it('--set does not hide a body that is wrong', async () => {
-    expect(await validate(['purchase_info.amount=1'], [])).toMatchObject({ code: 13 });
-    expect(await validate(['purchase_info.amount=1'], { ...fullBody(), purchase_info: 'x' })).toMatchObject({
-      code: 13,
-    });
-    expect(await validate(['message_extensions.0.id=1'], { ...fullBody(), message_extensions: {} })).toMatchObject({
-      code: 13,
-    });
-    expect(await validate(['message_extensions.5.id=1'], fullBody())).toMatchObject({ code: 13 });
+    ended(await validate(['purchase_info.amount=1'], []), 13);
+    ended(await validate(['purchase_info.amount=1'], { ...fullBody(), purchase_info: 'x' }), 13);
+    ended(await validate(['message_extensions.0.id=1'], { ...fullBody(), message_extensions: {} }), 13);
+    ended(await validate(['message_extensions.5.id=1'], fullBody()), 13);
   });
 });

@@ -96,67 +96,65 @@ describe('uploading', () => {
   });
 });
 
-describe('addresses', () => {
-  it('addresses hold for one method and one object, unaltered', async () => {
-    const on = await sandbox();
-    const done = await on.process(FILE);
-    const open = await on.createJob();
-    const altered = [
-      ['GET', open.upload_url],
-      ['POST', open.upload_url],
-      ['DELETE', open.upload_url],
-      ['HEAD', done.download_url],
-      ['PUT', done.download_url],
-      ['PUT', open.upload_url.replace(open.id, done.id)],
-      ['GET', done.download_url.replace(done.id, open.id)],
-      ['PUT', open.upload_url.replace(/expires=\d+/, 'expires=9999999999')],
-      ['PUT', open.upload_url.replace(/signature=(.)/, (_, first) => `signature=${first === '_' ? '-' : '_'}`)],
-      ['PUT', open.upload_url.replace(/&signature=.*/, '')],
-      ['GET', `${on.url}/store/anything`],
-    ];
-    for (const [method, url] of altered) {
-      const answer = await raw(url!, { method: method!, headers: { 'content-length': 0 } });
-      expect([method, url, answer.status]).toEqual([method, url, 403]);
-      expect(codeOf(answer.body) ?? method).toMatch(/^(SignatureDoesNotMatch|AccessDenied|HEAD)$/);
-    }
-    expect((await fetch(done.download_url)).status).toBe(200);
-  });
+it('addresses hold for one method and one object, unaltered', async () => {
+  const on = await sandbox();
+  const done = await on.process(FILE);
+  const open = await on.createJob();
+  const altered = [
+    ['GET', open.upload_url],
+    ['POST', open.upload_url],
+    ['DELETE', open.upload_url],
+    ['HEAD', done.download_url],
+    ['PUT', done.download_url],
+    ['PUT', open.upload_url.replace(open.id, done.id)],
+    ['GET', done.download_url.replace(done.id, open.id)],
+    ['PUT', open.upload_url.replace(/expires=\d+/, 'expires=9999999999')],
+    ['PUT', open.upload_url.replace(/signature=(.)/, (_, first) => `signature=${first === '_' ? '-' : '_'}`)],
+    ['PUT', open.upload_url.replace(/&signature=.*/, '')],
+    ['GET', `${on.url}/store/anything`],
+  ];
+  for (const [method, url] of altered) {
+    const answer = await raw(url!, { method: method!, headers: { 'content-length': 0 } });
+    expect([method, url, answer.status]).toEqual([method, url, 403]);
+    expect(codeOf(answer.body) ?? method).toMatch(/^(SignatureDoesNotMatch|AccessDenied|HEAD)$/);
+  }
+  expect((await fetch(done.download_url)).status).toBe(200);
+});
 
-  it('R07: addresses come with error bodies that echo signatures, as those of real stores do', async () => {
-    const on = await sandbox();
-    const { upload_url } = await on.createJob();
-    const answer = await fetch(upload_url.replace('expires=1', 'expires=2'), { method: 'PUT', body: FILE });
-    const body = await answer.text();
-    expect(body).toContain(new URL(upload_url).searchParams.get('signature'));
-    expect(body).toContain(`<RequestId>${answer.headers.get('x-request-id')}</RequestId>`);
-    expect(answer.headers.get('content-type')).toBe('application/xml');
-  });
+it('R07: addresses come with error bodies that echo signatures, as those of real stores do', async () => {
+  const on = await sandbox();
+  const { upload_url } = await on.createJob();
+  const answer = await fetch(upload_url.replace('expires=1', 'expires=2'), { method: 'PUT', body: FILE });
+  const body = await answer.text();
+  expect(body).toContain(new URL(upload_url).searchParams.get('signature'));
+  expect(body).toContain(`<RequestId>${answer.headers.get('x-request-id')}</RequestId>`);
+  expect(answer.headers.get('content-type')).toBe('application/xml');
+});
 
-  it('addresses let downloads expire after a quarter of an hour; reading the job again gives a new one', async () => {
-    const on = await sandbox();
-    const job = await on.process(FILE);
-    on.clock.ms += 15 * 60_000 - 1;
-    expect((await fetch(job.download_url)).status).toBe(200);
-    on.clock.ms += 1;
-    const late = await fetch(job.download_url);
-    expect([late.status, codeOf(await late.text())]).toEqual([403, 'AccessDenied']);
-    expect((await fetch((await on.readJob(job.id)).download_url)).status).toBe(200);
-  });
+it('addresses let downloads expire after a quarter of an hour; reading the job again gives a new one', async () => {
+  const on = await sandbox();
+  const job = await on.process(FILE);
+  on.clock.ms += 15 * 60_000 - 1;
+  expect((await fetch(job.download_url)).status).toBe(200);
+  on.clock.ms += 1;
+  const late = await fetch(job.download_url);
+  expect([late.status, codeOf(await late.text())]).toEqual([403, 'AccessDenied']);
+  expect((await fetch((await on.readJob(job.id)).download_url)).status).toBe(200);
+});
 
-  it('addresses hold in every process of the directory, and not in another directory', async () => {
-    const clock = testClock();
-    const one = await sandbox({ clock });
-    const two = await sandbox({ clock, directory: one.directory });
-    const stranger = await sandbox({ clock });
-    const job = await one.createJob();
-    const at = (url: string, on: { url: string }) => url.replace(one.url, on.url);
+it('addresses hold in every process of the directory, and not in another directory', async () => {
+  const clock = testClock();
+  const one = await sandbox({ clock });
+  const two = await sandbox({ clock, directory: one.directory });
+  const stranger = await sandbox({ clock });
+  const job = await one.createJob();
+  const at = (url: string, on: { url: string }) => url.replace(one.url, on.url);
 
-    expect((await upload({ ...job, upload_url: at(job.upload_url, stranger) }, FILE)).status).toBe(403);
-    expect((await upload({ ...job, upload_url: at(job.upload_url, two) }, FILE)).status).toBe(200);
-    const done = await two.readJob(job.id);
-    expect(done.download_url.startsWith(two.url)).toBe(true);
-    expect((await fetch(at(done.download_url.replace(two.url, one.url), one))).status).toBe(200);
-  });
+  expect((await upload({ ...job, upload_url: at(job.upload_url, stranger) }, FILE)).status).toBe(403);
+  expect((await upload({ ...job, upload_url: at(job.upload_url, two) }, FILE)).status).toBe(200);
+  const done = await two.readJob(job.id);
+  expect(done.download_url.startsWith(two.url)).toBe(true);
+  expect((await fetch(at(done.download_url.replace(two.url, one.url), one))).status).toBe(200);
 });
 
 describe('downloading', () => {

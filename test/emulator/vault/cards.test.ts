@@ -118,25 +118,22 @@ describe('the outcome of a row', () => {
   });
 });
 
-describe('cells', () => {
-  it('cells are read as they were written', () => {
-    fc.assert(
-      fc.property(
-        fc.array(
-          fc.string().map((text) => text.replaceAll(/[\r\n]/g, '')),
-          { minLength: 1 },
-        ),
-        (cells) => {
-          expect(cellsOf(cells.map(cellText).join(','))).toEqual(cells);
-        },
+it('cells are read as they were written', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.string().map((text) => text.replaceAll(/[\r\n]/g, '')),
+        { minLength: 1 },
       ),
-      { numRuns: cases(1000) },
-    );
-  });
+      (cells) => {
+        expect(cellsOf(cells.map(cellText).join(','))).toEqual(cells);
+      },
+    ),
+    { numRuns: cases(1000) },
+  );
+});
 
-  it('cells are refused when a quote stays open or stands amid a cell', () => {
-    for (const line of ['"a', 'a"b,c', '"a"b,c', 'a,"', '"""'])
-      expect([line, cellsOf(line)]).toEqual([line, undefined]);
-    expect(cellsOf('"",')).toEqual(['', '']);
-  });
+it('cells are refused when a quote stays open or stands amid a cell', () => {
+  for (const line of ['"a', 'a"b,c', '"a"b,c', 'a,"', '"""']) expect([line, cellsOf(line)]).toEqual([line, undefined]);
+  expect(cellsOf('"",')).toEqual(['', '']);
 });

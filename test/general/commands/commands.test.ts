@@ -2,14 +2,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import type { CommandRow } from '../../../src/general/commands/commands.ts';
 import { TREE } from '../../../src/tree.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { ended, succeeded, svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 const home = new Home();
 
 async function rows(): Promise<CommandRow[]> {
-  const { code, stdout } = await home.svc(['commands', '-o', 'json']);
-  expect(code).toBe(0);
+  const { stdout } = succeeded(await home.svc(['commands', '-o', 'json']));
   return JSON.parse(stdout) as CommandRow[];
 }
 
@@ -64,16 +63,14 @@ it.each([
   ['au pr', ['svc au prepare', 'svc au prune']],
   ['lo', expect.arrayContaining(['svc logs list', 'svc login', 'svc logout'])],
 ])('svc commands %s prints the commands that begin so, and no other', async (words, expected) => {
-  const { code, stdout } = await svcHere(['commands', ...words.split(' '), '-o', 'json']);
-  expect(code).toBe(0);
+  const { stdout } = succeeded(await svcHere(['commands', ...words.split(' '), '-o', 'json']));
   const found = (JSON.parse(stdout) as CommandRow[]).map(({ command }) => command);
   expect(found).toEqual(expected);
   expect(found.filter((command) => !command.startsWith(`svc ${words.replace(/^svc /, '')}`))).toEqual([]);
 });
 
 it('svc commands refuses words that begin no command, with the nearest', async () => {
-  const { code, stderr } = await svcHere(['commands', 'profle', '-o', 'json']);
-  expect(code).toBe(2);
+  const { stderr } = ended(await svcHere(['commands', 'profle', '-o', 'json']), 2);
   expect(JSON.parse(stderr)).toMatchObject({ hint: "Did you mean 'profile'?", next: 'svc commands profile' });
 });
 

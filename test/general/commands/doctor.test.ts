@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
-import { errorIn, type HereOptions, KEY, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, type HereOptions, KEY, startSandboxHere, succeeded, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 /** Returns the options of a run with a private key that is no longer valid. */
@@ -15,17 +15,15 @@ describe('the error of svc doctor', () => {
   it.each(['json', 'jsonl', 'csv', 'yaml'])(
     'svc doctor -o %s ends with the worst finding as an error',
     async (format) => {
-      const run = await svcHere(['doctor', '-o', format], await withExpiredKey());
-      expect([run.code, errorIn(run)]).toEqual([
-        4,
-        expect.objectContaining({
+      const run = ended(await svcHere(['doctor', '-o', format], await withExpiredKey()), 4, {
+        error: {
           code: 'unauthorized',
           exit_code: 4,
           message: expect.stringMatching(/^private key: .+ \(1 failed, 1 warning\)$/),
           hint: expect.any(String),
           check: 'private key',
-        }),
-      ]);
+        },
+      });
       expect(run.stdout).toContain('account-updater:job:read');
     },
   );
@@ -47,14 +45,16 @@ describe('the error of svc doctor', () => {
   });
 
   it('svc doctor on a terminal ends with the counts, without the fix that the findings name', async () => {
-    const run = await svcHere(['doctor', '-o', 'table'], { ...(await withExpiredKey()), columns: 100 });
-    expect([run.code, run.stderr]).toEqual([4, expect.stringMatching(/error:\S* 1 failed, 1 warning\n$/)]);
-    expect(run.stderr).not.toMatch(/hint:|private key/);
+    ended(
+      await svcHere(['doctor', '-o', 'table'], { ...(await withExpiredKey()), columns: 100 }),
+      4,
+      /error:\S* 1 failed, 1 warning\n$/,
+      { unsaid: /hint:|private key/ },
+    );
   });
 
   it('svc doctor prints no error where nothing fails', async () => {
-    const run = await svcHere(['doctor', '-o', 'json'], await startSandboxHere());
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/0 failed, 1 warning\n$/)]);
+    ended(await svcHere(['doctor', '-o', 'json'], await startSandboxHere()), 0, /0 failed, 1 warning\n$/);
   });
 
   it('R87: svc doctor does not call stored keys missing where a variable is wrong', async () => {
@@ -62,10 +62,9 @@ describe('the error of svc doctor', () => {
     const home = temporaryDirectory();
     const input = 'sandbox-management-key\nsandbox-private-key';
     const login = ['login', '--management-key-stdin', '--private-key-stdin', '--base-url', baseUrl.href];
-    expect((await svcHere(login, { home, input })).code).toBe(0);
+    succeeded(await svcHere(login, { home, input }));
     for (const env of [{ SVC_BASE_URL: 'notaurl' }, { SVC_TIMEOUT: 'abc' }, { SVC_TIMEOUT: 'abc', SVC_API_KEY: KEY }]) {
-      const run = await svcHere(['doctor', '-o', 'json'], { home, env });
-      expect(run.code).toBe(3);
+      const run = ended(await svcHere(['doctor', '-o', 'json'], { home, env }), 3);
       expect(run.stdout).not.toMatch(/none is stored|there is no key|no base URL|svc login/);
       expect(JSON.parse(run.stdout)).toContainEqual(
         expect.objectContaining({ check: 'private key', found: 'not known until the settings are fixed' }),
@@ -79,17 +78,17 @@ describe('the error of svc doctor', () => {
     const login = ['login', '--private-key-stdin', '--base-url', baseUrl.href];
     await svcHere(login, { home, input: 'sandbox-private-key' });
     const other = await serve([json({})]);
-    const run = await svcHere(['doctor', '-o', 'table'], { home, env: { SVC_BASE_URL: other.url.href } });
-    expect(run.code).toBe(3);
+    const run = ended(await svcHere(['doctor', '-o', 'table'], { home, env: { SVC_BASE_URL: other.url.href } }), 3);
     expect(run.stdout).toMatch(/^private key: [^]* is not sent to [^]*; it is your\smove\n/);
   });
 
   it('svc doctor warns of keys of two tenants in one profile, as svc whoami does', async () => {
     const { baseUrl } = await startSandboxHere({ tenants: ['test', 'production'] });
     const env = { SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_MANAGEMENT_API_KEY: 'sandbox-2-management-key' };
-    expect((await svcHere(['api', 'POST', '/account-updater/jobs'], { baseUrl, env })).code).toBe(0);
-    const run = await svcHere(['doctor', '-o', 'json'], { baseUrl, env, clock: systemClock });
-    expect(run).toMatchObject({ code: 0, stderr: expect.stringMatching(/^tenant: .*; it is your move\n/) });
+    succeeded(await svcHere(['api', 'POST', '/account-updater/jobs'], { baseUrl, env }));
+    const run = ended(await svcHere(['doctor', '-o', 'json'], { baseUrl, env, clock: systemClock }), 0, {
+      stderr: expect.stringMatching(/^tenant: .*; it is your move\n/),
+    });
     expect(JSON.parse(run.stdout)).toContainEqual(
       expect.objectContaining({
         check: 'tenant',

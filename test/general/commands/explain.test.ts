@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Meaning } from '../../../src/cli/glossary/glossary.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { ended, succeeded, svcHere } from '../../support/run-here.ts';
 
 async function explained(...words: string[]): Promise<Meaning[]> {
-  const { code, stdout } = await svcHere(['explain', ...words, '-o', 'json']);
-  expect(code).toBe(0);
+  const { stdout } = succeeded(await svcHere(['explain', ...words, '-o', 'json']));
   return JSON.parse(stdout) as Meaning[];
 }
 
@@ -62,11 +61,8 @@ it('R05: svc explain repeats an unknown phrase of words, and nothing that may be
 });
 
 it('svc explain leads from the name of a variable to the help on variables', async () => {
-  const { code, stderr } = await svcHere(['explain', 'SVC_TIMEOUT']);
-  expect(code).toBe(2);
-  expect(errorIn({ stderr })).toMatchObject({
-    message: 'svc explain does not know "SVC_TIMEOUT"',
-    next: 'svc help environment',
+  ended(await svcHere(['explain', 'SVC_TIMEOUT']), 2, {
+    error: { message: 'svc explain does not know "SVC_TIMEOUT"', next: 'svc help environment' },
   });
 });
 
@@ -85,8 +81,7 @@ it.each([
   ['expired', 'These names contain it: job_expired, card-expired.', ['explain', 'job_expired']],
   ['xyzzyx', 'Without a word, the command lists all that it knows.', ['explain']],
 ])('svc explain refuses %s with what comes nearest', async (word, hint, next) => {
-  const { code, stderr } = await svcHere(['explain', word, '-o', 'json']);
-  expect(code).toBe(2);
+  const { stderr } = ended(await svcHere(['explain', word, '-o', 'json']), 2);
   expect(JSON.parse(stderr)).toMatchObject({ code: 'usage', hint, next: `svc ${next.join(' ')}` });
 });
 

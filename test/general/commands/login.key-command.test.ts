@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { ended, type HereResult, startSandboxHere, succeeded, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const KEY = 'sandbox-management-key';
@@ -12,7 +12,7 @@ async function loggedIn(): Promise<{ svc: (...argv: string[]) => Promise<HereRes
   const { baseUrl } = await startSandboxHere();
   const env = { SVC_CONFIG_DIR: directory, SVC_CACHE_DIR: join(directory, 'cache'), PATH: process.env['PATH'] ?? '' };
   const login = ['login', '--base-url', baseUrl.href, '--management-key-stdin'];
-  expect(await svcHere(login, { env, input: `${KEY}\n` })).toMatchObject({ code: 0 });
+  succeeded(await svcHere(login, { env, input: `${KEY}\n` }));
   return {
     svc: (...argv) => svcHere(argv, { env }),
     config: () => readFileSync(join(directory, 'config.json'), 'utf8'),
@@ -30,15 +30,13 @@ describe('svc login --management-key-command', () => {
   ])('svc login keeps the stored key before a command %s', async (_, command, code, text) => {
     const { svc, config } = await loggedIn();
     const before = config();
-    const failed = await svc(...STORE, command);
-    expect([failed.code, failed.stderr]).toEqual([code, expect.stringContaining(text)]);
+    ended(await svc(...STORE, command), code, text);
     expect(config()).toBe(before);
   });
 
   it('svc login stores a command that was not run with --no-check', async () => {
     const { svc, config } = await loggedIn();
-    const { code, stderr } = await svc(...STORE, 'no-such-command-7q', '--no-check');
-    expect([code, stderr]).toEqual([0, expect.stringContaining('stored the management key command')]);
+    ended(await svc(...STORE, 'no-such-command-7q', '--no-check'), 0, 'stored the management key command');
     expect(config()).not.toContain('"value"');
     expect(config()).toContain('"command": "no-such-command-7q"');
   });

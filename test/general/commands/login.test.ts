@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { errorIn, type HereResult, startSandboxHere, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, startSandboxHere, succeeded, svcHere } from '../../support/run-here.ts';
 import { place } from './logging-in.ts';
 
 describe('svc login', () => {
@@ -16,12 +16,14 @@ describe('svc login', () => {
   it('svc login tries both keys, names the tenant with its mark, and stores them with the base URL', async () => {
     const { svc, config, url } = await place();
     const input = 'sandbox-management-key\nsandbox-private-key-read-only\n';
-    const { code, stdout, stderr } = await svc('login --management-key-stdin --private-key-stdin', input);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toMatch(/TEST Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/);
-    expect(stderr).toContain('private key is valid: 3ds:session:read, account-updater:job:read');
-    expect(stderr).toMatch(/\nto begin:\n {2}svc logs\nto see what your keys may read:\n {2}svc whoami\n$/);
-    expect(stderr).not.toContain('sandbox-management-key');
+    ended(
+      await svc('login --management-key-stdin --private-key-stdin', input),
+      0,
+      /TEST Sandbox .*\n.*management key is valid: log:read, tenant:read, report:read/,
+      'private key is valid: 3ds:session:read, account-updater:job:read',
+      /\nto begin:\n {2}svc logs\nto see what your keys may read:\n {2}svc whoami\n$/,
+      { stdout: '', unsaid: 'sandbox-management-key' },
+    );
     expect(JSON.parse(config())).toMatchObject({
       profiles: {
         default: { base_url: url, keys: { management: { value: 'sandbox-management-key', base_url: url } } },
@@ -31,9 +33,11 @@ describe('svc login', () => {
 
   it('svc login says which reads a valid key may not do', async () => {
     const { svc } = await place();
-    const { code, stderr } = await svc('login --management-key-stdin', 'sandbox-management-key-logs-only');
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/is valid: log:read\n +not allowed: tenant:read, report:read/);
+    ended(
+      await svc('login --management-key-stdin', 'sandbox-management-key-logs-only'),
+      0,
+      /is valid: log:read\n +not allowed: tenant:read, report:read/,
+    );
   });
 
   it.each([
@@ -41,19 +45,19 @@ describe('svc login', () => {
     ['sandbox-private-key', 'is a private key, not a management key'],
   ])('svc login stores nothing when the service does not take a key: %s', async (key, words) => {
     const { svc, config } = await place();
-    const run = await svc('login --management-key-stdin --private-key-stdin', `${key}\nsandbox-private-key\n`);
-    expect(run.code).toBe(4);
-    expect(errorIn(run)['message']).toContain(words);
+    ended(await svc('login --management-key-stdin --private-key-stdin', `${key}\nsandbox-private-key\n`), 4, {
+      error: { message: expect.stringContaining(words) },
+    });
     expect(config()).toBe('');
   });
 
   it('R87: svc login stores nothing when the base URL has a path too much, and asks whether it is right', async () => {
     const { svc, config, url } = await place();
-    const run = await svc(`login --base-url ${url}/v1 --management-key-stdin`, 'sandbox-management-key');
-    expect(run.code).toBe(5);
-    expect(errorIn(run)).toMatchObject({
-      message: expect.stringContaining(`could not be verified at ${url}/v1: not found (404)`),
-      hint: expect.stringContaining(`${url}/v1 has no such path: is the base URL right?`),
+    ended(await svc(`login --base-url ${url}/v1 --management-key-stdin`, 'sandbox-management-key'), 5, {
+      error: {
+        message: expect.stringContaining(`could not be verified at ${url}/v1: not found (404)`),
+        hint: expect.stringContaining(`${url}/v1 has no such path: is the base URL right?`),
+      },
     });
     expect(config()).toBe('');
     const { hint } = errorIn(await svc(`login --base-url ${url}/v1 --private-key-stdin`, 'sandbox-private-key'));
@@ -87,11 +91,9 @@ describe('svc login', () => {
   it('svc login works offline with --no-check, and says so when it could not ask', async () => {
     const { svc, config } = await place();
     const at = '--base-url http://127.0.0.1:9 --management-key-stdin';
-    const run = await svc(`login ${at}`, 'any-key-1234');
-    expect(run.code).toBe(8);
-    expect(errorIn(run)['hint']).toContain('--no-check');
+    ended(await svc(`login ${at}`, 'any-key-1234'), 8, { error: { hint: expect.stringContaining('--no-check') } });
     expect(config()).toBe('');
-    expect((await svc(`login ${at} --no-check`, 'any-key-1234')).code).toBe(0);
+    succeeded(await svc(`login ${at} --no-check`, 'any-key-1234'));
     expect(config()).toContain('any-key-1234');
   });
 
@@ -99,13 +101,13 @@ describe('svc login', () => {
     const { svc, config, env } = await place();
     const ran = join(env['SVC_CONFIG_DIR'] ?? '', 'ran');
     const command = `echo run >> ${ran}; echo sandbox-management-key`;
-    expect((await svc(`login --management-key-command '${command}'`)).code).toBe(0);
+    succeeded(await svc(`login --management-key-command '${command}'`));
     expect(JSON.parse(config()).profiles.default.keys.management.command).toBe(command);
     expect(config()).not.toContain('"value"');
     rmSync(ran);
     for (const line of ['logs --curl', 'profile show', 'commands -o json', '']) expect((await svc(line)).code).toBe(0);
     expect(existsSync(ran)).toBe(false);
-    expect(await svc('logs --limit 60 --page-size 50')).toMatchObject({ code: 0 });
+    succeeded(await svc('logs --limit 60 --page-size 50'));
     expect(readFileSync(ran, 'utf8')).toBe('run\n');
     expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({ management_key_from: 'command echo' });
   });
@@ -120,8 +122,9 @@ describe('svc login', () => {
     expect(stderr).toMatch(
       /instead of the file \(installed here: pass, vault\); for the commands:\n +svc help security\n/,
     );
-    const command = await svc("login --management-key-command 'echo sandbox-management-key'");
-    expect(command).toMatchObject({ code: 0, stderr: expect.not.stringContaining('instead of the file') });
+    ended(await svc("login --management-key-command 'echo sandbox-management-key'"), 0, {
+      stderr: expect.not.stringContaining('instead of the file'),
+    });
     env['PATH'] = '/data/nothing';
     const without = await svc('login --management-key-stdin', 'sandbox-management-key');
     expect(without.stderr).not.toContain('instead of the file');
@@ -145,8 +148,7 @@ describe('svc login', () => {
 
   it('svc login stores nothing with --dry-run', async () => {
     const { svc, config } = await place();
-    const run = await svc('login --dry-run --private-key-stdin', 'sandbox-private-key');
-    expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was stored') });
+    ended(await svc('login --dry-run --private-key-stdin', 'sandbox-private-key'), 0, 'nothing was stored');
     expect(config()).toBe('');
   });
 
@@ -164,8 +166,7 @@ describe('svc login', () => {
       exit_code: 2,
       hint: `--rotate keeps the base URL: ${url}.`,
     });
-    const done = await rotate('sandbox-management-key');
-    expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining('still accepts the old keys: revoke them') });
+    ended(await rotate('sandbox-management-key'), 0, 'still accepts the old keys: revoke them');
     expect(config()).toContain('"value": "sandbox-management-key"');
     expect(config()).not.toContain('read-only');
     const cached = join(env['SVC_CACHE_DIR'] ?? '', 'known-keys.json');
@@ -182,13 +183,11 @@ describe('svc login', () => {
   });
 });
 
-describe('svc whoami', () => {
-  it('svc whoami tells profile, tenant, permissions and where each setting came from, in every machine format', async () => {
-    const { svc, url } = await place();
-    await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
-    const { code, stdout } = await svc('whoami -o json');
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
+it('svc whoami tells profile, tenant, permissions and where each setting came from, in every machine format', async () => {
+  const { svc, url } = await place();
+  await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
+  ended(await svc('whoami -o json'), 0, {
+    row: {
       profile: 'default',
       base_url: url,
       tenant: { name: 'Sandbox', type: 'test' },
@@ -196,54 +195,52 @@ describe('svc whoami', () => {
       private_key: { state: 'missing', from: null },
       permissions: { 'log:read': 'allowed', 'report:read': 'forbidden', '3ds:session:read': null },
       origins: { base_url: 'SVC_BASE_URL', output: '--output' },
-    });
-    for (const format of ['jsonl', 'csv', 'yaml', 'table'])
-      expect((await svc(`whoami -o ${format} --fields tenant.type,permissions.log:read`)).stdout).toMatch(
-        /test[^]*allowed/,
-      );
+    },
   });
-
-  it('svc whoami shows people the tenant, each key with its age, and what is set elsewhere, in groups', async () => {
-    const { svc, config, env } = await place();
-    await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
-    const shown = (await svc('whoami -o table')).stdout;
-    expect(shown).toMatch(/^TEST Sandbox \(/);
-    expect(shown).toMatch(/\nmanagement key {2}accepted \(profile default, stored \d+s ago\)\n/);
-    expect(shown).toMatch(
-      /\n {2}may +log:read, tenant:read\n {2}may not +report:read, tenant:update, tenant:delete\n {2}because +Forbidden – The key lacks the permission report:read\.\nprivate key +missing\n/,
+  for (const format of ['jsonl', 'csv', 'yaml', 'table'])
+    expect((await svc(`whoami -o ${format} --fields tenant.type,permissions.log:read`)).stdout).toMatch(
+      /test[^]*allowed/,
     );
-    expect(shown).toMatch(/\noutput +set by --output\n$/);
-    // An editor may store a key without a time.
-    writeFileSync(join(env['SVC_CONFIG_DIR'] ?? '', 'config.json'), config().replace(/,\s*"stored_at": "[^"]*"/, ''));
-    expect((await svc('whoami -o table')).stdout).toContain('accepted (profile default, age unknown)');
-    expect(JSON.parse((await svc('whoami')).stdout)).toMatchObject({ management_key: { stored_at: null } });
-  });
+});
 
-  it('svc whoami is one sentence for people without keys', async () => {
-    const { svc } = await place();
-    expect(await svc('whoami -o table')).toMatchObject({
-      code: 3,
-      stdout: '',
-      stderr: expect.stringMatching(/^error: no keys are set yet\n.*\n {2}svc login\n$/),
-    });
-  });
+it('svc whoami shows people the tenant, each key with its age, and what is set elsewhere, in groups', async () => {
+  const { svc, config, env } = await place();
+  await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
+  const shown = (await svc('whoami -o table')).stdout;
+  expect(shown).toMatch(/^TEST Sandbox \(/);
+  expect(shown).toMatch(/\nmanagement key {2}accepted \(profile default, stored \d+s ago\)\n/);
+  expect(shown).toMatch(
+    /\n {2}may +log:read, tenant:read\n {2}may not +report:read, tenant:update, tenant:delete\n {2}because +Forbidden – The key lacks the permission report:read\.\nprivate key +missing\n/,
+  );
+  expect(shown).toMatch(/\noutput +set by --output\n$/);
+  // An editor may store a key without a time.
+  writeFileSync(join(env['SVC_CONFIG_DIR'] ?? '', 'config.json'), config().replace(/,\s*"stored_at": "[^"]*"/, ''));
+  expect((await svc('whoami -o table')).stdout).toContain('accepted (profile default, age unknown)');
+  expect(JSON.parse((await svc('whoami')).stdout)).toMatchObject({ management_key: { stored_at: null } });
+});
 
-  it('svc whoami remembers the tenant for the greeting', async () => {
-    const { svc } = await place();
-    await svc('login --no-check --management-key-stdin', 'sandbox-management-key');
-    expect((await svc('')).stdout).not.toContain('Sandbox');
-    await svc('whoami');
-    expect((await svc('')).stdout).toContain('TEST Sandbox');
+it('svc whoami is one sentence for people without keys', async () => {
+  const { svc } = await place();
+  expect(await svc('whoami -o table')).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: no keys are set yet\n.*\n {2}svc login\n$/),
   });
+});
 
-  it('svc whoami ends with 4 when no key is good, with 3 without any, with 8 when nobody answers', async () => {
-    const { svc } = await place();
-    expect(errorIn(await svc('whoami'))).toMatchObject({ exit_code: 3, code: 'key_missing' });
-    await svc('login --no-check --private-key-stdin', 'no-such-key-0001');
-    const refused = await svc('whoami');
-    expect(refused.code).toBe(4);
-    expect(JSON.parse(refused.stdout)).toMatchObject({ private_key: { state: 'refused' } });
-    await svc('login --no-check --base-url http://127.0.0.1:9 --private-key-stdin', 'no-such-key-0001');
-    expect((await svc('whoami --base-url http://127.0.0.1:9')).code).toBe(8);
-  });
+it('svc whoami remembers the tenant for the greeting', async () => {
+  const { svc } = await place();
+  await svc('login --no-check --management-key-stdin', 'sandbox-management-key');
+  expect((await svc('')).stdout).not.toContain('Sandbox');
+  await svc('whoami');
+  expect((await svc('')).stdout).toContain('TEST Sandbox');
+});
+
+it('svc whoami ends with 4 when no key is good, with 3 without any, with 8 when nobody answers', async () => {
+  const { svc } = await place();
+  expect(errorIn(await svc('whoami'))).toMatchObject({ exit_code: 3, code: 'key_missing' });
+  await svc('login --no-check --private-key-stdin', 'no-such-key-0001');
+  ended(await svc('whoami'), 4, { row: { private_key: { state: 'refused' } } });
+  await svc('login --no-check --base-url http://127.0.0.1:9 --private-key-stdin', 'no-such-key-0001');
+  ended(await svc('whoami --base-url http://127.0.0.1:9'), 8);
 });

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openQuickDesk } from '../../au/commands/support.ts';
-import { errorIn, rowOf, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, rowOf, succeeded } from '../../support/run-here.ts';
 
 it('R58: svc reset loses no job of the ledger that may be paid for unless it is named', async () => {
   const desk = await openQuickDesk({ processingMs: 3_600_000 });
@@ -9,19 +9,17 @@ it('R58: svc reset loses no job of the ledger that may be paid for unless it is 
   const job = String(id);
   rowOf(await desk.svc(`au upload ${job} tokens.csv`));
   for (const line of ['reset --yes', 'reset --dry-run']) {
-    const refused = await desk.svc(line);
-    expect([refused.code, errorIn(refused)], refused.stderr).toEqual([
-      6,
-      expect.objectContaining({
+    ended(await desk.svc(line), 6, {
+      error: {
         message: `1 job may be billed, and nobody has the results: ${job}`,
         next: 'svc au status',
         alternatives: [`svc reset --forget ${job}`],
-      }),
-    ]);
+      },
+    });
   }
   const status = await desk.svc('au status');
   expect([status.code, status.stdout.includes(job)], status.stderr).toEqual([0, true]);
-  expect((await desk.svc(`reset --yes --forget ${job}`)).code).toBe(0);
+  succeeded(await desk.svc(`reset --yes --forget ${job}`));
   expect((await desk.svc('au status')).stdout).not.toContain(job);
 });
 

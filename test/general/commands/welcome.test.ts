@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
+import { ended } from '../../support/run-here.ts';
 import type { Profile } from '../../../src/cli/config/config-format.ts';
 import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
 import type { TenantFacts } from '../../../src/schema/tenant.ts';
@@ -43,8 +44,7 @@ it('svc alone says whose profile it is where there are keys, shows none, and run
   const keys = { ...MANAGEMENT, private: { command: `touch ${ran}; echo k`, base_url: 'https://api.example' } };
   profile(keys);
   remember({ id: 'i', name: 'Acme\u001B[2J', type: 'production' }, keys);
-  const { code, stdout, stderr } = await home.svc([], { env: env() });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { stdout } = ended(await home.svc([], { env: env() }), 0, { stderr: '' });
   expect(stdout).toContain('PRODUCTION Acme');
   expect(stdout).toContain('Profile prod, https://api.example');
   expect(stdout).toMatch(/svc logs .*\n/);

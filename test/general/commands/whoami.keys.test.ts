@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded } from '../../support/run-here.ts';
 import { DAY_MS, operator, rowsOf } from './stored-keys.ts';
 
 describe('the age of a key', () => {
@@ -7,31 +7,30 @@ describe('the age of a key', () => {
     const { svc, clock } = await operator();
     await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
     await clock.advance(90 * DAY_MS);
-    expect((await svc('whoami --max-key-age 90d')).code).toBe(0);
+    succeeded(await svc('whoami --max-key-age 90d'));
     await clock.advance(3_600_000);
-    const late = await svc('whoami --max-key-age 90d');
-    expect(late.code).toBe(10);
-    expect(JSON.parse(late.stdout)).toMatchObject({ management_key: { state: 'accepted' } });
-    expect(errorIn(late)).toMatchObject({
-      code: 'threshold',
-      message: 'the management key (profile default) was stored 90d 1h ago; allowed: 90d',
-      next: 'svc login --rotate',
-      keys: [{ type: 'management', age_days: 90 }],
+    ended(await svc('whoami --max-key-age 90d'), 10, {
+      row: { management_key: { state: 'accepted' } },
+      error: {
+        code: 'threshold',
+        message: 'the management key (profile default) was stored 90d 1h ago; allowed: 90d',
+        next: 'svc login --rotate',
+        keys: [{ type: 'management', age_days: 90 }],
+      },
     });
     await svc('login --rotate --management-key-stdin', { input: 'sandbox-management-key-read-only' });
-    expect((await svc('whoami --max-key-age 90d')).code).toBe(0);
+    succeeded(await svc('whoami --max-key-age 90d'));
   });
 
   it('svc whoami says that the age of a key from a variable or a command is not known, which is 10 with --strict', async () => {
     const { svc } = await operator();
     const more = { SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
-    const said = await svc('whoami --max-key-age 90d', { more });
-    expect(said).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('the age of the private key (SVC_PRIVATE_API_KEY) is not known'),
-    });
-    const strict = await svc('whoami --max-key-age 90d --strict', { more });
-    expect(strict.code).toBe(10);
+    ended(
+      await svc('whoami --max-key-age 90d', { more }),
+      0,
+      'the age of the private key (SVC_PRIVATE_API_KEY) is not known',
+    );
+    ended(await svc('whoami --max-key-age 90d --strict', { more }), 10);
     await svc('login --no-check --private-key-command pwd');
     const command = await svc('doctor -o json --max-key-age 90d');
     expect(rowsOf(command).find(({ check }) => check === 'private key age')).toMatchObject({
@@ -45,17 +44,15 @@ describe('the age of a key', () => {
     const { svc, edit } = await operator();
     await svc('login --management-key-stdin', { input: 'sandbox-management-key' });
     edit((text) => text.replace(/"stored_at": "2026/, '"stored_at": "2036'));
-    expect((await svc('whoami --max-key-age 90d --strict')).code).toBe(10);
+    ended(await svc('whoami --max-key-age 90d --strict'), 10);
     edit((text) => text.replace(/,\s*"stored_at": "[^"]*"/, ''));
-    expect((await svc('whoami --max-key-age 90d --strict')).code).toBe(10);
-    expect((await svc('whoami --max-key-age 90d')).code).toBe(0);
+    ended(await svc('whoami --max-key-age 90d --strict'), 10);
+    succeeded(await svc('whoami --max-key-age 90d'));
   });
 });
 
-describe('a key that cannot be used beside a good one', () => {
-  it('svc whoami ends with 0 where a key is missing, or one variable has the only key', async () => {
-    const { svc } = await operator();
-    for (const more of [{ SVC_PRIVATE_API_KEY: 'sandbox-private-key' }, { SVC_API_KEY: 'sandbox-private-key' }])
-      expect(await svc('whoami -o json', { more: { ...more } })).toMatchObject({ code: 0, stderr: '' });
-  });
+it('svc whoami ends with 0 where a key is missing, or one variable has the only key', async () => {
+  const { svc } = await operator();
+  for (const more of [{ SVC_PRIVATE_API_KEY: 'sandbox-private-key' }, { SVC_API_KEY: 'sandbox-private-key' }])
+    expect(await svc('whoami -o json', { more: { ...more } })).toMatchObject({ code: 0, stderr: '' });
 });

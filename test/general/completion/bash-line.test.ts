@@ -42,22 +42,20 @@ describe('a bash line', () => {
   });
 });
 
-describe('quoting', () => {
-  it.each(['' as const, '"' as const, "'" as const])('quoting with %j open comes back as it was', (open) => {
-    assert(
-      property(string({ unit: 'grapheme', minLength: 1 }), (text) => {
-        const typed = quoted(text, open);
-        pre(typed !== undefined);
-        expect(unquote(open + typed)).toEqual({ text, open });
-      }),
-    );
-  });
+it.each(['' as const, '"' as const, "'" as const])('quoting with %j open comes back as it was', (open) => {
+  assert(
+    property(string({ unit: 'grapheme', minLength: 1 }), (text) => {
+      const typed = quoted(text, open);
+      pre(typed !== undefined);
+      expect(unquote(open + typed)).toEqual({ text, open });
+    }),
+  );
+});
 
-  it('quoting leaves nothing that bash would act on', () => {
-    expect(quoted('$(touch x);`y` a|b', '')).toBe('\\$\\(touch\\ x\\)\\;\\`y\\`\\ a\\|b');
-    expect(quoted('$(touch x)"', '"')).toBe('\\$(touch x)\\"');
-    expect(quoted("it's", "'")).toBeUndefined();
-    expect(unquote(String.raw`"a\"`)).toEqual({ text: 'a"', open: '"' });
-    expect(quoted('so!', '"')).toBeUndefined();
-  });
+it('quoting leaves nothing that bash would act on', () => {
+  expect(quoted('$(touch x);`y` a|b', '')).toBe('\\$\\(touch\\ x\\)\\;\\`y\\`\\ a\\|b');
+  expect(quoted('$(touch x)"', '"')).toBe('\\$(touch x)\\"');
+  expect(quoted("it's", "'")).toBeUndefined();
+  expect(unquote(String.raw`"a\"`)).toEqual({ text: 'a"', open: '"' });
+  expect(quoted('so!', '"')).toBeUndefined();
 });

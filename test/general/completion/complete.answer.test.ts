@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import {
   type Command,
   type CommandSpec,
@@ -53,204 +53,175 @@ beforeEach(() => {
   home = temporaryDirectory();
 });
 
-describe('completion of commands', () => {
-  it('completion of commands offers the commands of the root, and loads none of them', async () => {
-    expect(await words('')).toEqual(['logs', 'au', 'explain', 'resume', 'help']);
-    expect(await words('l')).toEqual(['logs']);
-    expect(loaded).toEqual([]);
-  });
+/** What is typed, the last word as far as it is typed, and the words that are offered. */
+const OFFERED: readonly (readonly [why: string, typed: readonly string[], offered: unknown])[] = [
+  ['the commands of the root', [''], ['logs', 'au', 'explain', 'resume', 'help']],
+  ['commands that begin so', ['l'], ['logs']],
+  ['the commands of a group', ['logs', ''], ['list', 'submit']],
+  ['commands behind global options', ['--profile', 'logs', '-o', 'json', '--sandbox', 'a'], ['au']],
+  ['commands behind an option with its value', ['--output=json', 'logs', 'su'], ['submit']],
+  ['commands and topics after help', ['help', 'e'], ['explain', 'exit-codes']],
+  ['the commands of a group after help', ['help', 'logs', ''], ['list', 'submit']],
+  ['no options after help', ['help', '--'], []],
+  ['no command after a word that is none', ['nonsense', ''], expect.not.arrayContaining(['logs'])],
+  ['nothing after a word that is no command', ['nonsense', 'l'], []],
+  ['the options of a default command', ['logs', '--'], expect.arrayContaining(['--entity-type', '--all', '--output'])],
+  ['no options of another command', ['logs', '--'], expect.not.arrayContaining(['--fail-on'])],
+  ['global options anywhere', ['--sa'], ['--sandbox']],
+  ['no option again', ['logs', '--all', '--a'], ['--actor']],
+  ['an option again that may be repeated', ['logs', '--actor', 'x', '--act'], ['--actor']],
+  ['no option again in its long spelling', ['-o', 'json', '--out'], []],
+  ['no option again that has its value', ['--output=json', '--out'], []],
+  ['no subcommand after an option of the default command', ['logs', '--all', 's'], []],
+  ['options where nothing else can come', ['logs', 'list', ''], expect.arrayContaining(['--entity-type'])],
+  ['no option after a lone --', ['au', 'submit', '--', '--'], []],
+  ['a short option that is typed whole', ['-o'], ['-o']],
+  ['choices of an option', ['au', 'submit', '--fail-on', ''], ['err', 'wrn']],
+  ['nothing for a value that nobody can know', ['--base-url', ''], []],
+];
 
-  it('completion of commands loads the group that was typed, its default command, and no other', async () => {
-    expect(await words('logs', '')).toEqual(['list', 'submit']);
-    expect(loaded).toEqual(['logs', 'list']);
-  });
-
-  it('completion of commands gives a summary with each', async () => {
-    expect((await ask('au')).candidates).toEqual([['au', 'account updater']]);
-  });
-
-  it('completion of commands passes over global options and their values before a command', async () => {
-    expect(await words('--profile', 'logs', '-o', 'json', '--sandbox', 'a')).toEqual(['au']);
-    expect(await words('--output=json', 'logs', 'su')).toEqual(['submit']);
-  });
-
-  it('completion of commands offers commands and topics after help, and no options', async () => {
-    expect(await words('help', 'e')).toEqual(['explain', 'exit-codes']);
-    expect(await words('help', 'logs', '')).toEqual(['list', 'submit']);
-    expect(await words('help', '--')).toEqual([]);
-  });
-
-  it('completion of commands offers nothing after a word that is no command', async () => {
-    expect(await words('nonsense', '')).not.toContain('logs');
-    expect(await words('nonsense', 'l')).toEqual([]);
-  });
+it.each(OFFERED)('completion offers %s: %j', async (_, typed, offered) => {
+  expect(await words(...typed)).toEqual(offered);
 });
 
-describe('completion of options', () => {
-  it("completion of options offers a group's default command's options, and global ones anywhere", async () => {
-    expect(await words('logs', '--')).toEqual(expect.arrayContaining(['--entity-type', '--all', '--output']));
-    expect(await words('logs', '--')).not.toContain('--fail-on');
-    expect(await words('--sa')).toEqual(['--sandbox']);
-  });
-
-  it('completion of options leaves out what was given, in either spelling, unless it may be repeated', async () => {
-    expect(await words('logs', '--all', '--a')).toEqual(['--actor']);
-    expect(await words('logs', '--actor', 'x', '--act')).toEqual(['--actor']);
-    expect(await words('-o', 'json', '--out')).toEqual([]);
-    expect(await words('--output=json', '--out')).toEqual([]);
-  });
-
-  it('completion of options offers no subcommand after an option of the default command', async () => {
-    expect(await words('logs', '--all', 's')).toEqual([]);
-  });
-
-  it('completion of options offers the options where nothing else can come', async () => {
-    expect(await words('logs', 'list', '')).toContain('--entity-type');
-  });
-
-  it('completion of options offers no option after a lone --', async () => {
-    expect(await words('au', 'submit', '--', '--')).toEqual([]);
-    expect((await ask('au', 'submit', '--', '')).kind).toBe('files');
-  });
-
-  it('completion of options knows a short option that is typed whole', async () => {
-    expect(await words('-o')).toEqual(['-o']);
-  });
+it('completion loads the group that was typed, its default command, and no other', async () => {
+  await words('l');
+  expect(loaded).toEqual([]);
+  await words('logs', '');
+  expect(loaded).toEqual(['logs', 'list']);
 });
 
-describe('completion of values', () => {
-  it('completion of values offers choices, after the option and joined to it', async () => {
-    expect(await words('au', 'submit', '--fail-on', '')).toEqual(['err', 'wrn']);
-    expect(await ask('--output=js')).toMatchObject({
-      prefix: '--output=',
-      candidates: [
-        ['json', ''],
-        ['jsonl', ''],
-      ],
-    });
-  });
+it.each([
+  ['files', ['au', 'submit', '--', '']],
+  ['files', ['au', 'submit', '']],
+  ['files', ['au', 'submit', '--out', 'x']],
+  ['files', ['au', 'check', 'a.csv', 'b.csv', '']],
+  ['files', ['au', 'submit', '--body', '']],
+  ['directories', ['au', 'submit', '--directory=x']],
+  ['words', ['au', 'submit', 'tokens.csv', '']],
+])('completion leaves %s to the shell: %j', async (kind, typed) => {
+  expect((await ask(...typed)).kind).toBe(kind);
+});
 
-  it('completion of values leaves files and directories to the shell', async () => {
-    expect((await ask('au', 'submit', '')).kind).toBe('files');
-    expect((await ask('au', 'submit', '--out', 'x')).kind).toBe('files');
-    expect((await ask('au', 'check', 'a.csv', 'b.csv', '')).kind).toBe('files');
-    expect((await ask('au', 'submit', '--body', '')).kind).toBe('files');
-    expect(await ask('au', 'submit', '--directory=x')).toMatchObject({ kind: 'directories', prefix: '--directory=' });
-    expect((await ask('au', 'submit', 'tokens.csv', '')).kind).toBe('words');
+it('completion of values gives a summary with each, and the prefix that stays', async () => {
+  expect((await ask('au')).candidates).toEqual([['au', 'account updater']]);
+  expect(await ask('--output=js')).toMatchObject({
+    prefix: '--output=',
+    candidates: [
+      ['json', ''],
+      ['jsonl', ''],
+    ],
   });
+  expect(await ask('au', 'submit', '--directory=x')).toMatchObject({ prefix: '--directory=' });
+});
 
-  it('completion of values offers nothing for a value that nobody can know', async () => {
-    expect(await words('--base-url', '')).toEqual([]);
+it('completion of values offers fields of the command, each once, and lets the list go on', async () => {
+  expect(await ask('logs', '--fields', 'id,')).toMatchObject({
+    prefix: 'id,',
+    open: true,
+    candidates: [
+      ['settings.a', ''],
+      ['settings', ''],
+    ],
   });
+  expect(await ask('logs', '--fields=id,settings.')).toMatchObject({ prefix: '--fields=id,' });
+  expect(await words('--fields', '')).toEqual([]);
+});
 
-  it('completion of values offers fields of the command, each once, and lets the list go on', async () => {
-    expect(await ask('logs', '--fields', 'id,')).toMatchObject({
-      prefix: 'id,',
-      open: true,
-      candidates: [
-        ['settings.a', ''],
-        ['settings', ''],
-      ],
-    });
-    expect(await ask('logs', '--fields=id,settings.')).toMatchObject({ prefix: '--fields=id,' });
-    expect(await words('--fields', '')).toEqual([]);
-  });
+it('completion of values offers the profiles that are stored, and the sandbox', async () => {
+  mkdirSync(join(home, '.config/svc'), { recursive: true });
+  const profiles = {
+    prod: { base_url: 'https://api.example.com', keys: { private: { value: 'key_SECRET' } } },
+    'bad\u001bname': {},
+  };
+  writeFileSync(join(home, '.config/svc/config.json'), JSON.stringify({ version: 1, profiles }));
+  expect((await ask('--profile', '')).candidates).toEqual([
+    ['prod', 'https://api.example.com'],
+    ['sandbox', 'the embedded sandbox'],
+  ]);
+  expect(JSON.stringify(await ask('--profile', ''))).not.toContain('SECRET');
+});
 
-  it('completion of values offers the profiles that are stored, and the sandbox', async () => {
+it.each(['', '{', '[]', '{"profiles":[1]}', '{"profiles":null}', '\0'])(
+  'completion of values offers the sandbox alone where the config file holds %j',
+  async (content) => {
     mkdirSync(join(home, '.config/svc'), { recursive: true });
-    const profiles = {
-      prod: { base_url: 'https://api.example.com', keys: { private: { value: 'key_SECRET' } } },
-      'bad\u001bname': {},
-    };
-    writeFileSync(join(home, '.config/svc/config.json'), JSON.stringify({ version: 1, profiles }));
-    expect((await ask('--profile', '')).candidates).toEqual([
-      ['prod', 'https://api.example.com'],
-      ['sandbox', 'the embedded sandbox'],
-    ]);
-    expect(JSON.stringify(await ask('--profile', ''))).not.toContain('SECRET');
-  });
+    writeFileSync(join(home, '.config/svc/config.json'), content);
+    expect((await words('--profile', '')).at(-1)).toBe('sandbox');
+  },
+);
 
-  it.each(['', '{', '[]', '{"profiles":[1]}', '{"profiles":null}', '\0'])(
-    'completion of values offers the sandbox alone where the config file holds %j',
-    async (content) => {
-      mkdirSync(join(home, '.config/svc'), { recursive: true });
-      writeFileSync(join(home, '.config/svc/config.json'), content);
-      expect((await words('--profile', '')).at(-1)).toBe('sandbox');
-    },
-  );
+it('completion of values offers the known entity types, and those that a service told', async () => {
+  expect(await words('logs', '--entity-type', 'c')).toEqual(['card']);
+  rememberEntityTypes(system(), 'https://a.example.com', [['card', 'Card']]);
+  rememberEntityTypes(system(), 'https://b.example.com', [
+    ['custom', 'Custom\u001b[31m'],
+    ['c\u001b]0;x\u0007', ''],
+    ['c\nd', ''],
+  ]);
+  expect((await ask('logs', '--entity-type', 'c')).candidates).toEqual([
+    ['card', 'Card'],
+    ['custom', String.raw`Custom\x1b[31m`],
+  ]);
+});
 
-  it('completion of values offers the known entity types, and those that a service told', async () => {
-    expect(await words('logs', '--entity-type', 'c')).toEqual(['card']);
-    rememberEntityTypes(system(), 'https://a.example.com', [['card', 'Card']]);
-    rememberEntityTypes(system(), 'https://b.example.com', [
-      ['custom', 'Custom\u001b[31m'],
-      ['c\u001b]0;x\u0007', ''],
-      ['c\nd', ''],
-    ]);
-    expect((await ask('logs', '--entity-type', 'c')).candidates).toEqual([
-      ['card', 'Card'],
-      ['custom', String.raw`Custom\x1b[31m`],
-    ]);
-  });
-
-  it('completion of values offers the names of applications, and the ids that entries named', async () => {
-    expect(await words('logs', '--actor', '')).toEqual([]);
-    const owner = { service: 'https://a.example.com', tenantId: 't-1' };
-    const names = [
-      ['id-1', 'Nightly refresh'],
-      ['id-2', 'Twin'],
-      ['id-3', 'Twin'],
-    ] as const;
-    rememberApplications(system(), owner, { shown: new Map(names), whole: new Map(), hasMore: false }, 1);
-    rememberActors(
-      system(),
-      owner,
-      new Map([
-        ['id-1', 'application'],
-        ['id-4', 'user'],
-      ]),
-    );
-    expect((await ask('logs', '--actor', '')).candidates).toEqual([
-      ['Nightly refresh', 'application id-1'],
-      ['id-1', 'Nightly refresh'],
+it('completion of values offers the names of applications, and the ids that entries named', async () => {
+  expect(await words('logs', '--actor', '')).toEqual([]);
+  const owner = { service: 'https://a.example.com', tenantId: 't-1' };
+  const names = [
+    ['id-1', 'Nightly refresh'],
+    ['id-2', 'Twin'],
+    ['id-3', 'Twin'],
+  ] as const;
+  rememberApplications(system(), owner, { shown: new Map(names), whole: new Map(), hasMore: false }, 1);
+  rememberActors(
+    system(),
+    owner,
+    new Map([
+      ['id-1', 'application'],
       ['id-4', 'user'],
-      ['id-2', 'Twin'],
-      ['id-3', 'Twin'],
-    ]);
-  });
+    ]),
+  );
+  expect((await ask('logs', '--actor', '')).candidates).toEqual([
+    ['Nightly refresh', 'application id-1'],
+    ['id-1', 'Nightly refresh'],
+    ['id-4', 'user'],
+    ['id-2', 'Twin'],
+    ['id-3', 'Twin'],
+  ]);
+});
 
-  it('completion of values takes a damaged cache for none', async () => {
-    for (const content of ['', '{"services":{"x":[["card"],7,["a","b"]]}}', '{"services":7}', 'null']) {
-      mkdirSync(join(home, '.cache/svc'), { recursive: true });
-      writeFileSync(join(home, '.cache/svc/entity-types.json'), content);
-      expect(await words('logs', '--entity-type', 'ta')).toEqual([]);
-      expect(await words('logs', '--entity-type', 'car')).toEqual(['card']);
-    }
-  });
+it('completion of values takes a damaged cache for none', async () => {
+  for (const content of ['', '{"services":{"x":[["card"],7,["a","b"]]}}', '{"services":7}', 'null']) {
+    mkdirSync(join(home, '.cache/svc'), { recursive: true });
+    writeFileSync(join(home, '.cache/svc/entity-types.json'), content);
+    expect(await words('logs', '--entity-type', 'ta')).toEqual([]);
+    expect(await words('logs', '--entity-type', 'car')).toEqual(['card']);
+  }
+});
 
-  it('completion of values offers the cycles and jobs that this machine has seen', async () => {
-    for (const [cycle, job, at] of [
-      ['2026-01', 'job-01', 1],
-      ['file-0123456789abcdef', 'job-02', 2],
-    ] as const) {
-      const place = join(home, '.local/state/svc/ledger/ours/cycles', cycle);
-      mkdirSync(place, { recursive: true });
-      const claim = { kind: 'claim', job, at: '2026-01-01T00:00:00Z', file: { name: 'tokens.csv' } };
-      writeFileSync(join(place, '00000001.json'), JSON.stringify(claim));
-      writeFileSync(join(place, '00000002.json'), '{');
-      utimesSync(place, at, at);
-    }
-    const { candidates } = await ask('resume', '');
-    expect(candidates.map(([word]) => word).slice(1)).toEqual(['2026-01', 'job-02', 'job-01']);
-    expect(new Map(candidates).get('job-01')).toContain('tokens.csv');
-    expect(await words('resume', 'job-02')).toEqual(['job-02']);
-  });
+it('completion of values offers the cycles and jobs that this machine has seen', async () => {
+  for (const [cycle, job, at] of [
+    ['2026-01', 'job-01', 1],
+    ['file-0123456789abcdef', 'job-02', 2],
+  ] as const) {
+    const place = join(home, '.local/state/svc/ledger/ours/cycles', cycle);
+    mkdirSync(place, { recursive: true });
+    const claim = { kind: 'claim', job, at: '2026-01-01T00:00:00Z', file: { name: 'tokens.csv' } };
+    writeFileSync(join(place, '00000001.json'), JSON.stringify(claim));
+    writeFileSync(join(place, '00000002.json'), '{');
+    utimesSync(place, at, at);
+  }
+  const { candidates } = await ask('resume', '');
+  expect(candidates.map(([word]) => word).slice(1)).toEqual(['2026-01', 'job-02', 'job-01']);
+  expect(new Map(candidates).get('job-01')).toContain('tokens.csv');
+  expect(await words('resume', 'job-02')).toEqual(['job-02']);
+});
 
-  it('completion of values writes nothing', async () => {
-    await words('--profile', '');
-    await words('logs', '--entity-type', '');
-    expect(readdirSync(home)).toEqual([]);
-  });
+it('completion of values writes nothing', async () => {
+  await words('--profile', '');
+  await words('logs', '--entity-type', '');
+  expect(readdirSync(home)).toEqual([]);
 });
 
 function system(): PathsHost {

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
+import { ended } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 let home: Home;
@@ -37,8 +38,7 @@ it('svc completion install leaves a file that is not from svc as it is, unless f
   const file = home.file(PLACES[2][1]);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, '# by hand\n');
-  const refused = await home.svc(['completion', 'install', '--shell', 'fish']);
-  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  ended(await home.svc(['completion', 'install', '--shell', 'fish']), 1, { stdout: '' });
   expect(readFileSync(file, 'utf8')).toBe('# by hand\n');
   const forced = await home.svc(['completion', 'install', '--shell', 'fish', '--force']);
   expect(JSON.parse(forced.stdout)).toMatchObject({ status: 'written' });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { svcHere } from '../../support/run-here.ts';
+import { ended, svcHere } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 let home: Home;
@@ -48,14 +48,12 @@ it.each([
 });
 
 it('svc completion install writes no file for PowerShell, and says the line for its profile', async () => {
-  const { code, stdout } = await home.svc(['completion', 'install', '--shell', 'powershell']);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ file: null, status: 'nothing to write' });
+  const { stdout } = ended(await home.svc(['completion', 'install', '--shell', 'powershell']), 0, {
+    row: { file: null, status: 'nothing to write' },
+  });
   expect(stdout).toContain('Invoke-Expression');
 });
 
 it('svc completion install asks which shell is meant when SHELL does not say', async () => {
-  const { code, stderr } = await home.svc(['completion', 'install'], { env: { SHELL: '/bin/dash' } });
-  expect(code).toBe(2);
-  expect(stderr).toContain('--shell bash');
+  ended(await home.svc(['completion', 'install'], { env: { SHELL: '/bin/dash' } }), 2, '--shell bash');
 });

@@ -8,7 +8,7 @@ import { makeCertificate, tlsServer } from '../../support/certificate.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
-import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const authority = makeCertificate('Example Corp Inspection');
@@ -65,7 +65,7 @@ describe('svc doctor and a proxy that inspects TLS', () => {
   it('with certificates system svc trusts what the system trusts, and svc doctor warns of who reads along', async () => {
     const { server, env } = await inspectingProxy();
     systemAuthorities([authority.cert]);
-    expect(await svc('profile set certificates system', env)).toMatchObject({ code: 0 });
+    succeeded(await svc('profile set certificates system', env));
     expect(JSON.parse((await svc('profile show', env)).stdout)).toMatchObject({ certificates: 'system' });
     const { on } = await doctor(env);
     expect(on['tls']?.found).toMatch(
@@ -79,7 +79,7 @@ describe('svc doctor and a proxy that inspects TLS', () => {
     });
     expect(on['service']).toMatchObject({ result: 'ok' });
     expect(server.ledger.length).toBeGreaterThan(1);
-    expect((await svc('profile set certificates --unset', env)).code).toBe(0);
+    succeeded(await svc('profile set certificates --unset', env));
     const before = server.ledger.length;
     expect(errorIn(await svc('logs --timeout 5s', env))).toMatchObject({ exit_code: 8 });
     expect(server.ledger).toHaveLength(before);

@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
-import { errorIn, svcHere } from '../../../support/run-here.ts';
+import { ended, succeeded, svcHere } from '../../../support/run-here.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 
 it('svc profile set warns of an action for a mistyped result code, and stores it', async () => {
-  const typed = await svcHere(['profile', 'set', 'action.WRN_OPT_UOT', 'exclude']);
-  expect([typed.code, typed.stderr]).toEqual([0, expect.stringContaining("Did you mean 'WRN_OPT_OUT'?")]);
-  expect(typed.stderr).toContain('set action.WRN_OPT_UOT of profile default');
+  ended(
+    await svcHere(['profile', 'set', 'action.WRN_OPT_UOT', 'exclude']),
+    0,
+    "Did you mean 'WRN_OPT_OUT'?",
+    'set action.WRN_OPT_UOT of profile default',
+  );
   for (const code of ['WRN_OPT_OUT', 'NEW_CODE_OF_2031'])
     expect((await svcHere(['profile', 'set', `action.${code}`, 'exclude'])).stderr).not.toContain('Did you mean');
 });
@@ -14,8 +17,9 @@ it.each(['output', 'ledger', 'action.WRN_OPT_OUT'])(
   'svc profile set %s --unset says that nothing was set, and makes no profile',
   async (setting) => {
     const home = temporaryDirectory();
-    const unset = await svcHere(['profile', 'set', setting, '--unset'], { home });
-    expect([unset.code, unset.stderr]).toEqual([0, `nothing to remove: ${setting} is not set in profile default\n`]);
+    ended(await svcHere(['profile', 'set', setting, '--unset'], { home }), 0, {
+      stderr: `nothing to remove: ${setting} is not set in profile default\n`,
+    });
     const { stdout } = await svcHere(['profile', 'list', '-o', 'json'], { home });
     const profiles = JSON.parse(stdout) as { name: string }[];
     expect(profiles.map(({ name }) => name)).not.toContain('default');
@@ -68,27 +72,25 @@ it('svc profile set output --unset removes what was set, once', async () => {
 it('svc profile set refuses a new profile whose name is like that of another one, and names that one', async () => {
   const home = temporaryDirectory();
   const run = (line: string) => svcHere([...line.split(' '), '-o', 'json'], { home });
-  const first = await run('profile set ledger /mnt/ledger --profile production');
-  expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('the profile production is new')]);
+  ended(await run('profile set ledger /mnt/ledger --profile production'), 0, 'the profile production is new');
   for (const [typed, meant] of [
     ['produciton', 'production'],
     ['deflaut', 'default'],
   ] as const) {
-    const refused = await run(`profile set output json --profile ${typed}`);
-    expect([refused.code, errorIn(refused)['next']]).toEqual([2, `svc profile set output json --profile ${meant}`]);
+    ended(await run(`profile set output json --profile ${typed}`), 2, {
+      error: { next: `svc profile set output json --profile ${meant}` },
+    });
   }
-  const again = await run('profile set output json --profile production');
-  expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining('is new')]);
-  expect(await run('profile set output json --profile production2 --create')).toMatchObject({ code: 0 });
-  expect(await run('profile set output --unset --profile other')).toMatchObject({ code: 3 });
+  ended(await run('profile set output json --profile production'), 0, { unsaid: 'is new' });
+  succeeded(await run('profile set output json --profile production2 --create'));
+  ended(await run('profile set output --unset --profile other'), 3);
 });
 
 it('svc profile set base_url says that keys are not sent to it only where a key has another one', async () => {
   const home = temporaryDirectory();
   const run = (line: string, input = '') => svcHere(line.split(' '), { home, input });
   const said = 'keys stored for another base URL are not sent to this one';
-  const first = await run('profile set base_url https://one.example');
-  expect([first.code, first.stderr]).toEqual([0, expect.not.stringContaining(said)]);
+  ended(await run('profile set base_url https://one.example'), 0, { unsaid: said });
   await run('login --no-check --management-key-stdin', 'a-key-of-one');
   expect((await run('profile set base_url https://one.example')).stderr).not.toContain(said);
   expect((await run('profile set base_url https://two.example')).stderr).toContain(said);
