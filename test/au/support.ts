@@ -138,11 +138,3 @@ export function changeJson(outgoing: ServerResponse, change: (answer: never) => 
     outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
   });
 }
-
-/** Leaves all other jobs out of a list of jobs, which is to proceed then. */
-export function listOnly(outgoing: ServerResponse, isShown: (id: string) => boolean): void {
-  changeJson(outgoing, (list: { readonly data: readonly { readonly id: string }[] }) => ({
-    ...list,
-    data: list.data.filter(({ id }) => isShown(id)),
-  }));
-}

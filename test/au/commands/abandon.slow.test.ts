@@ -6,32 +6,27 @@ import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { forget, sentDesk } from './abandoning.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 /** Opens a desk with a job whose file the store may have. Returns the job. */
 async function unclearDesk(): Promise<{ readonly desk: QuickDesk; readonly job: string }> {
   const { faults } = readFaults('500@PUT /store/requests/*:#1');
   const desk = await openQuickDesk({ intercept: faultInterceptor(faults) });
-  const unclear = await desk.svc('au submit tokens.csv');
-  expect(unclear.code, unclear.stderr).toBe(9);
+  ended(await desk.svc('au submit tokens.csv'), 9);
   return { desk, job: desk.jobs()[0] ?? '' };
 }
 
 it('R58: svc au abandon with a job frees its rows only when it is confirmed, and the next submission sends them', async () => {
   const { desk, job } = await unclearDesk();
-  expect(await desk.svc(`au abandon ${job}`)).toMatchObject({ code: 2 });
-  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 9 });
-  const freed = succeeded(await desk.svc(`au abandon ${job} --yes`));
-  expect(freed.stderr).toContain('may have been paid for: the service says that it is pending');
-  succeeded(await desk.svc('au submit tokens.csv'));
-  expect(desk.uploads()).toBe(1);
+  ended(await desk.svc(`au abandon ${job}`), 2);
+  ended(await desk.svc('au submit tokens.csv'), 9);
+  ended(await desk.svc(`au abandon ${job} --yes`), 0, 'may have been paid for: the service says that it is pending');
+  ended(await desk.svc('au submit tokens.csv'), 0, { uploads: 1 });
 });
 
 it('R54: svc au abandon asks, takes no for an answer, and without a terminal names --yes', async () => {
   const { desk, job } = await unclearDesk();
-  const refused = await desk.svc(`au abandon ${job}`);
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain('Pass --yes.');
+  ended(await desk.svc(`au abandon ${job}`), 2, 'Pass --yes.');
   const session = new TerminalSession(process.execPath, [LAUNCHER, 'au', 'abandon', job], {
     cwd: desk.home.path,
     env: desk.home.environment(desk.env),
@@ -41,7 +36,7 @@ it('R54: svc au abandon asks, takes no for an answer, and without a terminal nam
   session.type('n\r');
   expect((await session.exited).exitCode).toBe(2);
   expect(session.screen()).toContain('nothing was changed');
-  expect(await desk.svc('au submit tokens.csv')).toMatchObject({ code: 9 });
+  ended(await desk.svc('au submit tokens.csv'), 9);
 });
 
 it.each([
@@ -64,8 +59,7 @@ it.each([
       expect.objectContaining({ ...ofJob, progress: 'rows are free' }),
       expect.stringContaining(`the rows of job ${desk.job} are free: the next submission`),
     ]);
-    expect((await desk.svc('au submit tokens.csv --cycle 2026-12')).code).toBe(0);
-    expect(desk.uploads()).toBe(2);
+    ended(await desk.svc('au submit tokens.csv --cycle 2026-12'), 0, { uploads: 2 });
     // Another job has the rows now, so that nothing may be said of them.
     expect(await abandon()).toEqual([
       expect.objectContaining({ ...ofJob, progress: 'holds no rows any more' }),

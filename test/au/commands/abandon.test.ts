@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, svcHere } from '../../support/run-here.ts';
 import { sentDesk } from './abandoning.ts';
 
 async function refusal(word: string): Promise<unknown> {
@@ -18,9 +18,10 @@ it.each([
 ])('R79: svc au abandon frees no rows of a job that is $status', async ({ status, next }) => {
   const desk = await sentDesk();
   desk.said.statuses = [status];
-  const refused = await desk.svc(`au abandon ${desk.job} --yes`);
-  expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
-  expect(errorIn(refused)).toMatchObject({ job: desk.job, next: expect.stringContaining(`${next} ${desk.job}`) });
+  ended(await desk.svc(`au abandon ${desk.job} --yes`), 6, {
+    stdout: '',
+    error: { job: desk.job, next: expect.stringContaining(`${next} ${desk.job}`) },
+  });
   desk.said.statuses = [];
   await desk.svc('au submit tokens.csv --cycle 2026-12 --wait');
   expect(desk.uploads()).toBe(1);
@@ -29,19 +30,22 @@ it.each([
 it('R79: svc au abandon frees no rows of a job whose file the store confirmed, although the service says that it is pending', async () => {
   const desk = await sentDesk();
   desk.said.statuses = ['pending'];
-  const refused = await desk.svc(`au abandon ${desk.job} --yes`);
-  expect(refused, refused.stderr).toMatchObject({ code: 6, stdout: '' });
-  const { message, next } = errorIn(refused);
-  expect([message, next]).toEqual([
-    `the rows of job ${desk.job} are not free: the store confirmed its file`,
-    `svc au resume ${desk.job} --wait`,
-  ]);
+  ended(await desk.svc(`au abandon ${desk.job} --yes`), 6, {
+    stdout: '',
+    error: {
+      message: `the rows of job ${desk.job} are not free: the store confirmed its file`,
+      next: `svc au resume ${desk.job} --wait`,
+    },
+  });
 });
 
 it('svc au abandon warns that another machine may be uploading the file of a job that is pending', async () => {
   const desk = await sentDesk();
   desk.said.statuses = ['pending'];
   rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
-  const { stderr } = succeeded(await desk.svc(`au abandon ${desk.job} --yes`));
-  expect(stderr).toMatch(/warning: svc of \S+@\S+ may be uploading its file now: make sure that it has ended/);
+  ended(
+    await desk.svc(`au abandon ${desk.job} --yes`),
+    0,
+    /warning: svc of \S+@\S+ may be uploading its file now: make sure that it has ended/,
+  );
 });

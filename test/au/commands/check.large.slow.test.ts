@@ -1,5 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { ended } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
@@ -10,9 +11,11 @@ it('R39, R41: svc au check of a file with more rows than memory takes names the 
   const home = new Home();
   const rows = Array.from({ length: ROWS }, (_, at) => `tok-${at},,,\n`);
   writeFileSync(home.file('large.csv'), `${HEADER}${rows.join('')}tok-0,,,\ntok-1149999,,,\ntok-575000,,,\n`);
-  const { code, stdout, stderr } = await home.svc(['au', 'check', 'large.csv', '-o', 'json']);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ rows: ROWS + 3, repeated_tokens: 3, job_count: 4 });
-  expect(stderr).toContain('line 1,150,002 (that of line 2), line 1,150,003 (that of line 1,150,001)');
+  ended(
+    await home.svc(['au', 'check', 'large.csv', '-o', 'json']),
+    0,
+    'line 1,150,002 (that of line 2), line 1,150,003 (that of line 1,150,001)',
+    { row: { rows: ROWS + 3, repeated_tokens: 3, job_count: 4 } },
+  );
   expect(readdirSync(home.file('.local/state/svc/spool'))).toEqual([]);
 });

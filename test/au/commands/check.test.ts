@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
-import { type HereResult, succeeded, svcIn } from '../../support/run-here.ts';
+import { ended, type HereResult, succeeded, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id\n';
@@ -20,8 +20,7 @@ function check(files: readonly string[], env: Record<string, string> = {}): Prom
 }
 
 it('svc au check checks several files, prints those in order, and names the problems of all others by file and line', async () => {
-  const checked = await check(['good.csv', 'in/bad, 100%.csv', 'in/twice.csv']);
-  expect(checked.code).toBe(13);
+  const checked = ended(await check(['good.csv', 'in/bad, 100%.csv', 'in/twice.csv']), 13);
   const rows = checked.stdout.trimEnd().split('\n');
   expect(rows.map((row) => (JSON.parse(row) as { file: string }).file)).toEqual(['good.csv', 'in/twice.csv']);
   const error = JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
@@ -31,13 +30,12 @@ it('svc au check checks several files, prints those in order, and names the prob
     files: [{ file: 'in/bad, 100%.csv', problem_count: 4 }],
   });
   expect(checked.stderr).toContain('in/bad, 100%.csv: line 3, token: ');
-  expect(await check(['good.csv', 'in/twice.csv'])).toMatchObject({ code: 0 });
+  succeeded(await check(['good.csv', 'in/twice.csv']));
 });
 
 it('svc au check names a file that begins with a dash so that the next command does not take it for an option', async () => {
   writeFileSync(home.file('-x y.csv'), `\uFEFF${HEADER}a,27,01,\n`);
-  const checked = await check(['--', '-x y.csv']);
-  expect(checked.code).toBe(13);
+  const checked = ended(await check(['--', '-x y.csv']), 13);
   const next = (JSON.parse(checked.stderr.trimEnd().split('\n').at(-1) ?? '') as { next_words: string[] }).next_words;
   expect(next.slice(1)).toEqual(['au', 'prepare', './-x y.csv', '--out', './-x y.prepared.csv']);
   succeeded(await svcIn(home.path, next.slice(1)));
@@ -62,12 +60,9 @@ it.each([
   [['good.csv'], 'the file is valid'],
   [['good.csv', 'in/twice.csv'], 'all files are valid'],
 ])('svc au check says of %j that %s', async (files, words) => {
-  const { code, stderr } = await check(files);
-  expect([code, stderr]).toEqual([0, expect.stringContaining(words)]);
+  ended(await check(files), 0, words);
 });
 
 it('svc au check gives one file as one object', async () => {
-  const { code, stdout } = await check(['good.csv']);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ file: 'good.csv', rows: 1 });
+  ended(await check(['good.csv']), 0, { row: { file: 'good.csv', rows: 1 } });
 });

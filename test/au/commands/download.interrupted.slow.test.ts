@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, succeeded, svcHere } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
-it.each(['', ' --force', ' --accept-unproven', ' --force --accept-unproven'])(
+it.each(['', ' --force --accept-unproven'])(
   'R43: an interrupt of svc au download prints the same command again:%s',
   async (options) => {
     const interrupt = new AbortController();
@@ -20,8 +20,6 @@ it.each(['', ' --force', ' --accept-unproven', ' --force --accept-unproven'])(
     const line = `au download ${job} --out again.csv${options}`;
     const env = desk.home.environment(desk.env);
     const here = { home: desk.home.path, env, signal: interrupt.signal, clock: desk.clock };
-    const ended = await svcHere(line.split(' '), here);
-    expect(ended.code, ended.stderr).toBe(130);
-    expect(errorIn(ended)).toMatchObject({ next: `svc ${line}` });
+    ended(await svcHere(line.split(' '), here), 130, { error: { next: `svc ${line}` } });
   },
 );

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
-import { errorIn } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 it('R17: svc au download waits as long as the store requests, unless that is longer than --max-wait', async () => {
@@ -12,22 +12,20 @@ it('R17: svc au download waits as long as the store requests, unless that is lon
     outgoing.writeHead(503, { 'retry-after': '60' }).end();
   };
   const { svc, home, clock, jobs } = await openQuickDesk({ intercept });
-  expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
+  succeeded(await svc('au submit tokens.csv --wait'));
   const [job = ''] = jobs();
   refusals = 1;
-  const refused = await svc(`au download ${job} --out refused.csv --max-wait 10s`);
-  expect([refused.code, errorIn(refused)]).toEqual([
-    7,
-    expect.objectContaining({
+  ended(await svc(`au download ${job} --out refused.csv --max-wait 10s`), 7, {
+    error: {
       code: 'rate_limited',
       message: expect.stringMatching(/ asks to wait 60 s, longer than 10 s$/),
       retry_after_s: 60,
-    }),
-  ]);
+    },
+  });
   expect(existsSync(home.file('refused.csv'))).toBe(false);
   refusals = 1;
   const before = clock.now();
-  expect(await svc(`au download ${job} --out waited.csv`)).toMatchObject({ code: 0 });
+  succeeded(await svc(`au download ${job} --out waited.csv`));
   expect(clock.now() - before).toBeGreaterThanOrEqual(60_000);
   expect(existsSync(home.file('waited.csv'))).toBe(true);
 });

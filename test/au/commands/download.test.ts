@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { inTurn, refuseWith } from '../support.ts';
 import { submittedOnce } from './machine.ts';
 
@@ -14,9 +15,9 @@ it('svc au download names the job whose results it wrote', async () => {
 it('svc au download --out - refuses --jq, --fields and --output, since its output is the result file', async () => {
   const { machine, job } = await submittedOnce('--wait');
   for (const option of ['--jq .file', '--fields file', '--output json']) {
-    const { code, stdout, stderr } = await machine.svc(`au download ${job} --out - ${option}`);
-    expect([code, stdout], stderr).toEqual([2, '']);
-    expect(stderr).toContain('with --out - the output is the result file');
+    ended(await machine.svc(`au download ${job} --out - ${option}`), 2, 'with --out - the output is the result file', {
+      stdout: '',
+    });
   }
 });
 
@@ -28,8 +29,7 @@ it('svc au download enters that the results were received, where only the last r
     /\/jobs\?|\/tenants\/self$/.test(incoming.url ?? '')
       ? refuseWith(403)(incoming, outgoing, proceed)
       : isHidden(incoming, outgoing, proceed);
-  const { code, stderr } = await machine.svc(['au', 'download', job, '--out', machine.path('job.csv')]);
-  expect(code, stderr).toBe(0);
+  succeeded(await machine.svc(['au', 'download', job, '--out', machine.path('job.csv')]));
   machine.fault = undefined;
   const { stdout } = await machine.svc('au status');
   expect(stdout).toBe('');

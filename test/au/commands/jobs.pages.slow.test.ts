@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { emptyPages } from '../../support/empty-pages.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
@@ -17,22 +18,17 @@ function commandIn(stderr: string): string[] {
 it('R26: svc au jobs reads on after empty pages, and prints the newest jobs that exist', async () => {
   const desk = await deskWithJobs(2, 3);
   for (const line of ['au jobs', 'au jobs -n 2', 'au jobs --status pending', 'au jobs --all', 'au jobs --since 1d']) {
-    const { code, stdout, stderr } = await desk.svc(`${line} -o jsonl`);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { stdout } = ended(await desk.svc(`${line} -o jsonl`), 0, { stderr: '' });
     expect(stdout.trimEnd().split('\n')).toHaveLength(2);
   }
 });
 
 it('R26: svc au jobs gives up after 1,000 empty pages in a row, and prints the command that goes on', async () => {
   const desk = await deskWithJobs(1, 1_200);
-  const { code, stdout, stderr } = await desk.svc('au jobs --page-size 5 -o jsonl');
-  expect({ code, stdout }).toEqual({ code: 12, stdout: '' });
+  const { stderr } = ended(await desk.svc('au jobs --page-size 5 -o jsonl'), 12, { stdout: '' });
   const { message, next } = JSON.parse(stderr) as { message: string; next: string };
   expect(message).toMatch(/1,000 empty pages in a row.*; read before them: 0 jobs/);
-  expect(await desk.svc([...commandIn(next), '-o', 'jsonl'])).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('"status"'),
-  });
+  ended(await desk.svc([...commandIn(next), '-o', 'jsonl']), 0, { stdout: expect.stringContaining('"status"') });
 });
 
 it('R26: svc au jobs prints the whole command for the next page, which shows each other job once', async () => {
@@ -40,8 +36,7 @@ it('R26: svc au jobs prints the whole command for the next page, which shows eac
   const ids: string[] = [];
   let words = ['au', 'jobs', '--page-size', '2', '-o', 'jsonl'];
   for (let page = 0; page < 3; page += 1) {
-    const { code, stdout, stderr } = await desk.svc(words);
-    expect(code).toBe(0);
+    const { stdout, stderr } = succeeded(await desk.svc(words));
     for (const line of stdout.trimEnd().split('\n')) ids.push((JSON.parse(line) as { id: string }).id);
     words = commandIn(stderr);
   }
@@ -60,7 +55,5 @@ it('svc au jobs with a filter prints the newest 100 of its jobs, and with --all 
 
 it('R26: svc au submit uploads nothing where the list has an empty page before its end, which proves nothing', async () => {
   const desk = await openQuickDesk({ intercept: emptyPages(2) });
-  const refused = await desk.svc('au submit tokens.csv --only-recorded');
-  expect(refused).toMatchObject({ code: 9, stderr: expect.stringContaining('the list of jobs') });
-  expect(desk.uploads()).toBe(0);
+  ended(await desk.svc('au submit tokens.csv --only-recorded'), 9, 'the list of jobs', { uploads: 0 });
 });

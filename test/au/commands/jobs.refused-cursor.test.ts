@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { ended } from '../../support/run-here.ts';
 import { refuseWith } from '../support.ts';
 import { openQuickDesk } from './support.ts';
 
@@ -12,14 +12,13 @@ it('svc au jobs ends with 8 and says to run it again where the service refuses t
   });
   await desk.svc('au create');
   await desk.svc('au create');
-  const { code, stderr } = await desk.svc('au jobs --all --page-size 1');
-  expect(code, stderr).toBe(8);
-  expect(errorIn({ stderr })).toMatchObject({
-    message: expect.stringMatching(/^the list broke off before its end: .*The cursor is not valid/),
-    hint: expect.stringContaining('Run the same command again'),
-    retryable: true,
+  ended(await desk.svc('au jobs --all --page-size 1'), 8, {
+    error: {
+      message: expect.stringMatching(/^the list broke off before its end: .*The cursor is not valid/),
+      hint: expect.stringContaining('Run the same command again'),
+      retryable: true,
+    },
   });
   // A cursor that somebody typed may be wrong.
-  const typed = await desk.svc('au jobs --start typed');
-  expect(typed.code, typed.stderr).toBe(6);
+  ended(await desk.svc('au jobs --start typed'), 6);
 });

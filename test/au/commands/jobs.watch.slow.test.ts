@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openQuickDesk } from './support.ts';
-import { rowsIn } from '../../support/run-here.ts';
+import { ended, rowsIn } from '../../support/run-here.ts';
 
 const HOUR = 3_600_000;
 
@@ -36,15 +36,13 @@ it('svc au jobs --watch goes on after an outage, and says so', async () => {
   });
   await desk.svc('au submit tokens.csv');
   lists = 0;
-  const { code, stdout, stderr } = await desk.svc('au jobs --watch -o jsonl');
-  expect([code, stderr]).toEqual([0, expect.stringContaining('it is tried again')]);
+  const { stdout } = ended(await desk.svc('au jobs --watch -o jsonl'), 0, 'it is tried again');
   expect(stdout.trimEnd().split('\n').at(-1)).toContain('"completed"');
 });
 
 it('svc au jobs --watch ends at once where no job is under way, and fails where the first look does', async () => {
   const desk = await openQuickDesk();
-  expect(await desk.svc('au jobs --watch')).toMatchObject({ code: 0, stdout: '' });
-  const wrong = await desk.svc('au jobs --watch', { SVC_PRIVATE_API_KEY: 'sandbox-management-key' });
-  expect(wrong.code).toBe(4);
-  expect((await desk.svc('au jobs --watch --status failed')).code).toBe(2);
+  ended(await desk.svc('au jobs --watch'), 0, { stdout: '' });
+  ended(await desk.svc('au jobs --watch', { SVC_PRIVATE_API_KEY: 'sandbox-management-key' }), 4);
+  ended(await desk.svc('au jobs --watch --status failed'), 2);
 });

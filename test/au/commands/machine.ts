@@ -61,8 +61,8 @@ export async function openMachine(): Promise<Machine> {
     fault: undefined,
     path,
     tenant: start,
-    svc: (line, env = {}, time = clock) =>
-      svcHere((typeof line === 'string' ? line.split(' ') : line).map(wordAt), {
+    async svc(line, env = {}, time = clock) {
+      const ended = await svcHere((typeof line === 'string' ? line.split(' ') : line).map(wordAt), {
         clock: time,
         env: {
           SVC_BASE_URL: ours.url,
@@ -72,7 +72,9 @@ export async function openMachine(): Promise<Machine> {
           SVC_CONFIG_DIR: path('config'),
           ...env,
         },
-      }),
+      });
+      return { ...ended, uploads: machine.uploads() };
+    },
     uploads: () => places.reduce((sum, place) => sum + uploadsTaken(place).length, 0),
     jobs: () => (existsSync(path('state/jobs')) ? readdirSync(path('state/jobs')) : []),
     files: (job) => new JobFiles(path('state/jobs'), job),

@@ -1,275 +1,255 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Draft } from '../../../src/base/files/draft.ts';
-import { errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { HEADER, REQUEST, RESULTS, RESULT_HEADER, place } from './next-request.ts';
 
-describe('svc au next', () => {
-  it('svc au next refuses one file for both of its lists, which macOS and Windows also see in names that differ in case', async () => {
-    const { cwd, next } = place();
-    const same = await next('--out', 'n.csv', '--excluded', './n.csv', '--force');
-    expect([same.code, errorIn(same)]).toEqual([2, expect.objectContaining({ code: 'usage' })]);
-    const words = ['au', 'next', 'q.csv', 'r.csv', '--out', 'n.csv', '--excluded', 'N.CSV'];
-    expect((await svcHere(words, { cwd, platform: 'darwin' })).code).toBe(2);
-    expect((await svcHere(words, { cwd })).code).toBe(0);
-  });
-
-  it('svc au next reads results and a list of exclusions that a spreadsheet saved with semicolons', async () => {
-    const list = 'token;code;cycle;date\r\nd;X;;\r\n';
-    const { next, read } = place({ 'r.csv': RESULTS.replaceAll(',', ';'), 'list.csv': list });
-    succeeded(await next('--out', 'n.csv', '--exclusions', 'list.csv'));
-    expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\ne,27,05,M1\nf,27,06,M1\n`);
-    expect(read('list.csv')).toMatch(/^token;code;cycle;date\r\nd;X;;\r\nc;WRN_CLOSED_ACCOUNT;;20[-0-9]+\r\n$/);
-  });
-
-  it('svc au next warns of a new token whose expiration is already past', async () => {
-    const expired = `${RESULT_HEADER}\na,27,01,a2,20,02,UPD_PAN\nb,27,02,b2,90,1,UPD_EXP_DATE\n`;
-    const { next, read } = place({ 'r.csv': expired });
-    const { code, stderr } = await next('--out', 'n.csv');
-    expect([code, read('n.csv').split('\n')[1]]).toEqual([0, 'a2,20,02,M1']);
-    expect(stderr).toContain(
-      "warning: 1 new token of r.csv has an expiration that is already past: the network's answer has expired. Use the new token, and ask the cardholder for a card that is valid\n",
-    );
-  });
-
-  it('svc au next keeps the token of an update that lacks its new one, counts it for support and warns of it', async () => {
-    const { next, read } = place({ 'r.csv': `${RESULT_HEADER}\na,27,01,,,,UPD_PAN\nb,27,02,,,,UPD_BRAND_CONV\n` });
-    const { code, stdout, stderr } = await next('--out', 'n.csv');
-    expect([code, read('n.csv')]).toEqual([0, REQUEST]);
-    expect(JSON.parse(stdout)).toMatchObject({ groups: { support: 1, keep: 1 }, unchanged: 4 });
-    expect(stderr).toContain('warning: 1 row of r.csv says that a new token was created, and lacks it');
-  });
-
-  it('svc au next puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
-    const { next, read, cwd } = place();
-    const { code, stdout, stderr } = await next('--out', 'n.csv', '--excluded', 'd.csv');
-    expect(code).toBe(0);
-    expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\nd,,,M1\ne,27,05,M1\nf,27,06,M1\n`);
-    expect(read('d.csv')).toBe(
-      `row,${HEADER},result_code,reason\n3,c,27,03,,WRN_CLOSED_ACCOUNT,the issuer closed the account\n`,
-    );
-    expect(JSON.parse(stdout)).toEqual({
-      file: 'n.csv',
-      rows: 5,
-      groups: { replace: 2, contact: 0, consider: 1, exclude: 1, fix: 1, support: 0, keep: 0 },
-      unchanged: 1,
-      excluded_before: 0,
-      excluded_by_code: { WRN_CLOSED_ACCOUNT: 1 },
-      excluded_file: 'd.csv',
-      keep_file: null,
-    });
-    expect(stderr).toContain('fix 1');
-    for (const name of ['n.csv', 'd.csv']) expect(statSync(join(cwd, name)).mode & 0o777).toBe(0o600);
-  });
-
-  it('svc au next gives the same whatever the order of the results', async () => {
-    const [head = '', ...rows] = RESULTS.trimEnd().split('\n');
-    const { next, read } = place();
-    await next('--out', 'order.csv');
-    const other = place({ 'r.csv': `${[head, ...rows.toReversed()].join('\n')}\n` });
-    expect((await other.next('--out', 'n.csv')).code).toBe(0);
-    expect(other.read('n.csv')).toBe(read('order.csv'));
-  });
-
-  it('svc au next gives every row of a token its new token', async () => {
-    const { next, read } = place({
-      'q.csv': `${HEADER}\na,,,M1\na,,,M2\nb,,,\n`,
-      'r.csv': `${RESULT_HEADER}\na,,,a2,,,UPD_PAN\n`,
-    });
-    await next('--out', 'n.csv');
-    expect(read('n.csv')).toBe(`${HEADER}\na2,,,M1\na2,,,M2\nb,,,\n`);
-  });
-
-  it('svc au next gives every repeated row of a token its new token, where only some of the rows have results', async () => {
-    const row = 'a,27,01,M1\n';
-    const result = 'a,27,01,a2,29,11,UPD_PAN\n';
-    const { next, read } = place({
-      'q.csv': `${HEADER}\n${row.repeat(3)}b,27,02,M1\n`,
-      'r.csv': `${RESULT_HEADER}\n${result.repeat(2)}`,
-    });
-    succeeded(await next('--out', 'n.csv'));
-    expect(read('n.csv')).toBe(`${HEADER}\n${'a2,29,11,M1\n'.repeat(3)}b,27,02,M1\n`);
-  });
-
-  it('svc au next takes the operator at his word for a code', async () => {
-    const { next, read } = place();
-    const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
-    expect((await next('--excluded', 'd.csv', ...words)).code).toBe(0);
-    expect(read('q.next.csv')).toContain('\nc,27,03,\n');
-    expect(read('q.next.csv')).not.toContain('\ne,');
-    expect(read('d.csv')).toContain('(excluded by your choice)');
-  });
-
-  it('svc au next writes to standard output for a pipe, with the counts beside it', async () => {
-    const { next } = place();
-    const { stdout, stderr } = await next('--out', '-');
-    expect(stdout.split('\n').slice(0, 2)).toEqual([HEADER, 'a2,29,11,M1']);
-    expect(stderr).toContain(
-      '5 rows in the next request: use the new token 2, consider leaving out 1, leave out 1 (WRN_CLOSED_ACCOUNT 1), fix 1, unchanged 1\n',
-    );
-    expect((await next('--out', '-', '-o', 'json')).code).toBe(2);
-  });
-
-  it.each([
-    ['too many rows need fixing', 'err=0%', RESULTS, 10],
-    ['a result has a card number for a new token', 'err=50%', RESULTS.replace('a2', '4242424242424242'), 12],
-  ])('svc au next writes nothing to standard output if %s', async (_, failOn, results, code) => {
-    const { cwd, next } = place({ 'r.csv': results });
-    const refused = await next('--out', '-', '--fail-on', failOn);
-    expect([refused.code, refused.stdout, readdirSync(cwd)]).toEqual([code, '', ['q.csv', 'r.csv']]);
-  });
-
-  it.each([
-    ['29%', 0],
-    ['28.999999%', 10],
-  ])('svc au next with 29 of 100 rows to fix and --fail-on err=%s ends with %i', async (share, code) => {
-    const tokens = Array.from({ length: 100 }, (_, at) => `t${at}`);
-    const { next } = place({
-      'q.csv': `${HEADER}\n${tokens.map((token) => `${token},,,\n`).join('')}`,
-      'r.csv': `${RESULT_HEADER}\n${tokens
-        .slice(0, 29)
-        .map((token) => `${token},,,,,,ERR_INVALID_TOKEN\n`)
-        .join('')}`,
-    });
-    expect((await next('--fail-on', `err=${share}`)).code).toBe(code);
-  });
-
-  it('svc au next does not write over a file unasked', async () => {
-    const { next, put, read } = place({ 'n.csv': 'mine' });
-    expect((await next('--out', 'n.csv')).code).toBe(2);
-    put('d.csv', 'mine too');
-    expect((await next('--out', 'x.csv', '--excluded', 'd.csv')).code).toBe(2);
-    expect(read('n.csv') + read('d.csv')).toBe('minemine too');
-    expect((await next('--out', 'n.csv', '--force')).code).toBe(0);
-    expect(read('n.csv')).toContain('a2,29,11');
-  });
-
-  it.each([
-    ['a token that was not requested', `${RESULTS}z,,,,,,WRN_OPT_OUT\n`, 12],
-    ['a token answered twice', `${RESULTS}a,27,01,a3,29,11,UPD_PAN\n`, 12],
-    ['a card number for a new token', `${RESULT_HEADER}\na,27,01,4242424242424242,29,11,UPD_PAN\n`, 12],
-    ['a new token that no file may hold', `${RESULT_HEADER}\na,27,01,"x\ny",29,11,UPD_PAN\n`, 12],
-    ['a file that is cut', RESULTS.slice(0, -8).replace(/,[^,]*$/, ''), 12],
-  ])('R47: svc au next writes nothing for results with %s', async (_, results, code) => {
-    const { next, cwd } = place({ 'r.csv': results });
-    const result = await next('--out', 'n.csv', '--excluded', 'd.csv');
-    expect([result.code, result.stdout]).toEqual([code, '']);
-    expect(errorIn(result)['code']).toBe('checksum_mismatch');
-    expect(result.stderr).not.toContain('4242424242424242');
-    expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
-  });
+it('svc au next refuses one file for both of its lists, which macOS and Windows also see in names that differ in case', async () => {
+  const { cwd, next } = place();
+  ended(await next('--out', 'n.csv', '--excluded', './n.csv', '--force'), 2, { error: { code: 'usage' } });
+  const words = ['au', 'next', 'q.csv', 'r.csv', '--out', 'n.csv', '--excluded', 'N.CSV'];
+  ended(await svcHere(words, { cwd, platform: 'darwin' }), 2);
+  succeeded(await svcHere(words, { cwd }));
 });
 
-describe('svc au next --exclusions', () => {
-  const LIST = 'token,code,cycle,date\n';
-  const EXTENDING = ['--exclusions', 'closed.csv'];
+it('svc au next reads results and a list of exclusions that a spreadsheet saved with semicolons', async () => {
+  const list = 'token;code;cycle;date\r\nd;X;;\r\n';
+  const { next, read } = place({ 'r.csv': RESULTS.replaceAll(',', ';'), 'list.csv': list });
+  succeeded(await next('--out', 'n.csv', '--exclusions', 'list.csv'));
+  expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\ne,27,05,M1\nf,27,06,M1\n`);
+  expect(read('list.csv')).toMatch(/^token;code;cycle;date\r\nd;X;;\r\nc;WRN_CLOSED_ACCOUNT;;20[-0-9]+\r\n$/);
+});
 
-  it('svc au next --exclusions begins a list of what is left out, and leaves the same tokens out of every later request', async () => {
-    const { next, read, put, cwd } = place();
-    expect((await next('--out', 'one.csv', '--exclusions', 'closed.csv')).code).toBe(0);
-    expect(read('closed.csv')).toMatch(/^token,code,cycle,date\nc,WRN_CLOSED_ACCOUNT,,\d{4}-\d\d-\d\d\n$/);
-    expect(statSync(join(cwd, 'closed.csv')).mode & 0o777).toBe(0o600);
-    const list = read('closed.csv');
-    // The next export contains the closed account again, but the results no longer report it.
-    put('r.csv', `${RESULT_HEADER}\n`);
-    const { stdout, stderr } = await next('--out', 'two.csv', '--exclusions', 'closed.csv', '--excluded', 'd.csv');
-    expect(read('two.csv')).toBe(REQUEST.replace('c,27,03,\n', ''));
-    expect(JSON.parse(stdout)).toMatchObject({ rows: 5, unchanged: 5, excluded_before: 1, excluded_by_code: {} });
-    expect(stderr).toContain('5 rows in the next request: unchanged 5, excluded before 1');
-    expect(read('d.csv').split('\n')[1]).toBe('3,c,27,03,,,excluded before: line 2 of the list of exclusions');
-    expect(read('closed.csv')).toBe(list);
-  });
+it('svc au next warns of a new token whose expiration is already past', async () => {
+  const expired = `${RESULT_HEADER}\na,27,01,a2,20,02,UPD_PAN\nb,27,02,b2,90,1,UPD_EXP_DATE\n`;
+  const { next, read } = place({ 'r.csv': expired });
+  const { code, stderr } = await next('--out', 'n.csv');
+  expect([code, read('n.csv').split('\n')[1]]).toEqual([0, 'a2,20,02,M1']);
+  expect(stderr).toContain(
+    "warning: 1 new token of r.csv has an expiration that is already past: the network's answer has expired. Use the new token, and ask the cardholder for a card that is valid\n",
+  );
+});
 
-  it('svc au next --exclusions keeps what the operator wrote into the list, and takes a token back whose line was removed', async () => {
-    const kept = `\uFEFF"token", code, date, cycle, note\r\n x ,,,,"by hand, on request"\r\na,WRN_X,,,`;
-    const { next, read, put } = place({ 'closed.csv': kept });
-    await next('--out', 'one.csv', '--exclusions', 'closed.csv', '--action', 'WRN_OPT_OUT=exclude');
-    expect(read('one.csv')).toBe(`${HEADER}\nb2,30,04,"M,2"\nd,,,M1\nf,27,06,M1\n`);
-    const [before = '', after = ''] = read('closed.csv').split(`${kept}\r\n`);
-    expect(before).toBe('');
-    expect(after).toMatch(/^c,WRN_CLOSED_ACCOUNT,,[-\d]+\r\ne,WRN_OPT_OUT,,[-\d]+\r\n$/);
-    put('closed.csv', LIST);
-    await next('--out', 'two.csv', '--exclusions', 'closed.csv');
-    expect(read('two.csv')).toContain('\na2,29,11,M1\n');
-  });
+it('svc au next keeps the token of an update that lacks its new one, counts it for support and warns of it', async () => {
+  const { next, read } = place({ 'r.csv': `${RESULT_HEADER}\na,27,01,,,,UPD_PAN\nb,27,02,,,,UPD_BRAND_CONV\n` });
+  const { code, stdout, stderr } = await next('--out', 'n.csv');
+  expect([code, read('n.csv')]).toEqual([0, REQUEST]);
+  expect(JSON.parse(stdout)).toMatchObject({ groups: { support: 1, keep: 1 }, unchanged: 4 });
+  expect(stderr).toContain('warning: 1 row of r.csv says that a new token was created, and lacks it');
+});
 
-  it('svc au next --exclusions names a token once that stands in several rows', async () => {
-    const { next, read } = place({
-      'q.csv': `${HEADER}\nc,,,M1\nc,,,M2\n`,
-      'r.csv': `${RESULT_HEADER}\nc,,,,,,WRN_CLOSED_ACCOUNT\nc,,,,,,WRN_CLOSED_ACCOUNT\n`,
-    });
-    await next('--out', 'n.csv', '--exclusions', 'closed.csv');
-    expect(read('closed.csv').match(/^c,/gm)).toHaveLength(1);
-    expect(read('n.csv')).toBe(`${HEADER}\n`);
+it('svc au next puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
+  const { next, read, cwd } = place();
+  const { stdout, stderr } = succeeded(await next('--out', 'n.csv', '--excluded', 'd.csv'));
+  expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\nd,,,M1\ne,27,05,M1\nf,27,06,M1\n`);
+  expect(read('d.csv')).toBe(
+    `row,${HEADER},result_code,reason\n3,c,27,03,,WRN_CLOSED_ACCOUNT,the issuer closed the account\n`,
+  );
+  expect(JSON.parse(stdout)).toEqual({
+    file: 'n.csv',
+    rows: 5,
+    groups: { replace: 2, contact: 0, consider: 1, exclude: 1, fix: 1, support: 0, keep: 0 },
+    unchanged: 1,
+    excluded_before: 0,
+    excluded_by_code: { WRN_CLOSED_ACCOUNT: 1 },
+    excluded_file: 'd.csv',
+    keep_file: null,
   });
+  expect(stderr).toContain('fix 1');
+  for (const name of ['n.csv', 'd.csv']) expect(statSync(join(cwd, name)).mode & 0o777).toBe(0o600);
+});
 
-  it('svc au next --exclusions waits for another process that extends the list, so that no token is lost, and leaves no lock', async () => {
-    const results = `${RESULT_HEADER}\ne,27,05,,,,WRN_CLOSED_ACCOUNT\n`;
-    const { cwd, next, read } = place({ 'r2.csv': results });
-    const other = () => svcHere(['au', 'next', 'q.csv', 'r2.csv', '--out', 'two.csv', ...EXTENDING], { cwd });
-    let held: HereResult | undefined;
-    const seal = Reflect.get(Draft.prototype, 'seal');
-    // The first process has read the list when it completes the next request.
-    const sealing = vi.spyOn(Draft.prototype, 'seal').mockImplementation(async function (this: Draft) {
-      if (this.path.includes('one.csv')) held ??= await other();
-      return seal.call(this);
-    });
-    onTestFinished(() => sealing.mockRestore());
-    succeeded(await next('--out', 'one.csv', ...EXTENDING));
-    expect(held?.code).toBe(3);
-    expect(held && errorIn(held)).toMatchObject({ code: 'config', held_by: process.pid, retryable: true });
-    expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'one.csv', 'q.csv', 'r.csv', 'r2.csv']);
-    expect((await other()).code).toBe(0);
-    expect(read('closed.csv')).toMatch(/\nc,WRN_CLOSED_ACCOUNT,.*\ne,WRN_CLOSED_ACCOUNT,.*\n$/);
-  });
+it('svc au next gives the same whatever the order of the results', async () => {
+  const [head = '', ...rows] = RESULTS.trimEnd().split('\n');
+  const { next, read } = place();
+  await next('--out', 'order.csv');
+  const other = place({ 'r.csv': `${[head, ...rows.toReversed()].join('\n')}\n` });
+  succeeded(await other.next('--out', 'n.csv'));
+  expect(other.read('n.csv')).toBe(read('order.csv'));
+});
 
-  it('svc au next --exclusions keeps a list that was edited while the next request was flushed to disk, and writes nothing', async () => {
-    const { cwd, next, put, read } = place({ 'closed.csv': LIST });
-    const edited = `${LIST}f,,,\n`;
-    const seal = Reflect.get(Draft.prototype, 'seal');
-    const sealing = vi.spyOn(Draft.prototype, 'seal').mockImplementation(function (this: Draft) {
-      if (this.path.includes('n.csv')) put('closed.csv', edited);
-      return seal.call(this);
-    });
-    onTestFinished(() => sealing.mockRestore());
-    expect((await next('--out', 'n.csv', ...EXTENDING)).code).toBe(6);
-    expect(read('closed.csv')).toBe(edited);
-    expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'q.csv', 'r.csv']);
+it('svc au next gives every row of a token its new token', async () => {
+  const { next, read } = place({
+    'q.csv': `${HEADER}\na,,,M1\na,,,M2\nb,,,\n`,
+    'r.csv': `${RESULT_HEADER}\na,,,a2,,,UPD_PAN\n`,
   });
+  await next('--out', 'n.csv');
+  expect(read('n.csv')).toBe(`${HEADER}\na2,,,M1\na2,,,M2\nb,,,\n`);
+});
 
-  it('svc au next --exclusions names the list where its directory is missing', async () => {
-    const { next, cwd } = place();
-    const refused = await next('--out', 'n.csv', '--exclusions', 'gone/closed.csv');
-    expect([refused.code, errorIn(refused)['message']]).toEqual([1, expect.stringContaining('gone/closed.csv')]);
-    expect(refused.stderr).not.toContain('.lock');
-    expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
+it('svc au next gives every repeated row of a token its new token, where only some of the rows have results', async () => {
+  const row = 'a,27,01,M1\n';
+  const result = 'a,27,01,a2,29,11,UPD_PAN\n';
+  const { next, read } = place({
+    'q.csv': `${HEADER}\n${row.repeat(3)}b,27,02,M1\n`,
+    'r.csv': `${RESULT_HEADER}\n${result.repeat(2)}`,
   });
+  succeeded(await next('--out', 'n.csv'));
+  expect(read('n.csv')).toBe(`${HEADER}\n${'a2,29,11,M1\n'.repeat(3)}b,27,02,M1\n`);
+});
 
-  it.each([
-    ['is empty', ''],
-    ['is another table', REQUEST],
-    ['breaks off', `${LIST}"c`],
-  ])('svc au next --exclusions refuses a list that %s, and writes nothing', async (_, text) => {
-    const { next, cwd, read } = place({ 'closed.csv': text });
-    const refused = await next('--out', 'n.csv', '--exclusions', 'closed.csv');
-    expect([refused.code, errorIn(refused)]).toEqual([13, expect.objectContaining({ code: 'refused_input' })]);
-    expect(refused.stderr).toContain('token,code,cycle,date');
-    expect(refused.stderr).not.toContain('undefined');
-    expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'q.csv', 'r.csv']);
-    expect(read('closed.csv')).toBe(text);
-  });
+it('svc au next takes the operator at his word for a code', async () => {
+  const { next, read } = place();
+  const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
+  succeeded(await next('--excluded', 'd.csv', ...words));
+  expect(read('q.next.csv')).toContain('\nc,27,03,\n');
+  expect(read('q.next.csv')).not.toContain('\ne,');
+  expect(read('d.csv')).toContain('(excluded by your choice)');
+});
 
-  it('svc au next --exclusions refuses the name of another file of the command, and standard output', async () => {
-    const { next, cwd } = place();
-    for (const words of [
-      ['--out', 'n.csv', '--exclusions', './n.csv'],
-      ['--out', 'n.csv', '--excluded', 'd.csv', '--exclusions', 'd.csv'],
-      ['--out', 'n.csv', '--exclusions', '-'],
-    ]) {
-      const refused = await next(...words);
-      expect([words, refused.code]).toEqual([words, 2]);
-    }
-    expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
+it('svc au next writes to standard output for a pipe, with the counts beside it', async () => {
+  const { next } = place();
+  const { stdout, stderr } = await next('--out', '-');
+  expect(stdout.split('\n').slice(0, 2)).toEqual([HEADER, 'a2,29,11,M1']);
+  expect(stderr).toContain(
+    '5 rows in the next request: use the new token 2, consider leaving out 1, leave out 1 (WRN_CLOSED_ACCOUNT 1), fix 1, unchanged 1\n',
+  );
+  ended(await next('--out', '-', '-o', 'json'), 2);
+});
+
+it.each([
+  ['too many rows need fixing', 'err=0%', RESULTS, 10],
+  ['a result has a card number for a new token', 'err=50%', RESULTS.replace('a2', '4242424242424242'), 12],
+])('svc au next writes nothing to standard output if %s', async (_, failOn, results, code) => {
+  const { cwd, next } = place({ 'r.csv': results });
+  const refused = await next('--out', '-', '--fail-on', failOn);
+  expect([refused.code, refused.stdout, readdirSync(cwd)]).toEqual([code, '', ['q.csv', 'r.csv']]);
+});
+
+it('svc au next does not write over a file unasked', async () => {
+  const { next, put, read } = place({ 'n.csv': 'mine' });
+  ended(await next('--out', 'n.csv'), 2);
+  put('d.csv', 'mine too');
+  ended(await next('--out', 'x.csv', '--excluded', 'd.csv'), 2);
+  expect(read('n.csv') + read('d.csv')).toBe('minemine too');
+  succeeded(await next('--out', 'n.csv', '--force'));
+  expect(read('n.csv')).toContain('a2,29,11');
+});
+
+it.each([
+  ['a token that was not requested', `${RESULTS}z,,,,,,WRN_OPT_OUT\n`, 12],
+  ['a token answered twice', `${RESULTS}a,27,01,a3,29,11,UPD_PAN\n`, 12],
+  ['a card number for a new token', `${RESULT_HEADER}\na,27,01,4242424242424242,29,11,UPD_PAN\n`, 12],
+  ['a new token that no file may hold', `${RESULT_HEADER}\na,27,01,"x\ny",29,11,UPD_PAN\n`, 12],
+  ['a file that is cut', RESULTS.slice(0, -8).replace(/,[^,]*$/, ''), 12],
+])('R47: svc au next writes nothing for results with %s', async (_, results, code) => {
+  const { next, cwd } = place({ 'r.csv': results });
+  ended(await next('--out', 'n.csv', '--excluded', 'd.csv'), code, {
+    stdout: '',
+    error: { code: 'checksum_mismatch' },
+    unsaid: '4242424242424242',
   });
+  expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
+});
+
+const LIST = 'token,code,cycle,date\n';
+const EXTENDING = ['--exclusions', 'closed.csv'];
+
+it('svc au next --exclusions begins a list of what is left out, and leaves the same tokens out of every later request', async () => {
+  const { next, read, put, cwd } = place();
+  succeeded(await next('--out', 'one.csv', '--exclusions', 'closed.csv'));
+  expect(read('closed.csv')).toMatch(/^token,code,cycle,date\nc,WRN_CLOSED_ACCOUNT,,\d{4}-\d\d-\d\d\n$/);
+  expect(statSync(join(cwd, 'closed.csv')).mode & 0o777).toBe(0o600);
+  const list = read('closed.csv');
+  // The next export contains the closed account again, but the results no longer report it.
+  put('r.csv', `${RESULT_HEADER}\n`);
+  const { stdout, stderr } = await next('--out', 'two.csv', '--exclusions', 'closed.csv', '--excluded', 'd.csv');
+  expect(read('two.csv')).toBe(REQUEST.replace('c,27,03,\n', ''));
+  expect(JSON.parse(stdout)).toMatchObject({ rows: 5, unchanged: 5, excluded_before: 1, excluded_by_code: {} });
+  expect(stderr).toContain('5 rows in the next request: unchanged 5, excluded before 1');
+  expect(read('d.csv').split('\n')[1]).toBe('3,c,27,03,,,excluded before: line 2 of the list of exclusions');
+  expect(read('closed.csv')).toBe(list);
+});
+
+it('svc au next --exclusions keeps what the operator wrote into the list, and takes a token back whose line was removed', async () => {
+  const kept = `\uFEFF"token", code, date, cycle, note\r\n x ,,,,"by hand, on request"\r\na,WRN_X,,,`;
+  const { next, read, put } = place({ 'closed.csv': kept });
+  await next('--out', 'one.csv', '--exclusions', 'closed.csv', '--action', 'WRN_OPT_OUT=exclude');
+  expect(read('one.csv')).toBe(`${HEADER}\nb2,30,04,"M,2"\nd,,,M1\nf,27,06,M1\n`);
+  const [before = '', after = ''] = read('closed.csv').split(`${kept}\r\n`);
+  expect(before).toBe('');
+  expect(after).toMatch(/^c,WRN_CLOSED_ACCOUNT,,[-\d]+\r\ne,WRN_OPT_OUT,,[-\d]+\r\n$/);
+  put('closed.csv', LIST);
+  await next('--out', 'two.csv', '--exclusions', 'closed.csv');
+  expect(read('two.csv')).toContain('\na2,29,11,M1\n');
+});
+
+it('svc au next --exclusions names a token once that stands in several rows', async () => {
+  const { next, read } = place({
+    'q.csv': `${HEADER}\nc,,,M1\nc,,,M2\n`,
+    'r.csv': `${RESULT_HEADER}\nc,,,,,,WRN_CLOSED_ACCOUNT\nc,,,,,,WRN_CLOSED_ACCOUNT\n`,
+  });
+  await next('--out', 'n.csv', '--exclusions', 'closed.csv');
+  expect(read('closed.csv').match(/^c,/gm)).toHaveLength(1);
+  expect(read('n.csv')).toBe(`${HEADER}\n`);
+});
+
+it('svc au next --exclusions waits for another process that extends the list, so that no token is lost, and leaves no lock', async () => {
+  const results = `${RESULT_HEADER}\ne,27,05,,,,WRN_CLOSED_ACCOUNT\n`;
+  const { cwd, next, read } = place({ 'r2.csv': results });
+  const other = () => svcHere(['au', 'next', 'q.csv', 'r2.csv', '--out', 'two.csv', ...EXTENDING], { cwd });
+  let held: HereResult | undefined;
+  const seal = Reflect.get(Draft.prototype, 'seal');
+  // The first process has read the list when it completes the next request.
+  const sealing = vi.spyOn(Draft.prototype, 'seal').mockImplementation(async function (this: Draft) {
+    if (this.path.includes('one.csv')) held ??= await other();
+    return seal.call(this);
+  });
+  onTestFinished(() => sealing.mockRestore());
+  succeeded(await next('--out', 'one.csv', ...EXTENDING));
+  expect(held?.code).toBe(3);
+  expect(held && errorIn(held)).toMatchObject({ code: 'config', held_by: process.pid, retryable: true });
+  expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'one.csv', 'q.csv', 'r.csv', 'r2.csv']);
+  succeeded(await other());
+  expect(read('closed.csv')).toMatch(/\nc,WRN_CLOSED_ACCOUNT,.*\ne,WRN_CLOSED_ACCOUNT,.*\n$/);
+});
+
+it('svc au next --exclusions keeps a list that was edited while the next request was flushed to disk, and writes nothing', async () => {
+  const { cwd, next, put, read } = place({ 'closed.csv': LIST });
+  const edited = `${LIST}f,,,\n`;
+  const seal = Reflect.get(Draft.prototype, 'seal');
+  const sealing = vi.spyOn(Draft.prototype, 'seal').mockImplementation(function (this: Draft) {
+    if (this.path.includes('n.csv')) put('closed.csv', edited);
+    return seal.call(this);
+  });
+  onTestFinished(() => sealing.mockRestore());
+  ended(await next('--out', 'n.csv', ...EXTENDING), 6);
+  expect(read('closed.csv')).toBe(edited);
+  expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'q.csv', 'r.csv']);
+});
+
+it('svc au next --exclusions names the list where its directory is missing', async () => {
+  const { next, cwd } = place();
+  ended(await next('--out', 'n.csv', '--exclusions', 'gone/closed.csv'), 1, {
+    error: { message: expect.stringContaining('gone/closed.csv') },
+    unsaid: '.lock',
+  });
+  expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
+});
+
+it.each([
+  ['is empty', ''],
+  ['is another table', REQUEST],
+  ['breaks off', `${LIST}"c`],
+])('svc au next --exclusions refuses a list that %s, and writes nothing', async (_, text) => {
+  const { next, cwd, read } = place({ 'closed.csv': text });
+  ended(await next('--out', 'n.csv', '--exclusions', 'closed.csv'), 13, 'token,code,cycle,date', {
+    error: { code: 'refused_input' },
+    unsaid: 'undefined',
+  });
+  expect(readdirSync(cwd).toSorted()).toEqual(['closed.csv', 'q.csv', 'r.csv']);
+  expect(read('closed.csv')).toBe(text);
+});
+
+it('svc au next --exclusions refuses the name of another file of the command, and standard output', async () => {
+  const { next, cwd } = place();
+  for (const words of [
+    ['--out', 'n.csv', '--exclusions', './n.csv'],
+    ['--out', 'n.csv', '--excluded', 'd.csv', '--exclusions', 'd.csv'],
+    ['--out', 'n.csv', '--exclusions', '-'],
+  ]) {
+    ended(await next(...words), 2);
+  }
+  expect(readdirSync(cwd).toSorted()).toEqual(['q.csv', 'r.csv']);
 });

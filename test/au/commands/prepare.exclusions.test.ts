@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const EXPORT = 'token,exp\na,05/31\nb,soon\nc,06/31\n';
@@ -19,23 +19,23 @@ function place(list?: string) {
 
 it('svc au prepare --exclusions leaves out the tokens on the list, whatever else is wrong with their rows, and counts them', async () => {
   const { prepare, read } = place(LIST);
-  const { stdout, stderr } = succeeded(await prepare());
-  expect(JSON.parse(stdout)).toMatchObject({ rows: 1, rejected: 0, changes: { excluded_tokens: 2 } });
-  expect(stderr).toContain('rows on the list of exclusions left out: 2 rows (lines 3, 4)');
+  ended(await prepare(), 0, 'rows on the list of exclusions left out: 2 rows (lines 3, 4)', {
+    row: { rows: 1, rejected: 0, changes: { excluded_tokens: 2 } },
+  });
   expect(read('tokens.csv').split('\n').slice(1)).toEqual(['a,31,05,', '']);
   expect(read('closed.csv')).toBe(LIST);
 });
 
 it('svc au prepare --exclusions ends with 3 when the list does not exist, and names both ways on', async () => {
   const { cwd, prepare } = place();
-  const refused = await prepare('--rejects', 'rejected.csv', '--max-rejects', '1');
-  expect(refused.code).toBe(3);
-  expect(errorIn(refused)).toMatchObject({
-    message: 'closed.csv does not exist; nothing was written',
-    next: 'svc au prepare export.csv --exclusions closed.csv --rejects rejected.csv --max-rejects 1 --out tokens.csv',
-    alternatives: [
-      'svc au prepare export.csv --exclusions none --rejects rejected.csv --max-rejects 1 --out tokens.csv',
-    ],
+  ended(await prepare('--rejects', 'rejected.csv', '--max-rejects', '1'), 3, {
+    error: {
+      message: 'closed.csv does not exist; nothing was written',
+      next: 'svc au prepare export.csv --exclusions closed.csv --rejects rejected.csv --max-rejects 1 --out tokens.csv',
+      alternatives: [
+        'svc au prepare export.csv --exclusions none --rejects rejected.csv --max-rejects 1 --out tokens.csv',
+      ],
+    },
   });
   expect(readdirSync(cwd)).toEqual(['export.csv']);
 });
@@ -43,22 +43,17 @@ it('svc au prepare --exclusions ends with 3 when the list does not exist, and na
 it('svc au prepare --exclusions none leaves out no row', async () => {
   const { cwd } = place();
   const line = 'au prepare export.csv --exclusions none --out tokens.csv --rejects rejected.csv --max-rejects 1';
-  const { stdout, stderr } = succeeded(await svcHere(line.split(' '), { cwd }));
-  expect(JSON.parse(stdout)).toMatchObject({ rows: 2, rejected: 1 });
-  expect(stderr).not.toContain('exclusions');
+  ended(await svcHere(line.split(' '), { cwd }), 0, { row: { rows: 2, rejected: 1 }, unsaid: 'exclusions' });
 });
 
 it('svc au prepare --exclusions refuses an export whose every row is on the list', async () => {
   const { cwd, prepare } = place(`${LIST}a,,,\n`);
-  const result = await prepare();
-  expect(result.code).toBe(13);
+  const result = ended(await prepare(), 13);
   expect(JSON.stringify(errorIn(result))).toContain('every row of the export is on the list of exclusions');
   expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
 });
 
 it('svc au prepare --exclusions refuses a file that is no list of exclusions', async () => {
   const { prepare } = place('token,reason\na,closed\n');
-  const result = await prepare();
-  expect(result.code).toBe(13);
-  expect(errorIn(result)['message']).toContain('is no list of exclusions');
+  ended(await prepare(), 13, { error: { message: expect.stringContaining('is no list of exclusions') } });
 });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -37,14 +37,15 @@ it.each([
       row(C, 'Monitor 24"', '07/29') +
       row(D, 'Dan', '08/29'),
   );
-  const refused = await prepare();
-  expect(refused).toMatchObject({ code: 13, stdout: '' });
-  expect(errorIn(refused)).toMatchObject({
-    message: 'export.csv: a quote opens on line 3 and closes on line 4, and these lines look like rows',
-    next: 'svc au prepare export.csv --no-quotes',
-    alternatives: ['svc au prepare export.csv --accept quotes'],
+  ended(await prepare(), 13, {
+    stdout: '',
+    error: {
+      message: 'export.csv: a quote opens on line 3 and closes on line 4, and these lines look like rows',
+      next: 'svc au prepare export.csv --no-quotes',
+      alternatives: ['svc au prepare export.csv --accept quotes'],
+    },
   });
-  expect((await prepare('--no-quotes', '--keep', 'customer', '--out', 'tokens.csv')).code).toBe(0);
+  succeeded(await prepare('--no-quotes', '--keep', 'customer', '--out', 'tokens.csv'));
   expect(rowsIn(read('tokens.csv'))).toEqual([`${A},29,05,`, `${B},29,06,`, `${C},29,07,`, `${D},29,08,`]);
   expect(rowsIn(read('tokens.keep.csv'))[1]).toBe(`2,${B},"""Monitor"`);
   expect(rowsIn((await prepare('--accept', 'quotes')).stdout)).toHaveLength(3);
@@ -52,7 +53,7 @@ it.each([
 
 it('svc au prepare swallows no row of a format without quotes whose tokens are no UUIDs', async () => {
   const text = 'token\tcustomer\n1-a\t"Monitor\n2-b\tMonitor 24"\n3-c\tDan\n';
-  expect((await place(text).prepare()).code).toBe(13);
+  ended(await place(text).prepare(), 13);
   expect(rowsIn((await place(text).prepare('--no-quotes')).stdout)).toEqual(['1-a,,,', '2-b,,,', '3-c,,,']);
 });
 
@@ -80,12 +81,13 @@ it.each([
 ])(
   'svc au prepare shows no cell of an export without a header, and reads it with --columns: %s',
   async (_, text, columns) => {
-    const refused = await place(text).prepare('--map', 'merchant_id=shop');
-    expect(refused).toMatchObject({ code: 13, stdout: '' });
-    expect(refused.stderr).not.toContain('Ann');
-    expect(errorIn(refused)).toMatchObject({
-      message: 'export.csv: the file has no header line',
-      next: `svc au prepare export.csv --columns${columns}`,
+    ended(await place(text).prepare('--map', 'merchant_id=shop'), 13, {
+      stdout: '',
+      error: {
+        message: 'export.csv: the file has no header line',
+        next: `svc au prepare export.csv --columns${columns}`,
+      },
+      unsaid: 'Ann',
     });
   },
 );
@@ -96,9 +98,10 @@ it('svc au prepare --columns reads an export without a header, its first row too
   succeeded(await prepare(...words));
   expect(rowsIn(read('tokens.csv'))).toEqual([`${A},29,05,M-1`, `${B},29,06,M-2`]);
   expect(rowsIn(read('tokens.keep.csv'))).toEqual([`1,${A},Ann`, `2,${B},Bob`]);
-  const short = await prepare('--columns', 'token,month');
-  expect([short.code, errorIn(short)['message']]).toEqual([13, 'the first row has 5 cells, and --columns names 2']);
-  expect((await prepare('--columns', 'month,year')).code).toBe(2);
+  ended(await prepare('--columns', 'token,month'), 13, {
+    error: { message: 'the first row has 5 cells, and --columns names 2' },
+  });
+  ended(await prepare('--columns', 'month,year'), 2);
 });
 
 it('svc au prepare tells columns of the same name apart with --columns, which replaces the header', async () => {
@@ -120,9 +123,7 @@ it.each([
 });
 
 it('R40: svc au prepare refuses a card number in a title', async () => {
-  const refused = await place(`Card 4111111111111111\ntoken,expiry\n${A},05/29\n`).prepare();
-  expect(refused.code).toBe(13);
-  expect(refused.stderr).not.toMatch(SHOWN_DIGITS);
+  ended(await place(`Card 4111111111111111\ntoken,expiry\n${A},05/29\n`).prepare(), 13, { unsaid: SHOWN_DIGITS });
 });
 
 it.each([
@@ -130,11 +131,9 @@ it.each([
   ['mariadb', `+-------+\n| token |\n+-------+\n| ${A} |\n+-------+\n`],
   ['sqlite3', `┌───────┐\n│ token │\n├───────┤\n│ ${A} │\n└───────┘\n`],
 ])('svc au prepare recognizes a table that %s draws for people, and refuses it', async (_, text) => {
-  const refused = await place(text).prepare();
-  expect([refused.code, errorIn(refused)['message']]).toEqual([
-    13,
-    expect.stringMatching(/^export\.csv, line \d: a table drawn for people, not CSV$/),
-  ]);
+  ended(await place(text).prepare(), 13, {
+    error: { message: expect.stringMatching(/^export\.csv, line \d: a table drawn for people, not CSV$/) },
+  });
 });
 
 it.each(['\u001A', '\u001A\r\n', '\0\0\0'])('svc au prepare reads an export that ends with %j', async (end) => {
@@ -162,11 +161,12 @@ it.each([
   'svc au prepare says that the header is wrong and reads the rows with --columns, where it has %s',
   async (_, text, columns, cells, names) => {
     const { prepare } = place(text);
-    const refused = await prepare();
-    expect(refused).toMatchObject({ code: 13, stdout: '' });
-    expect(errorIn(refused)).toMatchObject({
-      message: `export.csv: line 1 is a header with ${columns} columns, and each row has ${cells} cells`,
-      next: `svc au prepare export.csv --columns${names.startsWith('-') ? '=' : ' '}${names}`,
+    ended(await prepare(), 13, {
+      stdout: '',
+      error: {
+        message: `export.csv: line 1 is a header with ${columns} columns, and each row has ${cells} cells`,
+        next: `svc au prepare export.csv --columns${names.startsWith('-') ? '=' : ' '}${names}`,
+      },
     });
     const next = succeeded(await prepare(`--columns=${names}`));
     expect(rowsIn(next.stdout)).toEqual([`${A},29,05,M-1`, `${B},29,06,M-2`]);
@@ -183,7 +183,7 @@ it('svc au prepare keeps kept columns in the command for a header with one cell 
   );
   expect(refused['next']).not.toContain('--columns customer');
   const named = ['--keep', 'customer', '--columns=-,customer,token,expiration', '--out', 'tokens.csv'];
-  expect((await prepare(...named)).code).toBe(0);
+  succeeded(await prepare(...named));
   expect(rowsIn(read('tokens.keep.csv'))).toEqual([`1,${A},Ann`, `2,${B},Bob`]);
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -48,7 +48,7 @@ describe('svc au prepare --keep', () => {
     const { cwd, svc, prepare, read } = place();
     await prepare(...KEEP, '--out', 'tokens.csv');
     writeFileSync(join(cwd, 'results.csv'), RESULTS);
-    expect((await svc('au report results.csv --split-into todo --keep tokens.keep.csv')).code).toBe(0);
+    succeeded(await svc('au report results.csv --split-into todo --keep tokens.keep.csv'));
     const header = `${RESULTS.split('\n')[0]},Customer Id,Note`;
     expect(read('todo/replace.csv')).toBe(`${header}\na,31,05,n,33,01,UPD_PAN,e,C-1,two lines\n`);
     expect(read('todo/exclude.csv')).toBe(`${header}\nb,31,05,,,,WRN_CLOSED_ACCOUNT,,C-2,"x, y"\n`);
@@ -56,18 +56,18 @@ describe('svc au prepare --keep', () => {
 
   it('blanks at the ends of a kept cell stay in the files that svc au report writes', async () => {
     const { cwd, svc, prepare, read } = place(EXPORT.replace('C-1', '"  C-1 "').replace('C-2', ' C-2'));
-    expect((await prepare(...KEEP, '--out', 'tokens.csv')).code).toBe(0);
+    succeeded(await prepare(...KEEP, '--out', 'tokens.csv'));
     expect(read('tokens.keep.csv')).toContain('1,a,"  C-1 ",two lines\n2,b," C-2","x, y"\n');
     writeFileSync(join(cwd, 'results.csv'), RESULTS);
-    expect((await svc('au report results.csv --split-into todo --keep tokens.keep.csv')).code).toBe(0);
+    succeeded(await svc('au report results.csv --split-into todo --keep tokens.keep.csv'));
     expect(read('todo/replace.csv')).toContain(',UPD_PAN,e,"  C-1 ",two lines\n');
   });
 
   it('a kept timestamp whose digits could be those of a card is joined to results', async () => {
     const { cwd, svc, prepare, read } = place(EXPORT.replace('C-1', '2035-08-25 12:33:12.0384+00:00'));
-    expect((await prepare(...KEEP, '--out', 'tokens.csv')).code).toBe(0);
+    succeeded(await prepare(...KEEP, '--out', 'tokens.csv'));
     writeFileSync(join(cwd, 'results.csv'), RESULTS);
-    expect((await svc('au report results.csv --split-into todo --keep tokens.keep.csv')).code).toBe(0);
+    succeeded(await svc('au report results.csv --split-into todo --keep tokens.keep.csv'));
     expect(read('todo/replace.csv')).toContain(',2035-08-25 12:33:12.0384+00:00,');
   });
 
@@ -81,16 +81,16 @@ describe('svc au prepare --keep', () => {
       expect(JSON.parse(prepared.stdout)).toMatchObject({ rows: 3 });
       expect(read('tokens.keep.csv').split('\n')[0]).toBe('row,token,Customer Id,Note');
       writeFileSync(join(cwd, 'results.csv'), RESULTS);
-      expect((await svc('au report results.csv --split-into todo --keep tokens.keep.csv')).code).toBe(0);
+      succeeded(await svc('au report results.csv --split-into todo --keep tokens.keep.csv'));
       expect(read('todo/replace.csv')).toContain(',extra,Customer Id,Note\na,31,05,n,33,01,UPD_PAN,e,C-1,two lines\n');
     },
   );
 
   it('R40: svc au prepare refuses a card number in a wrapped name of a column', async () => {
     const { prepare } = place(EXPORT.replace('Customer Id', '"Customer\n4111 1111\n1111 1111"'));
-    const result = await prepare('--map', 'token=Card', '--out', 'tokens.csv');
-    expect(result.code).toBe(13);
-    expect(errorIn(result)).toMatchObject({ rule: 'card_number' });
+    const result = ended(await prepare('--map', 'token=Card', '--out', 'tokens.csv'), 13, {
+      error: { rule: 'card_number' },
+    });
     expect(result.stderr + result.stdout).not.toMatch(SHOWN_DIGITS);
   });
 
@@ -99,10 +99,9 @@ describe('svc au prepare --keep', () => {
     expect((await prepare(...KEEP, '--out', 'tokens.csv')).stderr).toContain(
       'warning: 1 row (line 5) repeats the token of an earlier row and has other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns\n',
     );
-    const equal = succeeded(
-      await prepare('--map', 'token=Card', '--keep', 'exp', '--out', 'equal.csv', '--no-expiration'),
-    );
-    expect(equal.stderr).not.toContain('kept columns');
+    ended(await prepare('--map', 'token=Card', '--keep', 'exp', '--out', 'equal.csv', '--no-expiration'), 0, {
+      unsaid: 'kept columns',
+    });
   });
 
   it('the file of svc au prepare --keep is joined by au next to the rows left out, and follows the new tokens', async () => {
@@ -122,22 +121,26 @@ describe('svc au prepare --keep', () => {
     await prepare(...KEEP, '--out', 'tokens.csv');
     writeFileSync(join(cwd, 'results.csv'), RESULTS);
     writeFileSync(join(cwd, 'other.keep.csv'), 'row,token,No\n1,x,1\n');
-    const { code, stderr } = await svc('au report results.csv --split-into todo --keep other.keep.csv');
-    expect(code).toBe(0);
-    expect(stderr).toContain('other.keep.csv has no columns for 2 rows');
+    ended(
+      await svc('au report results.csv --split-into todo --keep other.keep.csv'),
+      0,
+      'other.keep.csv has no columns for 2 rows',
+    );
     expect(read('todo/exclude.csv').split('\n')[1]).toBe('b,31,05,,,,WRN_CLOSED_ACCOUNT,,');
   });
 
   it('the file of svc au prepare --keep is refused as a request by the check that every upload passes', async () => {
     const { cwd, svc, prepare } = place();
     await prepare(...KEEP, '--out', 'tokens.csv');
-    expect((await svc(`au check ${join(cwd, 'tokens.keep.csv')}`)).code).toBe(13);
+    ended(await svc(`au check ${join(cwd, 'tokens.keep.csv')}`), 13);
   });
 
   it('R40: svc au prepare --keep writes nothing when a kept column contains a card number', async () => {
     const { cwd, prepare } = place(EXPORT.replace('C-2', '4111-1111-1111-1111'));
-    const result = await prepare(...KEEP, '--out', 'tokens.csv', '--rejects', 'r.csv', '--max-rejects', '90%');
-    expect(result.code).toBe(13);
+    const result = ended(
+      await prepare(...KEEP, '--out', 'tokens.csv', '--rejects', 'r.csv', '--max-rejects', '90%'),
+      13,
+    );
     expect(errorIn(result)['problems']).toMatchObject([{ line: 4, rule: 'card_number' }]);
     expect(
       readdirSync(cwd)
@@ -151,8 +154,7 @@ describe('svc au prepare --keep', () => {
     'R40: svc au prepare --keep refuses a card number that the line ends of a kept cell divide: %j',
     async (note) => {
       const { prepare, read } = place(EXPORT.replace('two\r\nlines', note));
-      const result = await prepare(...KEEP, '--out', 'tokens.csv', '--rejects', 'r.csv');
-      expect(result.code).toBe(13);
+      const result = ended(await prepare(...KEEP, '--out', 'tokens.csv', '--rejects', 'r.csv'), 13);
       expect(errorIn(result)['problems']).toMatchObject([{ line: 2, rule: 'card_number' }]);
       expect(read('r.csv')).not.toMatch(SHOWN_DIGITS);
     },
@@ -168,26 +170,22 @@ describe('svc au prepare --keep', () => {
     [['--keep', 'token', '--out', 'tokens.csv', '--map', 'token=Card'], 13, 'the column token cannot be kept'],
   ])('svc au prepare --keep refuses %j', async (words, code, message) => {
     const { cwd, prepare } = place('Card,Note,token\na,b,c\n');
-    const result = await prepare(...words);
-    expect(result.code).toBe(code);
-    expect(result.stderr).toContain(message);
+    ended(await prepare(...words), code, message);
     expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
   });
 
   it('svc au prepare --keep does not replace its file unasked', async () => {
     const { cwd, prepare } = place();
     writeFileSync(join(cwd, 'tokens.keep.csv'), 'mine');
-    expect((await prepare(...KEEP, '--out', 'tokens.csv')).code).toBe(2);
-    expect((await prepare(...KEEP, '--out', 'tokens.csv', '--force')).code).toBe(0);
+    ended(await prepare(...KEEP, '--out', 'tokens.csv'), 2);
+    succeeded(await prepare(...KEEP, '--out', 'tokens.csv', '--force'));
   });
 
   it.each([
     ['au report r.csv --keep k.csv', '--keep needs --split-into'],
     ['au next t.csv r.csv --keep k.csv --out -', '--keep needs a file for --out'],
   ])('--keep is refused where its columns have no file to go to: %s', async (line, message) => {
-    const { code, stderr } = await place().svc(line);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
+    ended(await place().svc(line), 2, message);
   });
 });
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import type * as Prepare from '../../../src/au/prepare/prepare.ts';
-import { succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const places = vi.hoisted(() => new Set<unknown>());
@@ -23,8 +23,9 @@ it('svc au prepare writes a row once, with its latest expiration, in whichever t
   const lines = ['token,expiration_year,expiration_month', ...rows, 'tok-3,31,02', 'tok-19,32,03', 'tok-18,,', ''];
   writeFileSync(join(directory, 'export.csv'), lines.join('\n'));
   const words = ['au', 'prepare', 'export.csv', '--out', 'tokens.csv', '-o', 'json'];
-  const { stdout } = succeeded(await svcHere(words, { cwd: directory }));
-  expect(JSON.parse(stdout)).toMatchObject({ rows: 20, changes: { repeated_tokens: 3, later_dates: 2 } });
+  ended(await svcHere(words, { cwd: directory }), 0, {
+    row: { rows: 20, changes: { repeated_tokens: 3, later_dates: 2 } },
+  });
   const later = new Map([
     [3, 'tok-3,31,02'],
     [19, 'tok-19,32,03'],

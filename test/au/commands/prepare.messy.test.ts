@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const HEADER = 'token,expiration_year,expiration_month,merchant_id';
@@ -20,15 +20,13 @@ function rowsIn(text: string): string[] {
 
 it('svc au prepare of a messy export takes a quote in a cell that does not begin with one for text', async () => {
   const { prepare, read } = place('token,name,exp', 'a,José "Pepe" García,05/31', 'b,5" tube,06/31');
-  const { code } = await prepare('--keep', 'name', '--out', 'tokens.csv');
-  expect(code).toBe(0);
+  succeeded(await prepare('--keep', 'name', '--out', 'tokens.csv'));
   expect(rowsIn(read('tokens.csv'))).toEqual(['a,31,05,', 'b,31,06,']);
   expect(read('tokens.keep.csv')).toContain('1,a,"José ""Pepe"" García"\n');
 });
 
 it('svc au prepare of a messy export refuses text after the closing quote of a cell', async () => {
-  const refused = await place('token,name', 'a,"x"y').prepare();
-  expect(refused.code).toBe(13);
+  const refused = ended(await place('token,name', 'a,"x"y').prepare(), 13);
   expect(errorIn(refused)['problems']).toMatchObject([{ line: 2, rule: 'quoting' }]);
 });
 
@@ -55,8 +53,7 @@ it.each([
 ])('svc au prepare of a messy export refuses an export that is cut off in its last row: %s', async (last, rule) => {
   const { cwd, prepare } = place();
   writeFileSync(join(cwd, 'export.csv'), `cust,exp,token\nc1,05/27,a\n${last}`);
-  const refused = await prepare();
-  expect(refused.code).toBe(13);
+  const refused = ended(await prepare(), 13);
   expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule }]);
 });
 
@@ -73,15 +70,13 @@ it.each(['Total', 'Total,,', ',Summe,', '(1 row)', '2,,\n'])(
 it.each(['Total,,', ',05/31,9'])(
   'svc au prepare of a messy export refuses the row %s where it is not the last',
   async (row) => {
-    const refused = await place('token,exp,n', 'a,05/31,1', row, 'b,06/31,2').prepare();
-    expect(refused.code).toBe(13);
+    const refused = ended(await place('token,exp,n', 'a,05/31,1', row, 'b,06/31,2').prepare(), 13);
     expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule: 'token_empty', column: 'token' }]);
   },
 );
 
 it('R40: svc au prepare of a messy export refuses a card number in a last row without a token', async () => {
-  const refused = await place('token,exp,n', 'a,05/31,1', 'Total,,4111111111111111').prepare();
-  expect(refused.code).toBe(13);
+  const refused = ended(await place('token,exp,n', 'a,05/31,1', 'Total,,4111111111111111').prepare(), 13);
   expect(errorIn(refused)['problems']).toMatchObject([{ line: 3, rule: 'card_number' }]);
 });
 
@@ -95,7 +90,7 @@ it('svc au prepare of a messy export writes rows of one token and merchant once,
 
 it('svc au prepare of a messy export writes one token with two merchants as two rows, which svc au check accepts', async () => {
   const { cwd, prepare } = place('token,exp,mid', 'a,05/31,M-1', 'a,05/31,M-2');
-  expect((await prepare('--out', 'tokens.csv')).code).toBe(0);
+  succeeded(await prepare('--out', 'tokens.csv'));
   const { code, stdout } = await svcHere(['au', 'check', join(cwd, 'tokens.csv'), '-o', 'json']);
   expect({ code, rows: (JSON.parse(stdout) as { rows: number }).rows }).toEqual({ code: 0, rows: 2 });
 });
@@ -117,12 +112,12 @@ it.each([
 
 it('svc au prepare of a messy export asks for the expiration with both commands where a column looks like one', async () => {
   const { prepare } = place('token,created,card_end,amount', 'a,2024-01-02,05/31,12', 'b,2023-09-30,2031-06-30,7');
-  const refused = await prepare();
-  expect(refused.code).toBe(13);
-  expect(errorIn(refused)).toMatchObject({
-    message: 'export.csv: no column is known as the expiration, but card_end may be',
-    next: 'svc au prepare export.csv --map expiration=card_end',
-    alternatives: ['svc au prepare export.csv --no-expiration'],
+  ended(await prepare(), 13, {
+    error: {
+      message: 'export.csv: no column is known as the expiration, but card_end may be',
+      next: 'svc au prepare export.csv --map expiration=card_end',
+      alternatives: ['svc au prepare export.csv --no-expiration'],
+    },
   });
   expect(rowsIn((await prepare('--map', 'expiration=card_end')).stdout)).toEqual(['a,31,05,', 'b,31,06,']);
   expect(rowsIn((await prepare('--no-expiration')).stdout)).toEqual(['a,,,', 'b,,,']);
@@ -141,8 +136,7 @@ it.each([
   'merchant no 2',
 ])('svc au prepare of a messy export asks for the merchant with both commands where its column is %s', async (name) => {
   const { prepare } = place(`token,${name}`, 'a,M-0', 'a,M-1', 'b,M-0');
-  const refused = await prepare();
-  expect(refused.code, refused.stderr).toBe(13);
+  const refused = ended(await prepare(), 13);
   const next = ['au', 'prepare', 'export.csv', '--map', `merchant_id=${name}`];
   expect(errorIn(refused)).toMatchObject({
     message: `export.csv: no column is known as the merchant, but ${name} may be`,
@@ -171,12 +165,13 @@ it.each([
   'svc au prepare of a messy export drops no rows that a column tells apart unless that is accepted: %s',
   async (_, name, words, cellOf) => {
     const { prepare } = place(`token,expiry,${name}`, ...sharedCards(cellOf));
-    const refused = await prepare(...words);
-    expect(refused).toMatchObject({ code: 13, stdout: '' });
-    expect(errorIn(refused)).toMatchObject({
-      message: `export.csv: 100 of 120 rows repeat a token, and the column ${name} tells them apart`,
-      next: `svc au prepare export.csv --map merchant_id=${name}`,
-      alternatives: [`svc au prepare export.csv ${[...words, '--accept', 'repeats'].join(' ')}`],
+    ended(await prepare(...words), 13, {
+      stdout: '',
+      error: {
+        message: `export.csv: 100 of 120 rows repeat a token, and the column ${name} tells them apart`,
+        next: `svc au prepare export.csv --map merchant_id=${name}`,
+        alternatives: [`svc au prepare export.csv ${[...words, '--accept', 'repeats'].join(' ')}`],
+      },
     });
     const mapped = await prepare('--map', `merchant_id=${name}`, '--out', 'all.csv');
     expect(JSON.parse(mapped.stdout)).toMatchObject({ rows: 120, dropped: { repeated_tokens: 0 } });
@@ -212,13 +207,13 @@ it.each([
 it('svc au prepare of a messy export drops up to one row of a hundred that a column tells apart', async () => {
   const rows = Array.from({ length: 200 }, (_, at) => `card-${at},Shop ${at % 5}`);
   const few = [`card-0,Shop 1`, 'card-1,Shop 2'];
-  expect((await place('token,merchant', ...rows, ...few).prepare()).code).toBe(0);
-  expect((await place('token,merchant', ...rows, ...few, 'card-2,Shop 3').prepare()).code).toBe(13);
+  succeeded(await place('token,merchant', ...rows, ...few).prepare());
+  ended(await place('token,merchant', ...rows, ...few, 'card-2,Shop 3').prepare(), 13);
 });
 
 it('svc au prepare of a messy export finds a second merchant far below the first one', async () => {
   const rows = Array.from({ length: 2_000 }, (_, at) => `t${at},${at < 1_900 ? 'M-0' : 'M-1'}`);
-  expect((await place('token,merchant_no', ...rows).prepare()).code).toBe(13);
+  ended(await place('token,merchant_no', ...rows).prepare(), 13);
 });
 
 it.each([
@@ -243,9 +238,7 @@ it.each([
   const rows = Array.from({ length: 30 }, (__, at) => `t${at},${cellOf(at)}`);
   // A header that is repeated below is no other merchant.
   const { prepare } = place('token,merchant_ref', ...rows, 'token,merchant_ref');
-  const { code, stderr } = await prepare('--quiet');
-  expect({ code, stderr }).toEqual({
-    code: 0,
+  ended(await prepare('--quiet'), 0, {
     stderr:
       'warning: no merchant is sent, although the column merchant_ref may be the merchant: --map merchant_id=NAME sends it, --no-merchant says that it is not\n',
   });
@@ -253,8 +246,7 @@ it.each([
 });
 
 it('svc au prepare of a messy export gives no advice on dates where no date is refused', async () => {
-  const refused = await place('token,expiration', ',05/31', 'b,06/31').prepare();
-  expect(refused.code).toBe(13);
+  const refused = ended(await place('token,expiration', ',05/31', 'b,06/31').prepare(), 13);
   const hint =
     'Nothing was written. Fix these rows of the export, then run the command again. Or leave these rows out:';
   expect(errorIn(refused)['hint']).toBe(hint);
@@ -265,9 +257,10 @@ it.each([
   ['expiration=valid', '--no-expiration'],
   ['expiration_year=valid', '--no-expiration'],
 ])('svc au prepare of a messy export refuses --map %s with %s', async (choice, absent) => {
-  const refused = await place('token,shop,valid', 'a,M-0,05/31').prepare('--map', choice, absent);
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(errorIn(refused)).toMatchObject({ message: `--map ${choice} contradicts ${absent}` });
+  ended(await place('token,shop,valid', 'a,M-0,05/31').prepare('--map', choice, absent), 2, {
+    stdout: '',
+    error: { message: `--map ${choice} contradicts ${absent}` },
+  });
 });
 
 it.each([
@@ -275,12 +268,13 @@ it.each([
   ['expiration_year', 'expiration_month', 'token,mon,exp_year', 'mon'],
 ])('svc au prepare of a messy export refuses %s without %s', async (found, missing, header, name) => {
   const { prepare } = place(header, 'a,12,12');
-  const refused = await prepare();
-  expect([refused.code, refused.stdout]).toEqual([13, '']);
-  expect(errorIn(refused)).toMatchObject({
-    message: expect.stringContaining(`export.csv: a column is known as ${found}, and none as ${missing}`),
-    next: `svc au prepare export.csv --map ${missing}=NAME`,
-    alternatives: ['svc au prepare export.csv --no-expiration'],
+  ended(await prepare(), 13, {
+    stdout: '',
+    error: {
+      message: expect.stringContaining(`export.csv: a column is known as ${found}, and none as ${missing}`),
+      next: `svc au prepare export.csv --map ${missing}=NAME`,
+      alternatives: ['svc au prepare export.csv --no-expiration'],
+    },
   });
   expect(rowsIn((await prepare('--map', `${missing}=${name}`)).stdout)).toEqual(['a,12,12,']);
   const without = await prepare('--no-expiration');
@@ -311,7 +305,7 @@ it('svc au prepare of a messy export reads spreadsheet dates beside others with 
   const once = await prepare('--date-order', 'dmy,serial');
   expect(rowsIn(once.stdout)).toEqual(['a,31,06,', 'b,27,05,']);
   expect((await prepare('--date-order', 'serial', '--date-order', 'dmy')).stdout).toBe(once.stdout);
-  expect((await prepare('--date-order', 'dmy,x')).code).toBe(2);
+  ended(await prepare('--date-order', 'dmy,x'), 2);
 });
 
 it('svc au prepare of a messy export says how many rows to leave out, and the next attempt replaces its rejects', async () => {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { inspectCell } from '../../../src/base/security/card-number.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -33,9 +33,9 @@ function withExport(text: string | Buffer = EXPORT) {
 
 it('svc au prepare turns an export into a request file, and reports each kind of change with its rows and lines', async () => {
   const { prepare } = withExport();
-  const { code, stdout, stderr } = await prepare(...MAP);
-  expect(code).toBe(0);
-  expect(stdout).toBe(`${HEADER}\na1,27,05,M1\nb,29,01,M;2\nc,29,03,\nd,,,\n`);
+  const { stderr } = ended(await prepare(...MAP), 0, {
+    stdout: `${HEADER}\na1,27,05,M1\nb,29,01,M;2\nc,29,03,\nd,,,\n`,
+  });
   expect(stderr.split('\n')).toEqual([
     '4 rows prepared',
     '  columns: token is card_id, expiration is valid_to, merchant_id is mid; left out: name',
@@ -55,28 +55,21 @@ it('svc au prepare turns an export into a request file, and reports each kind of
 
 it('svc au prepare --out writes a private file that svc au check accepts, and replaces it only with --force', async () => {
   const { cwd, prepare, read } = withExport();
-  const { code, stdout, stderr } = await prepare(...MAP, '--out', 'tokens.csv');
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({
-    file: 'tokens.csv',
-    rows: 4,
-    changes: { repeated_tokens: 1, blank_lines: 2 },
-    columns_left_out: 1,
+  ended(await prepare(...MAP, '--out', 'tokens.csv'), 0, 'svc au submit tokens.csv', {
+    row: { file: 'tokens.csv', rows: 4, changes: { repeated_tokens: 1, blank_lines: 2 }, columns_left_out: 1 },
   });
-  expect(stderr).toContain('svc au submit tokens.csv');
   expect(statSync(join(cwd, 'tokens.csv')).mode & 0o777).toBe(0o600);
-  expect((await svcHere(['au', 'check', join(cwd, 'tokens.csv')])).code).toBe(0);
+  succeeded(await svcHere(['au', 'check', join(cwd, 'tokens.csv')]));
   const before = read('tokens.csv');
-  expect((await prepare(...MAP, '--out', 'tokens.csv')).code).toBe(2);
-  expect((await prepare(...MAP, '--out', 'tokens.csv', '--force')).code).toBe(0);
+  ended(await prepare(...MAP, '--out', 'tokens.csv'), 2);
+  succeeded(await prepare(...MAP, '--out', 'tokens.csv', '--force'));
   expect(read('tokens.csv')).toBe(before);
 });
 
 it('svc au prepare reads standard input, and refuses it when it is empty', async () => {
   const { stdout } = await svcHere(['au', 'prepare', '-', ...MAP], { input: EXPORT });
   expect(stdout).toContain('\nc,29,03,\n');
-  const empty = await svcHere(['au', 'prepare', '-'], { input: '' });
-  expect([empty.code, errorIn(empty)['message']]).toEqual([13, 'standard input is empty']);
+  ended(await svcHere(['au', 'prepare', '-'], { input: '' }), 13, { error: { message: 'standard input is empty' } });
   expect(errorIn(await withExport('').prepare())['message']).toBe('export.csv is empty');
 });
 
@@ -111,10 +104,10 @@ it.each([
   ],
 ])('svc au prepare suggests --map when it cannot identify a column: %s', async (_, text, map, words, next) => {
   const { prepare } = withExport(text);
-  const { code, stdout, stderr } = await prepare(...map.flatMap((one) => ['--map', one]));
-  expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-  expect(stderr).toContain(words);
-  expect(errorIn({ stderr })['next']).toBe(`svc au prepare export.csv --map ${next}`);
+  ended(await prepare(...map.flatMap((one) => ['--map', one])), 13, words, {
+    stdout: '',
+    error: { next: `svc au prepare export.csv --map ${next}` },
+  });
 });
 
 it.each(['Valid Until', 'expires', 'EXPIRY', 'exp'])(
@@ -127,10 +120,13 @@ it.each(['Valid Until', 'expires', 'EXPIRY', 'exp'])(
 
 it('svc au prepare accepts an export without an expiration column, and lists the columns that it found', async () => {
   const { prepare } = withExport('token,card_end,customer\na,05/28,C\n');
-  const { code, stdout, stderr } = await prepare('--no-expiration');
-  expect({ code, stdout }).toEqual({ code: 0, stdout: `${HEADER}\na,,,\n` });
-  expect(stderr).toContain('  columns: none is the expiration; left out: card_end, customer\n');
-  expect(stderr).toContain('  expirations: none, the service uses what each token stores\n');
+  ended(
+    await prepare('--no-expiration'),
+    0,
+    '  columns: none is the expiration; left out: card_end, customer\n',
+    '  expirations: none, the service uses what each token stores\n',
+    { stdout: `${HEADER}\na,,,\n` },
+  );
   expect((await prepare('--map', 'expiration=card_end')).stderr).not.toContain('none is the expiration');
 });
 
@@ -155,16 +151,14 @@ it('svc au prepare reads rows that are not UTF-8 as Windows-1252, but refuses th
   expect(elsewhere.read('tokens.keep.csv')).toBe(
     'row,token,name\n1,a,M\u00FCller\n2,b,\u20AC 5 x\n3,c,plain\n4,d,Jos\u00E9\n',
   );
-  const { code, stderr } = await withExport(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare();
-  expect(code).toBe(13);
+  const { stderr } = ended(await withExport(Buffer.from('token,mid\na,M\u00FCller\n', 'latin1')).prepare(), 13);
   expect(errorIn({ stderr })['problems']).toMatchObject([{ line: 2, rule: 'encoding' }]);
 });
 
 it('svc au prepare refuses bytes that would be sent wherever they are, also in a last line without an end', async () => {
   const usual = Array.from({ length: 1000 }, (_, at) => `t-${at},plain\n`);
   const lines = ['token,mid\n', ...usual, 'a,M\u00FCller\n', ...usual.map((line) => `x${line}`), 'b,M\u00FCller'];
-  const { code, stderr } = await withExport(Buffer.from(lines.join(''), 'latin1')).prepare();
-  expect(code).toBe(13);
+  const { stderr } = ended(await withExport(Buffer.from(lines.join(''), 'latin1')).prepare(), 13);
   expect(errorIn({ stderr })['problems']).toMatchObject([{ rule: 'encoding', lines: [1002, 2003] }]);
 });
 
@@ -177,30 +171,31 @@ it('svc au prepare never shows the first line of a file without a header', async
 it('svc au prepare reports the lines of ambiguous dates, and accepts these dates with --date-order', async () => {
   const text = 'token,expiration\na,05/06\nb,0506\nc,05/27\nd,12/12\n';
   const { prepare } = withExport(text);
-  const { code, stdout, stderr } = await prepare();
-  expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-  expect(errorIn({ stderr })).toMatchObject({
-    problem_count: 2,
-    problems: [{ line: 2 }, { line: 3, rule: 'date_order' }],
+  ended(await prepare(), 13, {
+    stdout: '',
+    error: {
+      hint: expect.stringContaining('--date-order my'),
+      problem_count: 2,
+      problems: [{ line: 2 }, { line: 3, rule: 'date_order' }],
+    },
   });
-  expect(errorIn({ stderr })['hint']).toContain('--date-order my');
   expect((await prepare('--date-order', 'my')).stdout).toBe(`${HEADER}\na,06,05,\nb,06,05,\nc,27,05,\nd,12,12,\n`);
   // The third date, 05/27, can only be month and year.
-  expect((await prepare('--date-order', 'ym')).code).toBe(13);
+  ended(await prepare('--date-order', 'ym'), 13);
 });
 
 it('svc au prepare groups problems by the shape of the cell, lists the first lines of each, and writes no file', async () => {
   const rows = Array.from({ length: 30 }, (_, at) => `t${at},19${at + 10},13\n`);
   const { cwd, prepare } = withExport(`token,exp_year,exp_month\n${rows.join('')},27,01\nt,27\n`);
-  const { code, stderr } = await prepare('--out', 'tokens.csv');
-  expect(code).toBe(13);
-  expect(errorIn({ stderr })).toMatchObject({
-    problem_count: 32,
-    problems: [
-      { line: 2, rule: 'year', shape: '9999', count: 30, lines: [2, 3, 4] },
-      { line: 32, rule: 'token_empty' },
-      { line: 33, rule: 'columns', count: 1 },
-    ],
+  ended(await prepare('--out', 'tokens.csv'), 13, {
+    error: {
+      problem_count: 32,
+      problems: [
+        { line: 2, rule: 'year', shape: '9999', count: 30, lines: [2, 3, 4] },
+        { line: 32, rule: 'token_empty' },
+        { line: 33, rule: 'columns', count: 1 },
+      ],
+    },
   });
   expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
   expect(readdirSync(cwd).filter((name) => name.includes('tmp'))).toEqual([]);
@@ -226,9 +221,7 @@ it.each([
   ['serial', '46538', '27,05'],
 ])('svc au prepare reads whole dates with --date-order %s', async (order, cell, date) => {
   const { prepare } = withExport(`token,exp\na,${cell}\n`);
-  const refused = await prepare();
-  expect(refused.code).toBe(13);
-  expect(errorIn(refused)['hint']).toContain(`--date-order ${order}`);
+  ended(await prepare(), 13, { error: { hint: expect.stringContaining(`--date-order ${order}`) } });
   expect((await prepare('--date-order', order)).stdout).toBe(`${HEADER}\na,${date},\n`);
 });
 
@@ -249,32 +242,26 @@ it.each([
   ['in a column that is left out', 'token,note\na,b\nc,4111 1111 1111 1111\n', 3],
   ['in the header', 'token,4111111111111111\na,b\n', 1],
 ])('R40: svc au prepare refuses a card number %s, and shows its line but not the number', async (_, text, line) => {
-  const { code, stdout, stderr } = await withExport(text).prepare();
-  expect({ code, stdout }).toEqual({ code: 13, stdout: '' });
-  expect(stderr).toContain(String(line));
-  expect(stderr).not.toMatch(SHOWN_DIGITS);
+  ended(await withExport(text).prepare(), 13, String(line), { stdout: '', unsaid: SHOWN_DIGITS });
 });
 
 it.each([
   ['a quote that is never closed', 'token,note\na,"b\nc,d\n', 2],
   ['text after a quoted cell', 'token,note\na,b\nc,"6" pipe\n', 3],
 ])('svc au prepare refuses %s, and reports its line', async (_, text, line) => {
-  const { code, stderr } = await withExport(text).prepare();
-  expect(code).toBe(13);
+  const { stderr } = ended(await withExport(text).prepare(), 13);
   expect(errorIn({ stderr })['problems']).toMatchObject([{ line, rule: 'quoting' }]);
 });
 
 it('svc au prepare recognizes an Excel workbook, and refuses it', async () => {
-  const { code, stderr } = await withExport(Buffer.from('PK\u0003\u0004 whatever')).prepare();
-  expect(code).toBe(13);
-  expect(stderr).toContain('an Excel workbook');
+  ended(await withExport(Buffer.from('PK\u0003\u0004 whatever')).prepare(), 13, 'an Excel workbook');
 });
 
 it('svc au prepare is what svc au check suggests for a file in UTF-16', async () => {
   const { cwd } = withExport(Buffer.from(`${HEADER}\na,27,01,\n`, 'utf16le'));
-  const found = await svcHere(['au', 'check', join(cwd, 'export.csv')]);
-  expect(found.code).toBe(13);
-  expect(errorIn(found)['next']).toContain('svc au prepare');
+  ended(await svcHere(['au', 'check', join(cwd, 'export.csv')]), 13, {
+    error: { next: expect.stringContaining('svc au prepare') },
+  });
 });
 
 it('svc au prepare is what svc au check suggests for an export with semicolons, and it makes the file valid', async () => {
@@ -283,14 +270,11 @@ it('svc au prepare is what svc au check suggests for an export with semicolons, 
   const { stderr } = await svcHere(['au', 'check', file]);
   const next = String(errorIn({ stderr })['next']);
   expect(next).toBe(`svc au prepare ${file} --out ${join(cwd, 'export.prepared.csv')}`);
-  expect((await svcHere(next.split(' ').slice(1))).code).toBe(0);
-  expect((await svcHere(['au', 'check', join(cwd, 'export.prepared.csv')])).code).toBe(0);
+  succeeded(await svcHere(next.split(' ').slice(1)));
+  succeeded(await svcHere(['au', 'check', join(cwd, 'export.prepared.csv')]));
 });
 
 it('svc au prepare that refuses a large export says what is wrong, and not how far it read', async () => {
   const { prepare } = withExport(`card\n${'a-token-of-the-vault\n'.repeat(1_000_000)}`);
-  const { code, stderr } = await prepare('--out', 'q.csv');
-  expect(code).toBe(13);
-  expect(stderr).toContain('prepare: started');
-  expect(stderr).not.toContain('stopped at');
+  ended(await prepare('--out', 'q.csv'), 13, 'prepare: started', { unsaid: 'stopped at' });
 });

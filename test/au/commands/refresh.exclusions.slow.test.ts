@@ -4,7 +4,7 @@ import { withLock } from '../../../src/base/files/lock.ts';
 import { FIRST_TENANT } from '../../../src/emulator/keys.ts';
 import { DEFAULT_SEED, seedOf } from '../../../src/emulator/seed/logs.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn, rowOf, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, rowOf, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 const LIST = 'refresh/exclusions.csv';
@@ -50,13 +50,13 @@ describe('svc au refresh and exclusions.csv', () => {
       const { desk, list } = await openSecondCycle();
       rmSync(list);
       const january = JANUARY.replace('--fail-on', `${option}--fail-on`);
-      const refused = await desk.svc(january);
-      expect(refused.code).toBe(3);
-      expect(errorIn(refused)).toMatchObject({
-        message: `${LIST} is gone; it listed ${CLOSED} tokens to leave out`,
-        hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then submitted and billed.',
-        next: `svc ${january}`,
-        alternatives: [`svc ${january} --exclusions none`],
+      ended(await desk.svc(january), 3, {
+        error: {
+          message: `${LIST} is gone; it listed ${CLOSED} tokens to leave out`,
+          hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then submitted and billed.',
+          next: `svc ${january}`,
+          alternatives: [`svc ${january} --exclusions none`],
+        },
       });
       expect([desk.uploads(), existsSync(desk.home.file('refresh/2027-01'))]).toEqual([1, false]);
     },
@@ -65,7 +65,7 @@ describe('svc au refresh and exclusions.csv', () => {
   it('the list of exclusions is used again when it was put back', async () => {
     const { desk, list, lines } = await openSecondCycle();
     rmSync(list);
-    expect((await desk.svc(JANUARY)).code).toBe(3);
+    ended(await desk.svc(JANUARY), 3);
     writeFileSync(list, `${lines.join('\n')}\n`);
     expect(rowOf(await desk.svc(JANUARY))).toMatchObject({ rows: ROWS - CLOSED });
   });
@@ -73,9 +73,12 @@ describe('svc au refresh and exclusions.csv', () => {
   it('the list of exclusions is not missed with --exclusions none, which is said', async () => {
     const { desk, list } = await openSecondCycle();
     rmSync(list);
-    const done = await desk.svc(`${JANUARY} --exclusions none`);
-    expect(rowOf(done)).toMatchObject({ rows: ROWS });
-    expect(done.stderr).toContain(`no row is left out because of ${LIST} (--exclusions none)`);
+    ended(
+      await desk.svc(`${JANUARY} --exclusions none`),
+      0,
+      `no row is left out because of ${LIST} (--exclusions none)`,
+      { row: { rows: ROWS } },
+    );
     // The same command goes on, also without the option, and the next cycle uses the list that this one made.
     expect(rowOf(await desk.svc(JANUARY))).toMatchObject({ status: 'completed', rows: ROWS });
     await desk.clock.advance(MONTH_MS);
@@ -93,8 +96,7 @@ describe('svc au refresh and exclusions.csv', () => {
     if (gone) renameSync(own, away);
     for (const dry of ['--dry-run ', '']) {
       const january = JANUARY.replace('--fail-on', `${dry}--fail-on`);
-      const refused = await desk.svc(january + options);
-      expect([refused.code, desk.uploads()], refused.stderr).toEqual([3, 1]);
+      const refused = ended(await desk.svc(january + options), 3, { uploads: 1 });
       const { message, next, alternatives } = errorIn(refused);
       expect(message).toBe(
         `${options === '' ? 'refresh' : 'other'}/exclusions.csv does not exist, and results of earlier cycles, such as 2026-12, had ${CLOSED} closed accounts`,
@@ -119,8 +121,7 @@ describe('svc au refresh and exclusions.csv', () => {
     const { desk } = await openSecondCycle({ tenants: ['test', 'test'] });
     writeFileSync(desk.home.file('export.csv'), exampleRequestFile(seedOf(DEFAULT_SEED, FIRST_TENANT + 1)));
     const other = { SVC_PRIVATE_API_KEY: 'sandbox-2-private-key' };
-    const refused = await desk.svc(JANUARY, other);
-    expect(refused.code, refused.stderr).toBe(3);
+    const refused = ended(await desk.svc(JANUARY, other), 3);
     const [named = ''] = errorIn(refused)['alternatives'] as string[];
     expect(named).toMatch(/ --out-dir refresh-\w{8}$/);
     expect(rowOf(await desk.svc(named.replace('svc ', ''), other))).toMatchObject({ rows: ROWS, excluded: CLOSED });
@@ -154,9 +155,9 @@ describe('svc au refresh and exclusions.csv', () => {
 
   it('the list of exclusions is missed before the next request too, once results are there', async () => {
     const { desk, list } = await openSecondCycle();
-    expect((await desk.svc(JANUARY.replace('err=100%', 'err=1%'))).code).toBe(10);
+    ended(await desk.svc(JANUARY.replace('err=100%', 'err=1%')), 10);
     rmSync(list);
-    expect((await desk.svc(JANUARY)).code).toBe(3);
+    ended(await desk.svc(JANUARY), 3);
     expect(rowOf(await desk.svc(`${JANUARY} --exclusions none`))).toMatchObject({ status: 'completed' });
     expect(desk.uploads()).toBe(2);
   });
@@ -172,7 +173,7 @@ describe('svc au refresh and exclusions.csv', () => {
 
   it('the list of exclusions is missed after a cycle that went on without it while it was there', async () => {
     const { desk, list } = await openSecondCycle();
-    expect((await desk.svc(`${JANUARY} --exclusions none --fail-on err=1%`)).code).toBe(10);
+    ended(await desk.svc(`${JANUARY} --exclusions none --fail-on err=1%`), 10);
     rmSync(list);
     const refused = await desk.svc(JANUARY.replace('2027-01', '2027-02'));
     expect(errorIn(refused)).toMatchObject({ code: 'config', tokens: CLOSED });
@@ -182,9 +183,10 @@ describe('svc au refresh and exclusions.csv', () => {
   it('the list of exclusions that another process extends for long ends the refresh with 11, and the same command goes on', async () => {
     const { desk } = await openSecondCycle();
     const host = { pid: process.pid, isAlive: () => true, clock: desk.clock, signal: new AbortController().signal };
-    const held = await withLock(desk.home.file('refresh/.exclusions.csv.lock'), host, () => desk.svc(JANUARY));
-    expect([held.code, errorIn(held)], held.stderr).toEqual([11, expect.objectContaining({ held_by: process.pid })]);
-    expect(JSON.parse(held.stdout)).toMatchObject({ excluded: null });
+    ended(await withLock(desk.home.file('refresh/.exclusions.csv.lock'), host, () => desk.svc(JANUARY)), 11, {
+      row: { excluded: null },
+      error: { held_by: process.pid },
+    });
     expect(rowOf(await desk.svc(JANUARY))).toMatchObject({ status: 'completed', excluded: 0 });
     expect(readdirSync(desk.home.file('refresh'))).not.toContain('.exclusions.csv.lock');
     expect(desk.uploads()).toBe(2);

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { succeeded } from '../../support/run-here.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { dying } from '../../support/killer.ts';
@@ -33,90 +34,83 @@ async function killedAt({ home, env }: QuickDesk, at: number, line: string): Pro
   return signal === 'SIGKILL';
 }
 
-describe('svc au refresh that is killed while it adds an export', () => {
-  it('svc au refresh that is killed while it adds an export goes on by the same command, with the kept columns of each row', async () => {
-    const line = `${LINE} --keep Customer --add`;
-    let at = 1;
-    for (; at <= MOST_NAMES; at += STEP) {
-      const desk = await openQuickDesk();
-      writeFileSync(desk.home.file('export.csv'), EXPORT.slice(0, 5).join('\n'));
-      expect(await desk.svc(line)).toMatchObject({ code: 0 });
-      writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
-      const isKilled = await killedAt(desk, at, line);
-      const done = await desk.svc(line);
-      expect(done.code, `killed at name ${at}: ${done.stderr}`).toBe(0);
-      const rowsOf = (name: string): string[] =>
-        readFileSync(desk.home.file(`refresh/2026-12/${name}`), 'utf8')
-          .trimEnd()
-          .split('\n')
-          .slice(1);
-      const tokens = rowsOf('request.csv').map((row) => row.split(',')[0]);
-      expect(tokens, `killed at name ${at}`).toHaveLength(EXPORT.length - 1);
-      expect(rowsOf('request.keep.csv').map((row) => row.split(',')[1])).toEqual(tokens);
-      expect(rowsOf('todo/replace.csv').every((row) => row.startsWith('C-'))).toBe(true);
-      expect(desk.uploads()).toBe(2);
-      if (!isKilled) break;
-    }
-    expect(at).toBeGreaterThan(10);
-  });
+it('svc au refresh that is killed while it adds an export goes on by the same command, with the kept columns of each row', async () => {
+  const line = `${LINE} --keep Customer --add`;
+  let at = 1;
+  for (; at <= MOST_NAMES; at += STEP) {
+    const desk = await openQuickDesk();
+    writeFileSync(desk.home.file('export.csv'), EXPORT.slice(0, 5).join('\n'));
+    succeeded(await desk.svc(line));
+    writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
+    const isKilled = await killedAt(desk, at, line);
+    succeeded(await desk.svc(line));
+    const rowsOf = (name: string): string[] =>
+      readFileSync(desk.home.file(`refresh/2026-12/${name}`), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .slice(1);
+    const tokens = rowsOf('request.csv').map((row) => row.split(',')[0]);
+    expect(tokens, `killed at name ${at}`).toHaveLength(EXPORT.length - 1);
+    expect(rowsOf('request.keep.csv').map((row) => row.split(',')[1])).toEqual(tokens);
+    expect(rowsOf('todo/replace.csv').every((row) => row.startsWith('C-'))).toBe(true);
+    expect(desk.uploads()).toBe(2);
+    if (!isKilled) break;
+  }
+  expect(at).toBeGreaterThan(10);
 });
 
-describe('svc au refresh that is killed', () => {
-  it('svc au refresh that is killed before it gives any file its name goes on alone until all files of the cycle are written', async () => {
-    const options = ['--next', '--keep', 'Customer'].join(' ');
-    let at = 1;
-    for (; at <= MOST_NAMES; at += STEP) {
-      const desk = await openQuickDesk();
-      writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
-      const isKilled = await killedAt(desk, at, `${LINE} ${options}`);
-      if (!isKilled) break;
-      const what = `killed at name ${at}`;
-      // Before the upload there is no open cycle, and the whole command begins it.
-      const again = desk.uploads() === 0 ? LINE : 'au refresh --fail-on err=60%';
-      expect([0, 2], what).toContain((await desk.svc(`${again} ${options}`)).code);
-      const read = (name: string): string => readFileSync(desk.home.file(`refresh/${name}`), 'utf8');
-      const record = JSON.parse(read('2026-12/refresh.json')) as Record<string, unknown>;
-      expect(record['finished'], what).toBe(true);
-      expect(read('exclusions.csv').trimEnd().split('\n'), what).toHaveLength(8);
-      expect(read('2026-12/next.csv'), what).toMatch(/^token,/);
-      expect(read('2026-12/report.html'), what).toContain('cycle 2026-12');
-      expect(read('2026-12/todo/replace.csv').trimEnd().split('\n'), what).toHaveLength(14);
-      expect(read('2026-12/todo/support.csv').trimEnd().split('\n'), what).toHaveLength(2);
-      expect(desk.uploads(), what).toBe(1);
-    }
-    expect(at).toBeGreaterThan(15);
-    expect(at).toBeLessThan(MOST_NAMES);
-  });
+it('svc au refresh that is killed before it gives any file its name goes on alone until all files of the cycle are written', async () => {
+  const options = ['--next', '--keep', 'Customer'].join(' ');
+  let at = 1;
+  for (; at <= MOST_NAMES; at += STEP) {
+    const desk = await openQuickDesk();
+    writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
+    const isKilled = await killedAt(desk, at, `${LINE} ${options}`);
+    if (!isKilled) break;
+    const what = `killed at name ${at}`;
+    // Before the upload there is no open cycle, and the whole command begins it.
+    const again = desk.uploads() === 0 ? LINE : 'au refresh --fail-on err=60%';
+    expect([0, 2], what).toContain((await desk.svc(`${again} ${options}`)).code);
+    const read = (name: string): string => readFileSync(desk.home.file(`refresh/${name}`), 'utf8');
+    const record = JSON.parse(read('2026-12/refresh.json')) as Record<string, unknown>;
+    expect(record['finished'], what).toBe(true);
+    expect(read('exclusions.csv').trimEnd().split('\n'), what).toHaveLength(8);
+    expect(read('2026-12/next.csv'), what).toMatch(/^token,/);
+    expect(read('2026-12/report.html'), what).toContain('cycle 2026-12');
+    expect(read('2026-12/todo/replace.csv').trimEnd().split('\n'), what).toHaveLength(14);
+    expect(read('2026-12/todo/support.csv').trimEnd().split('\n'), what).toHaveLength(2);
+    expect(desk.uploads(), what).toBe(1);
+  }
+  expect(at).toBeGreaterThan(15);
+  expect(at).toBeLessThan(MOST_NAMES);
+});
 
-  it('R74: svc au refresh that is killed at any request goes on by the same command, and uploads nothing twice', async () => {
-    const ends = new Set<number | null>();
-    for (let killedAt = 1; killedAt <= MOST_REQUESTS; killedAt += 1) {
-      const gate = new EventEmitter();
-      let arrived = 0;
-      const intercept: Interceptor = (_incoming, _outgoing, proceed) => {
-        arrived += 1;
-        if (arrived === killedAt) gate.emit('arrived');
-        else proceed();
-      };
-      const desk = await openQuickDesk({ intercept });
-      writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-      const first = desk.home.start(`${LINE} --next`.split(' '), { env: desk.env });
-      const ended = once(first, 'exit');
-      const isKilled = await Promise.race([once(gate, 'arrived').then(() => true), ended.then(() => false)]);
-      if (!isKilled) break;
-      first.kill('SIGKILL');
-      await ended;
-      const second = await desk.svc(`${LINE} --next --no-wait`);
-      // If the whole file was sent before the kill, only time can show that the service did not get it.
-      expect([0, 9], `killed at request ${killedAt}: ${second.stderr}`).toContain(second.code);
-      ends.add(second.code);
-      expect(desk.uploads(), `killed at request ${killedAt}`).toBeLessThanOrEqual(1);
-      if (second.code !== 0) continue;
-      expect(readdirSync(desk.home.file('refresh/2026-12'))).toEqual(
-        expect.arrayContaining(['report.html', 'next.csv']),
-      );
-      expect(readFileSync(desk.home.file('refresh/2026-12/next.csv'), 'utf8')).toMatch(/^token,/);
-    }
-    expect(ends).toContain(0);
-  });
+it('R74: svc au refresh that is killed at any request goes on by the same command, and uploads nothing twice', async () => {
+  const ends = new Set<number | null>();
+  for (let killedAt = 1; killedAt <= MOST_REQUESTS; killedAt += 1) {
+    const gate = new EventEmitter();
+    let arrived = 0;
+    const intercept: Interceptor = (_incoming, _outgoing, proceed) => {
+      arrived += 1;
+      if (arrived === killedAt) gate.emit('arrived');
+      else proceed();
+    };
+    const desk = await openQuickDesk({ intercept });
+    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+    const first = desk.home.start(`${LINE} --next`.split(' '), { env: desk.env });
+    const ended = once(first, 'exit');
+    const isKilled = await Promise.race([once(gate, 'arrived').then(() => true), ended.then(() => false)]);
+    if (!isKilled) break;
+    first.kill('SIGKILL');
+    await ended;
+    const second = await desk.svc(`${LINE} --next --no-wait`);
+    // If the whole file was sent before the kill, only time can show that the service did not get it.
+    expect([0, 9], `killed at request ${killedAt}: ${second.stderr}`).toContain(second.code);
+    ends.add(second.code);
+    expect(desk.uploads(), `killed at request ${killedAt}`).toBeLessThanOrEqual(1);
+    if (second.code !== 0) continue;
+    expect(readdirSync(desk.home.file('refresh/2026-12'))).toEqual(expect.arrayContaining(['report.html', 'next.csv']));
+    expect(readFileSync(desk.home.file('refresh/2026-12/next.csv'), 'utf8')).toMatch(/^token,/);
+  }
+  expect(ends).toContain(0);
 });

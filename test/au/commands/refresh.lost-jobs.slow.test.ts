@@ -2,13 +2,13 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 const REFRESH = 'au refresh export.csv --cycle 2026-12 --fail-on err=100%';
 const BEGIN = `${REFRESH} --no-wait`;
 
 /** A desk with an export, whose requests fail that match `fault`. */
-interface Cycle extends QuickDesk {
+interface Cycle extends Omit<QuickDesk, 'on'> {
   fault: RegExp | undefined;
   /** Runs a command line on a machine. */
   readonly on: (machine: string, line: string) => ReturnType<QuickDesk['svc']>;
@@ -29,7 +29,7 @@ async function openCycle(isShared: boolean): Promise<Cycle> {
   const shared = isShared ? { SVC_LEDGER: desk.home.file('ledger') } : {};
   const on: Cycle['on'] = (machine, line) => desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), ...shared });
   // A job shows the tenant before the refresh creates its own job.
-  expect(await on('office', 'au create')).toMatchObject({ code: 0 });
+  succeeded(await on('office', 'au create'));
   return Object.assign(faults, desk, { on });
 }
 
@@ -44,7 +44,7 @@ const whileSent: Reach = async (cycle, backUp) => {
 };
 
 const whileProcessed: Reach = async (cycle, backUp) => {
-  expect(await cycle.on('office', BEGIN)).toMatchObject({ code: 11 });
+  ended(await cycle.on('office', BEGIN), 11);
   backUp();
   // The service has picked the file up.
   await cycle.clock.advance(30_000);
@@ -55,7 +55,7 @@ const MOMENTS: Readonly<Record<string, Reach>> = {
   'while its job was processed': whileProcessed,
   'after its results were delivered': async (cycle, backUp) => {
     await whileProcessed(cycle, backUp);
-    expect(await cycle.on('office', REFRESH)).toMatchObject({ code: 0 });
+    succeeded(await cycle.on('office', REFRESH));
   },
 };
 
@@ -127,8 +127,8 @@ it.each(CASES)(
     const replaced = readFileSync(replace, 'utf8');
     expect(before ?? replaced).toBe(replaced);
     const files = 'refresh/2026-12/request.csv refresh/2026-12/results.csv';
-    expect(await cycle.on(machine, `au next ${files} --out next.csv --fail-on err=100%`)).toMatchObject({ code: 0 });
+    succeeded(await cycle.on(machine, `au next ${files} --out next.csv --fail-on err=100%`));
     const [request, results] = files.split(' ');
-    expect(await cycle.on(machine, `au report ${results} --request ${request}`)).toMatchObject({ code: 0 });
+    succeeded(await cycle.on(machine, `au report ${results} --request ${request}`));
   },
 );

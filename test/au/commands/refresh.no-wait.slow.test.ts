@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { refuseWith } from '../support.ts';
 import { openQuickDesk } from './support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 const MINUTE_MS = 60_000;
 const NOT_FOUND = refuseWith(404, '{"title":"Not Found","status":404}');
@@ -34,11 +34,10 @@ it.each([
     rmSync(desk.files(job).results);
     isTroubled = true;
     const began = desk.clock.now();
-    const { code, stderr } = await desk.svc(`${REFRESH} --no-wait`);
-    expect(code, stderr).toBe(exitCode);
+    ended(await desk.svc(`${REFRESH} --no-wait`), exitCode);
     expect(desk.clock.now() - began).toBeLessThan(2 * MINUTE_MS);
     isTroubled = false;
-    expect(await desk.svc(`${REFRESH} --no-wait`)).toMatchObject({ code: 0 });
+    succeeded(await desk.svc(`${REFRESH} --no-wait`));
     expect([desk.uploads(), existsSync(desk.home.file('refresh/2026-12/results.csv'))]).toEqual([1, true]);
   },
 );

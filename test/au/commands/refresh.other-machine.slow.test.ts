@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
+import { ended, rowOf, succeeded } from '../../support/run-here.ts';
 import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 import { openQuickDesk, writeRows } from './support.ts';
 
@@ -11,15 +11,14 @@ const [A = '', B = ''] = ROWS.map((row) => row.slice(0, 36));
 /** A desk where an earlier build sent the rows of a job, and a refresh on a laptop has the rows of an export in that job. */
 async function refreshedDesk(sent: readonly string[], exported: readonly string[]) {
   const desk = await openQuickDesk({ tenants: ['production'], merchants: ['M1'] });
-  mkdirSync(desk.home.file('ledger'));
-  const svc = (machine: string, line: string): Promise<HereResult> =>
-    desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
+  const { on: svc } = desk;
   const read = (name: string): string[] => readFileSync(desk.home.file(name), 'utf8').trimEnd().split('\n').slice(1);
   writeRows(desk, 'export.csv', ...exported);
-  await jobOfEarlierBuild(desk, desk.home.file('ledger'), sent);
+  await jobOfEarlierBuild(desk, sent);
   writeFileSync(desk.home.file('keep.csv'), `row,token,customer\n1,${A},Ann\n2,${B},Ben\n`);
-  const done = await svc('laptop', 'au refresh export.csv --cycle 2026-12 --next --verbose --fail-on err=100%');
-  rowOf(done);
+  const done = succeeded(
+    await svc('laptop', 'au refresh export.csv --cycle 2026-12 --next --verbose --fail-on err=100%'),
+  );
   return { svc, read, stderr: done.stderr };
 }
 
@@ -99,23 +98,21 @@ it('au report --keep: kept columns stay empty where a token has more results tha
 it('svc au refresh names the lock of a pod that was killed, without which another pod goes on and pays for nothing twice', async () => {
   const desk = await openQuickDesk({ processingMs: 3_600_000 });
   const refresh = 'au refresh export.csv --cycle 2026-12 --fail-on err=100%';
-  const svc = (pod: string, line: string): Promise<HereResult> =>
-    desk.svc(line, { SVC_STATE_DIR: desk.home.file(pod), SVC_LEDGER: desk.home.file('ledger') });
-  mkdirSync(desk.home.file('ledger'));
+  const { on: svc } = desk;
   writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-  expect(await svc('pod-1', `${refresh} --no-wait`)).toMatchObject({ code: 11 });
+  ended(await svc('pod-1', `${refresh} --no-wait`), 11);
   const lock = desk.home.file('refresh/2026-12/.refresh.lock');
   const owner = { pid: 12, token: '0123456789abcdef', since: '2026-12-01T00:00:00.000Z', place: 'pod-1 pid:[1]' };
   writeFileSync(lock, JSON.stringify(owner));
-  const refused = await svc('pod-2', refresh);
-  expect(refused.code, refused.stderr).toBe(3);
-  expect(errorIn(refused)).toMatchObject({
-    message:
-      'the refresh of cycle 2026-12 in refresh/2026-12 is locked by process 12 on another machine or container (pod-1) since 2026-12-01T00:00:00.000Z',
-    hint: `This machine cannot tell whether it still runs. If no svc runs there any more, delete ${lock} and run the command again. Delete no other file: with the same ledger, the command then goes on and pays for no row twice. Meanwhile svc au status shows what is open.`,
+  ended(await svc('pod-2', refresh), 3, {
+    error: {
+      message:
+        'the refresh of cycle 2026-12 in refresh/2026-12 is locked by process 12 on another machine or container (pod-1) since 2026-12-01T00:00:00.000Z',
+      hint: `This machine cannot tell whether it still runs. If no svc runs there any more, delete ${lock} and run the command again. Delete no other file: with the same ledger, the command then goes on and pays for no row twice. Meanwhile svc au status shows what is open.`,
+    },
   });
   // The results of the cycle need no lock of its directory.
-  expect(await svc('pod-3', 'au resume 2026-12 --wait --out results.csv')).toMatchObject({ code: 0 });
+  succeeded(await svc('pod-3', 'au resume 2026-12 --wait --out results.csv'));
   rmSync(lock);
   expect(rowOf(await svc('pod-4', refresh))).toMatchObject({ status: 'completed', rows: ROWS.length });
   expect(desk.uploads()).toBe(1);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { errorIn, rowOf } from '../../support/run-here.ts';
+import { ended, errorIn, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const ROWS = 1000;
@@ -45,21 +45,19 @@ describe('svc au refresh --rehearse', () => {
     expect(issued).toHaveLength(Number(row['new_tokens']));
     expect(issued.length).toBeGreaterThan(0);
     for (const line of issued) expect(line.split(',')[1]).toMatch(/^rehearsal-[0-9a-f]{16}$/);
-    expect((await svc('au check rehearsal/2026-12/next.csv')).code).toBe(13);
+    ended(await svc('au check rehearsal/2026-12/next.csv'), 13);
   });
 
   it.each(['--out-dir refresh', '--dry-run'])('a rehearsal refuses %s', async (options) => {
     const { svc, home } = await openExport();
-    const refused = await svc(`${REHEARSE} ${options}`);
-    expect([refused.code, errorIn(refused)['next']]).toEqual([2, `svc ${REHEARSE}`]);
+    ended(await svc(`${REHEARSE} ${options}`), 2, { error: { next: `svc ${REHEARSE}` } });
     expect(readdirSync(home.path)).not.toContain('rehearsal');
   });
 
   it('an error of a rehearsal names commands with --rehearse, so that nobody goes on with a real month', async () => {
     const { svc, home } = await openExport();
     writeFileSync(home.file('export.csv'), `token,valid\n${TOKENS.map((token) => `${token},05/06`).join('\n')}\n`);
-    const refused = await svc(`${REHEARSE} --map expiration=valid`);
-    expect(refused.code).toBe(13);
+    const refused = ended(await svc(`${REHEARSE} --map expiration=valid`), 13);
     const { next, alternatives = [] } = errorIn(refused) as { next: string; alternatives?: string[] };
     for (const command of [next, ...alternatives]) expect(command).toMatch(/ au refresh .* --rehearse$/);
   });
@@ -67,10 +65,7 @@ describe('svc au refresh --rehearse', () => {
   it('R91: results of a rehearsal make no request and leave out no card', async () => {
     const { svc, home } = await openExport();
     rowOf(await svc(REHEARSE));
-    const refused = await svc(
-      'au next rehearsal/2026-12/request.csv rehearsal/2026-12/results.csv --exclusions closed.csv',
-    );
-    expect(refused.code).toBe(13);
+    ended(await svc('au next rehearsal/2026-12/request.csv rehearsal/2026-12/results.csv --exclusions closed.csv'), 13);
     expect(readdirSync(home.path)).not.toContain('closed.csv');
   });
 
@@ -114,9 +109,9 @@ describe('svc au refresh --rehearse', () => {
 
   it('a rehearsal goes on where it stopped, with the command that it names', async () => {
     const { svc } = await openExport();
-    const stopped = await svc(`${REHEARSE} --no-wait`);
-    expect(stopped.code).toBe(11);
-    expect(errorIn(stopped)).toMatchObject({ next: `svc ${MONTH.replace('au', '--sandbox au')} --no-wait --rehearse` });
+    const stopped = ended(await svc(`${REHEARSE} --no-wait`), 11, {
+      error: { next: `svc ${MONTH.replace('au', '--sandbox au')} --no-wait --rehearse` },
+    });
     expect(errorIn(stopped)['alternatives']).toBeUndefined();
     expect(rowOf(await svc('--sandbox au refresh --rehearse'))).toMatchObject({ cycle: '2026-12', rows: ROWS });
   });
@@ -124,9 +119,8 @@ describe('svc au refresh --rehearse', () => {
   it.each(['au refresh', '--base-url http://127.0.0.1:9 --sandbox au refresh'])(
     'a rehearsal refuses a service with a base URL (%s), and names the command that works',
     async (command) => {
-      const { svc, uploads } = await openExport();
-      const refused = await svc(`${command} export.csv --cycle 2026-12 --rehearse`);
-      expect([refused.code, uploads()]).toEqual([2, 0]);
+      const { svc } = await openExport();
+      const refused = ended(await svc(`${command} export.csv --cycle 2026-12 --rehearse`), 2, { uploads: 0 });
       const { next } = errorIn(refused);
       expect(next).toBe('svc au refresh export.csv --cycle 2026-12 --rehearse --profile sandbox');
       rowOf(await svc(String(next).replace('svc ', '')));
@@ -137,11 +131,11 @@ describe('svc au refresh --rehearse', () => {
 it('svc au refresh prepares nothing for a sandbox server that invents results, and names the rehearsal', async () => {
   const desk = await openQuickDesk({ acceptTokens: true });
   writeFileSync(desk.home.file('export.csv'), 'token\n00000000-0000-4000-8000-000000000001\n');
-  const done = await desk.svc('au refresh export.csv --cycle 2026-12');
-  expect(done.code).toBe(13);
-  expect(errorIn(done)).toMatchObject({
-    message: `the sandbox at ${desk.sandbox.url} invents the results of tokens`,
-    next_words: `svc au refresh export.csv --cycle 2026-12 --rehearse --profile sandbox`.split(' '),
+  ended(await desk.svc('au refresh export.csv --cycle 2026-12'), 13, {
+    error: {
+      message: `the sandbox at ${desk.sandbox.url} invents the results of tokens`,
+      next_words: `svc au refresh export.csv --cycle 2026-12 --rehearse --profile sandbox`.split(' '),
+    },
   });
   expect([existsSync(desk.home.file('refresh')), desk.uploads()]).toEqual([false, 0]);
 });

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { errorIn, succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 function writeExport({ home }: QuickDesk, name: string, header: string, last = ''): void {
@@ -24,28 +24,29 @@ it('svc au refresh remembers how an export is read, in the next command and the 
   const desk = await openQuickDesk();
   writeExport(desk, 'october.csv', HEADER);
   succeeded(await desk.svc(`au refresh october.csv --cycle 2026-10 ${WORDS}`));
-  const again = succeeded(await desk.svc('au refresh october.csv --cycle 2026-10'));
-  expect(again.stderr).toContain(`read as in cycle 2026-10: ${WORDS.replace(' --keep', ' --keep')}\n`);
-  expect(desk.uploads()).toBe(1);
+  ended(
+    await desk.svc('au refresh october.csv --cycle 2026-10'),
+    0,
+    `read as in cycle 2026-10: ${WORDS.replace(' --keep', ' --keep')}\n`,
+    { uploads: 1 },
+  );
   writeExport(desk, 'november.csv', HEADER, '\n');
-  const next = succeeded(await desk.svc('au refresh november.csv --cycle 2026-11 --pay-again'));
-  expect(next.stderr).toContain('read as in cycle 2026-10: ');
+  ended(await desk.svc('au refresh november.csv --cycle 2026-11 --pay-again'), 0, 'read as in cycle 2026-10: ');
   expect(optionsIn(desk, '2026-11')).toEqual(optionsIn(desk, '2026-10'));
 });
 
 it('svc au refresh changes what it remembers by the options typed, and asks again for another header', async () => {
   const desk = await openQuickDesk();
   writeExport(desk, 'october.csv', HEADER);
-  expect((await desk.svc(`au refresh october.csv --cycle 2026-10 ${WORDS}`)).code).toBe(0);
-  const changed = succeeded(
+  succeeded(await desk.svc(`au refresh october.csv --cycle 2026-10 ${WORDS}`));
+  ended(
     await desk.svc('au refresh october.csv --cycle 2026-11 --pay-again --map merchant_id=shop --dry-run'),
-  );
-  expect(changed.stderr).toContain(
+    0,
     'read as in cycle 2026-10: --map token=card_ref --map expiration=card_end --map merchant_id=shop --keep customer\n',
   );
   writeExport(desk, 'other.csv', HEADER.replace('customer', 'client'));
-  const other = await desk.svc('au refresh other.csv --cycle 2026-11 --pay-again');
-  expect(other.code).toBe(13);
-  expect(errorIn(other)['message']).toContain('no column is known to contain the tokens');
-  expect(other.stderr).not.toContain('read as in');
+  ended(await desk.svc('au refresh other.csv --cycle 2026-11 --pay-again'), 13, {
+    error: { message: expect.stringContaining('no column is known to contain the tokens') },
+    unsaid: 'read as in',
+  });
 });

@@ -6,7 +6,7 @@ import { TEST_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { SANDBOX_MERCHANT_ID } from '../../../src/schema/account-updater-files.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
@@ -61,86 +61,69 @@ function tableOf(text: string): Record<string, string>[] {
   return rows.map((row) => Object.fromEntries(row.split(',').map((cell, at) => [names[at] ?? '', cell])));
 }
 
-describe('the files with what to do after a cycle', () => {
-  it('the files with what to do after a cycle have each row with its kept columns, and the last line names the new tokens', async () => {
-    const { refresh, read } = await openRefresh();
-    const done = succeeded(await refresh('--keep', 'Customer'));
-    const results = tableOf(read('results.csv'));
-    const issued = results.filter(({ new_token: token }) => token !== '');
-    expect(read('todo/replace.csv').split('\n')[0]).toBe(
-      'Customer,token,new_token,new_expiration_year,new_expiration_month,result_code',
-    );
-    const replace = tableOf(read('todo/replace.csv'));
-    expect(replace).toMatchObject(issued.map(({ token, new_token }) => ({ token, new_token })));
-    for (const { Customer, token } of replace)
-      expect(Customer).toBe(`C-${ROWS.findIndex((row) => row.startsWith(token ?? ''))}`);
-    expect(tableOf(read('todo/contact.csv')).every(({ result_code: code }) => code === 'WRN_CONTACT_CARDHOLDER')).toBe(
-      true,
-    );
-    expect(done.stderr).toContain(
-      `${issued.length} new tokens: ${CYCLE}/todo/replace.csv, and as SQL in update.sql beside it\n`,
-    );
-    expect(rowOf(done)).toMatchObject({ new_tokens: issued.length, replace: `${CYCLE}/todo/replace.csv` });
-  });
+it('the files with what to do after a cycle have each row with its kept columns, and the last line names the new tokens', async () => {
+  const { refresh, read } = await openRefresh();
+  const done = succeeded(await refresh('--keep', 'Customer'));
+  const results = tableOf(read('results.csv'));
+  const issued = results.filter(({ new_token: token }) => token !== '');
+  expect(read('todo/replace.csv').split('\n')[0]).toBe(
+    'Customer,token,new_token,new_expiration_year,new_expiration_month,result_code',
+  );
+  const replace = tableOf(read('todo/replace.csv'));
+  expect(replace).toMatchObject(issued.map(({ token, new_token }) => ({ token, new_token })));
+  for (const { Customer, token } of replace)
+    expect(Customer).toBe(`C-${ROWS.findIndex((row) => row.startsWith(token ?? ''))}`);
+  expect(tableOf(read('todo/contact.csv')).every(({ result_code: code }) => code === 'WRN_CONTACT_CARDHOLDER')).toBe(
+    true,
+  );
+  expect(done.stderr).toContain(
+    `${issued.length} new tokens: ${CYCLE}/todo/replace.csv, and as SQL in update.sql beside it\n`,
+  );
+  expect(rowOf(done)).toMatchObject({ new_tokens: issued.length, replace: `${CYCLE}/todo/replace.csv` });
+});
 
-  it('the files with what to do after a cycle have the groups of au report, also for codes with a chosen action', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    const chosen = ['--action', 'UPD_PAN=exclude', '--action', 'UPD_EXP_DATE=keep'];
-    const done = succeeded(await refresh(...ENOUGH, '--next', '--verbose', ...chosen));
-    const { groups } = rowOf(await desk.svc(['au', 'report', `${CYCLE}/results.csv`, ...chosen]));
-    const written = filesIn(desk, `${CYCLE}/todo`)
-      .filter((name) => name.endsWith('.csv'))
-      .map((name) => [name.slice(0, -4), tableOf(read(`todo/${name}`)).length]);
-    expect({ keep: expect.any(Number) as number, ...Object.fromEntries(written) }).toEqual(groups);
-    expect(rowOf(done)['new_tokens']).toBe((groups as Record<string, number>)['replace']);
-    const excluded = new Set(
-      tableOf(readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8')).map((row) => row['token']),
-    );
-    expect(tableOf(read('todo/replace.csv')).filter(({ token }) => excluded.has(token))).toEqual([]);
-    const named = commandsOf(done).filter((words) => /^au (?:report|next) /.test(words));
-    expect(named.map((words) => words.endsWith(` ${chosen.join(' ')}`))).toEqual([true, true]);
-  });
+it('the files with what to do after a cycle have the groups of au report, also for codes with a chosen action', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  const chosen = ['--action', 'UPD_PAN=exclude', '--action', 'UPD_EXP_DATE=keep'];
+  const done = succeeded(await refresh(...ENOUGH, '--next', '--verbose', ...chosen));
+  const { groups } = rowOf(await desk.svc(['au', 'report', `${CYCLE}/results.csv`, ...chosen]));
+  const written = filesIn(desk, `${CYCLE}/todo`)
+    .filter((name) => name.endsWith('.csv'))
+    .map((name) => [name.slice(0, -4), tableOf(read(`todo/${name}`)).length]);
+  expect({ keep: expect.any(Number) as number, ...Object.fromEntries(written) }).toEqual(groups);
+  expect(rowOf(done)['new_tokens']).toBe((groups as Record<string, number>)['replace']);
+  const excluded = new Set(
+    tableOf(readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8')).map((row) => row['token']),
+  );
+  expect(tableOf(read('todo/replace.csv')).filter(({ token }) => excluded.has(token))).toEqual([]);
+  const named = commandsOf(done).filter((words) => /^au (?:report|next) /.test(words));
+  expect(named.map((words) => words.endsWith(` ${chosen.join(' ')}`))).toEqual([true, true]);
+});
 
-  it('the files with what to do after a cycle without new tokens are a header, because a program reads it', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    const unchanged = ROWS.filter((row) => row.startsWith('00000000'));
-    writeFileSync(desk.home.file('export.csv'), exportOf(unchanged, MORE));
-    expect(await refresh('--fail-on', 'err=100%')).toMatchObject({ code: 0 });
-    expect(read('todo/replace.csv')).toBe('token,new_token,new_expiration_year,new_expiration_month,result_code\n');
-  });
+it('the files with what to do after a cycle without new tokens are a header, because a program reads it', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  const unchanged = ROWS.filter((row) => row.startsWith('00000000'));
+  writeFileSync(desk.home.file('export.csv'), exportOf(unchanged, MORE));
+  succeeded(await refresh('--fail-on', 'err=100%'));
+  expect(read('todo/replace.csv')).toBe('token,new_token,new_expiration_year,new_expiration_month,result_code\n');
+});
 
-  it('the files with what to do after a cycle are of all its requests, and say what is pending', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const first = tableOf(read('todo/replace.csv'));
-    writeFileSync(desk.home.file('export.csv'), exportOf());
-    succeeded(await refresh('--add', ...ENOUGH));
-    const all = tableOf(read('todo/replace.csv'));
-    const tokens = all.map(({ token }) => token);
-    expect(new Set(tokens).size).toBe(tokens.length);
-    expect(tokens).toEqual(expect.arrayContaining(first.map(({ token }) => token)));
-    expect(all.length).toBeGreaterThan(first.length);
-  });
-
-  it('the files with what to do after a cycle stay where somebody changed one, which ends with 3 and names it', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const replace = desk.home.file(`${CYCLE}/todo/replace.csv`);
-    writeFileSync(replace, 'mine');
-    const changed = await refresh(...ENOUGH);
-    expect([changed.code, errorIn(changed)['files']]).toEqual([3, [`${CYCLE}/todo/replace.csv`]]);
-    expect(changed.stderr).not.toContain('new tokens: ');
-    writeFileSync(desk.home.file('export.csv'), exportOf());
-    const refused = await refresh('--add', ...ENOUGH);
-    expect([refused.code, readFileSync(replace, 'utf8')], refused.stderr).toEqual([3, 'mine']);
-    expect(errorIn(refused)['files']).toEqual([`${CYCLE}/todo/replace.csv`]);
-    expect(tableOf(read('todo/fix.csv')).length).toBeGreaterThan(0);
-    rmSync(replace);
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    expect(tableOf(read('todo/replace.csv')).length).toBeGreaterThan(0);
-  });
+it('the files with what to do after a cycle stay where somebody changed one, which ends with 3 and names it', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
+  succeeded(await refresh(...ENOUGH));
+  const replace = desk.home.file(`${CYCLE}/todo/replace.csv`);
+  writeFileSync(replace, 'mine');
+  ended(await refresh(...ENOUGH), 3, { error: { files: [`${CYCLE}/todo/replace.csv`] }, unsaid: 'new tokens: ' });
+  writeFileSync(desk.home.file('export.csv'), exportOf());
+  const refused = await refresh('--add', ...ENOUGH);
+  expect([refused.code, readFileSync(replace, 'utf8')], refused.stderr).toEqual([3, 'mine']);
+  expect(errorIn(refused)['files']).toEqual([`${CYCLE}/todo/replace.csv`]);
+  ended(await refresh('--fail-on', 'err=1%'), 10, `warning: cycle 2026-12: ${CYCLE}/todo/replace.csv was changed`);
+  expect(tableOf(read('todo/fix.csv')).length).toBeGreaterThan(0);
+  rmSync(replace);
+  succeeded(await refresh(...ENOUGH));
+  expect(tableOf(read('todo/replace.csv')).length).toBeGreaterThan(0);
 });
 
 describe('a request of a cycle that goes no further', () => {
@@ -150,11 +133,11 @@ describe('a request of a cycle that goes no further', () => {
       intercept: ({ method }, outgoing, proceed) =>
         mayCreate || method === 'GET' ? proceed() : outgoing.writeHead(401).end(),
     });
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    succeeded(await refresh(...ENOUGH));
     const before = filesIn(desk).map((name) => read(name));
     mayCreate = false;
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    expect(await refresh('--add', ...ENOUGH)).toMatchObject({ code: 4 });
+    ended(await refresh('--add', ...ENOUGH), 4);
     expect(filesIn(desk).map((name) => read(name))).toEqual(before);
     mayCreate = true;
     expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ rows: ROWS.length, new_rows: 1 });
@@ -165,24 +148,12 @@ describe('a request of a cycle that goes no further', () => {
   it('R85: a request of a cycle to which --add added only tokens that the cycle made goes on as before', async () => {
     const { desk, refresh, read } = await openRefresh();
     writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    succeeded(await refresh(...ENOUGH));
     const made = tableOf(read('todo/replace.csv')).map(({ new_token: token = '' }) => `${token},31,05,`);
     writeFileSync(desk.home.file('export.csv'), exportOf([...made, ...ROWS.slice(3, 4)]));
-    for (const words of [['--add'], [], ['--add', '--next']]) {
-      const done = await refresh(...words, ...ENOUGH);
-      expect([done.code, desk.uploads()], done.stderr).toEqual([0, 1]);
-    }
-    expect(await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH])).toMatchObject({ code: 0 });
-  });
-
-  it('a request of a cycle whose results.csv was moved gets it back from its job, byte for byte', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const results = read('results.csv');
-    renameSync(desk.home.file(`${CYCLE}/results.csv`), desk.home.file('moved.csv'));
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    expect(read('results.csv')).toBe(results);
-    expect(desk.uploads()).toBe(1);
+    for (const words of [['--add'], [], ['--add', '--next']])
+      ended(await refresh(...words, ...ENOUGH), 0, { uploads: 1 });
+    succeeded(await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH]));
   });
 });
 
@@ -191,208 +162,171 @@ function tokensIn(text: string): string[] {
   return tableOf(text).map(({ token = '' }) => token);
 }
 
-describe('the files of a whole cycle', () => {
-  it('the files of a whole cycle have each token of two requests once, and each job keeps its own results', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const [first = ''] = desk.jobs();
-    const own = readFileSync(desk.files(first).results, 'utf8');
-    expect(read('results.csv')).toBe(own);
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(10), MORE));
-    const both = succeeded(await refresh('--add', ...ENOUGH));
-    const tokens = tokensIn(read('results.csv'));
-    expect(new Set(tokens).size).toBe(tokens.length);
-    for (const token of tokensIn(own)) expect(tokens).toContain(token);
-    const { updated, warned, errors, unchanged, new_tokens: issued, ...row } = rowOf(both);
-    expect(row).toMatchObject({
-      rows: ROWS.length + 1,
-      results: `${CYCLE}/results.csv`,
-      report: `${CYCLE}/report.html`,
-    });
-    expect(Number(updated) + Number(warned) + Number(errors)).toBe(tokens.length);
-    expect(unchanged).toBe(ROWS.length + 1 - tokens.length);
-    expect(issued).toBe(tableOf(read('results.csv')).filter(({ new_token: token }) => token !== '').length);
-    expect(read('report.html')).toContain(`request.csv: ${ROWS.length + 1} requested = `);
-    for (const name of ['results.csv', 'report.html'])
-      expect(statSync(desk.home.file(join(CYCLE, name))).mode & 0o777, name).toBe(0o600);
-    expect(tokensIn(read('request.csv'))).toEqual([...TOKENS, MORE.split(';')[0]]);
-    expect(readFileSync(desk.files(first).results, 'utf8')).toBe(own);
-  });
+it('the files of a whole cycle have each token of two requests once, and each job keeps its own results', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+  succeeded(await refresh(...ENOUGH));
+  const [first = ''] = desk.jobs();
+  const own = readFileSync(desk.files(first).results, 'utf8');
+  expect(read('results.csv')).toBe(own);
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(10), MORE));
+  const both = succeeded(await refresh('--add', ...ENOUGH));
+  const tokens = tokensIn(read('results.csv'));
+  expect(new Set(tokens).size).toBe(tokens.length);
+  for (const token of tokensIn(own)) expect(tokens).toContain(token);
+  const { updated, warned, errors, unchanged, new_tokens: issued, ...row } = rowOf(both);
+  expect(row).toMatchObject({ rows: ROWS.length + 1, results: `${CYCLE}/results.csv`, report: `${CYCLE}/report.html` });
+  expect(Number(updated) + Number(warned) + Number(errors)).toBe(tokens.length);
+  expect(unchanged).toBe(ROWS.length + 1 - tokens.length);
+  expect(issued).toBe(tableOf(read('results.csv')).filter(({ new_token: token }) => token !== '').length);
+  expect(read('report.html')).toContain(`request.csv: ${ROWS.length + 1} requested = `);
+  for (const name of ['results.csv', 'report.html'])
+    expect(statSync(desk.home.file(join(CYCLE, name))).mode & 0o777, name).toBe(0o600);
+  expect(tokensIn(read('request.csv'))).toEqual([...TOKENS, MORE.split(';')[0]]);
+  expect(readFileSync(desk.files(first).results, 'utf8')).toBe(own);
+});
 
-  it('the files of a whole cycle have the results of a token for each merchant, also from two requests', async () => {
-    const { desk, read } = await openRefresh();
-    const [token = '', year = '', month = ''] = exampleRequestFile().split('\n')[1]?.split(',') ?? [];
-    const refreshFor = async (merchant: string): Promise<void> => {
-      const row = [token, year, month, merchant, `card of ${merchant}`].join(';');
-      writeFileSync(desk.home.file('shop.csv'), `token;expiration_year;expiration_month;merchant_id;card\n${row}\n`);
-      succeeded(await desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card'));
-    };
-    await refreshFor('');
-    await refreshFor(SANDBOX_MERCHANT_ID);
-    expect(desk.uploads()).toBe(2);
-    for (const name of ['results.csv', 'todo/replace.csv']) {
-      const made = tableOf(read(name)).map(({ new_token: made }) => made);
-      expect([made.length, new Set(made).size], name).toEqual([2, 2]);
-    }
-    const cards = tableOf(read('todo/replace.csv')).map(({ card }) => card);
-    expect(cards).toEqual(['"card of "', `card of ${SANDBOX_MERCHANT_ID}`]);
-  });
+it('the files of a whole cycle have the results of a token for each merchant, also from two requests', async () => {
+  const { desk, read } = await openRefresh();
+  const [token = '', year = '', month = ''] = exampleRequestFile().split('\n')[1]?.split(',') ?? [];
+  const refreshFor = async (merchant: string): Promise<void> => {
+    const row = [token, year, month, merchant, `card of ${merchant}`].join(';');
+    writeFileSync(desk.home.file('shop.csv'), `token;expiration_year;expiration_month;merchant_id;card\n${row}\n`);
+    succeeded(await desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card'));
+  };
+  await refreshFor('');
+  await refreshFor(SANDBOX_MERCHANT_ID);
+  expect(desk.uploads()).toBe(2);
+  for (const name of ['results.csv', 'todo/replace.csv']) {
+    const made = tableOf(read(name)).map(({ new_token: made }) => made);
+    expect([made.length, new Set(made).size], name).toEqual([2, 2]);
+  }
+  const cards = tableOf(read('todo/replace.csv')).map(({ card }) => card);
+  expect(cards).toEqual(['"card of "', `card of ${SANDBOX_MERCHANT_ID}`]);
+});
 
-  it('the files of a whole cycle have a result of each merchant of a token, also equal ones, and that of a shared row once', async () => {
-    const { desk, read } = await openRefresh();
-    const [contact = '', other = ''] = [TOKENS[CONTACT], TOKENS[0]];
-    const refreshWith = async (...rows: readonly string[]): Promise<HereResult> => {
-      const lines = ['token;expiration_month;expiration_year;merchant_id;card', ...rows, ''];
-      writeFileSync(desk.home.file('shop.csv'), lines.join('\n'));
-      return desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card');
-    };
-    const cards = (): unknown[] => tableOf(read('todo/contact.csv')).map(({ card }) => card);
-    const [ann, ben] = [`${contact};05;28;;Ann`, `${contact};05;28;${SANDBOX_MERCHANT_ID};Ben`];
-    expect(rowOf(await refreshWith(ann))).toMatchObject({ rows: 1, warned: 1, unchanged: 0 });
-    expect(rowOf(await refreshWith(ben))).toMatchObject({ rows: 2, warned: 2, unchanged: 0 });
-    expect(cards()).toEqual(['Ann', 'Ben']);
-    const all = await refreshWith(ann, `${other};05;28;;Cy`, ben);
-    expect(rowOf(all), all.stderr).toMatchObject({ rows: 3, updated: 1, warned: 2, unchanged: 0 });
-    expect([desk.uploads(), cards()]).toEqual([3, ['Ann', 'Ben']]);
+it('the files of a whole cycle have a result of each merchant of a token, also equal ones, and that of a shared row once', async () => {
+  const { desk, read } = await openRefresh();
+  const [contact = '', other = ''] = [TOKENS[CONTACT], TOKENS[0]];
+  const refreshWith = async (...rows: readonly string[]): Promise<HereResult> => {
+    const lines = ['token;expiration_month;expiration_year;merchant_id;card', ...rows, ''];
+    writeFileSync(desk.home.file('shop.csv'), lines.join('\n'));
+    return desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card');
+  };
+  const cards = (): unknown[] => tableOf(read('todo/contact.csv')).map(({ card }) => card);
+  const [ann, ben] = [`${contact};05;28;;Ann`, `${contact};05;28;${SANDBOX_MERCHANT_ID};Ben`];
+  expect(rowOf(await refreshWith(ann))).toMatchObject({ rows: 1, warned: 1, unchanged: 0 });
+  expect(rowOf(await refreshWith(ben))).toMatchObject({ rows: 2, warned: 2, unchanged: 0 });
+  expect(cards()).toEqual(['Ann', 'Ben']);
+  ended(await refreshWith(ann, `${other};05;28;;Cy`, ben), 0, {
+    row: { rows: 3, updated: 1, warned: 2, unchanged: 0 },
   });
+  expect([desk.uploads(), cards()]).toEqual([3, ['Ann', 'Ben']]);
+});
 
-  it('the files of a whole cycle have each new token where the job of an earlier build has one for two merchants', async () => {
-    const { desk, read } = await openRefresh();
-    mkdirSync(desk.home.file('ledger'));
-    const machine = (name: string) => ({ SVC_STATE_DIR: desk.home.file(name), SVC_LEDGER: desk.home.file('ledger') });
-    const [updated = '', other = ''] = TOKENS;
-    const contact = TOKENS[CONTACT] ?? '';
-    const both = [updated, contact].flatMap((token) => [`${token},28,05,`, `${token},28,05,${SANDBOX_MERCHANT_ID}`]);
-    await jobOfEarlierBuild(desk, desk.home.file('ledger'), both);
-    const rows = [updated, other, contact].map((token) => `${token};28;05;card of ${token}`);
-    const header = 'token;expiration_year;expiration_month;card';
-    writeFileSync(desk.home.file('shop.csv'), [header, ...rows, ''].join('\n'));
-    const done = succeeded(await desk.svc('au refresh shop.csv --cycle 2026-12 --keep card --next', machine('laptop')));
-    expect(rowOf(done)).toMatchObject({ rows: 3, warned: 2, new_tokens: 3 });
-    const tokensOf = (name: string): unknown[] => tableOf(read(name)).map(({ card, token }) => [card, token]);
-    const replaced = tokensOf('todo/replace.csv');
-    expect(replaced).toHaveLength(3);
-    expect(replaced).toEqual(
-      expect.arrayContaining([
-        [`card of ${other}`, other],
-        ['', updated],
-      ]),
-    );
-    const unknown = ['', contact];
-    expect(tokensOf('todo/contact.csv')).toEqual([unknown, unknown]);
-    expect(tableOf(read('results.csv')).filter(({ token }) => token === updated)).toHaveLength(2);
+it('the files of a whole cycle have each new token where the job of an earlier build has one for two merchants', async () => {
+  const { desk, read } = await openRefresh();
+  const [updated = '', other = ''] = TOKENS;
+  const contact = TOKENS[CONTACT] ?? '';
+  const both = [updated, contact].flatMap((token) => [`${token},28,05,`, `${token},28,05,${SANDBOX_MERCHANT_ID}`]);
+  await jobOfEarlierBuild(desk, both);
+  const rows = [updated, other, contact].map((token) => `${token};28;05;card of ${token}`);
+  const header = 'token;expiration_year;expiration_month;card';
+  writeFileSync(desk.home.file('shop.csv'), [header, ...rows, ''].join('\n'));
+  ended(await desk.on('laptop', 'au refresh shop.csv --cycle 2026-12 --keep card --next'), 0, {
+    row: { rows: 3, warned: 2, new_tokens: 3 },
   });
+  const tokensOf = (name: string): unknown[] => tableOf(read(name)).map(({ card, token }) => [card, token]);
+  const replaced = tokensOf('todo/replace.csv');
+  expect(replaced).toHaveLength(3);
+  expect(replaced).toEqual(
+    expect.arrayContaining([
+      [`card of ${other}`, other],
+      ['', updated],
+    ]),
+  );
+  const unknown = ['', contact];
+  expect(tokensOf('todo/contact.csv')).toEqual([unknown, unknown]);
+  expect(tableOf(read('results.csv')).filter(({ token }) => token === updated)).toHaveLength(2);
+});
 
-  it('the files of a whole cycle stay as they are while added rows are pending', async () => {
-    const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-    await desk.clock.advance(120_000);
-    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 0 });
-    const before = read('results.csv');
-    writeFileSync(desk.home.file('export.csv'), exportOf());
-    const pending = await refresh('--add', '--no-wait', ...ENOUGH);
-    expect([pending.code, read('results.csv')], pending.stderr).toEqual([11, before]);
-    expect(rowOf(pending)).toMatchObject({ status: 'pending', rows: ROWS.length, results: null });
-    await desk.clock.advance(120_000);
-    const done = await desk.svc(['au', 'refresh', ...ENOUGH]);
-    expect(rowOf(done), done.stderr).toMatchObject({ status: 'completed', rows: ROWS.length });
-    expect(tokensIn(read('results.csv')).length).toBeGreaterThan(tokensIn(before).length);
+it('the files of a whole cycle stay as they are while added rows are pending', async () => {
+  const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+  ended(await refresh('--no-wait', ...ENOUGH), 11);
+  await desk.clock.advance(120_000);
+  succeeded(await refresh('--no-wait', ...ENOUGH));
+  const before = read('results.csv');
+  writeFileSync(desk.home.file('export.csv'), exportOf());
+  // A next request would lack the rows that are pending.
+  ended(await refresh('--add', '--no-wait', '--next', ...ENOUGH), 11, {
+    row: { status: 'pending', rows: ROWS.length, results: null, next: null },
   });
+  expect([read('results.csv'), filesIn(desk).includes('next.csv')]).toEqual([before, false]);
+  await desk.clock.advance(120_000);
+  ended(await desk.svc(['au', 'refresh', '--next', ...ENOUGH]), 0, { row: { status: 'completed', rows: ROWS.length } });
+  expect(tokensIn(read('results.csv')).length).toBeGreaterThan(tokensIn(before).length);
+  expect(read('next.csv').trimEnd().split('\n')).toHaveLength(1 + ROWS.length - 7);
+});
 
-  it('the files of a whole cycle are not written while it is not known what became of a request', async () => {
-    let unreadable = 'none';
-    const { desk, refresh, read } = await openRefresh({
-      processingMs: 60_000,
-      intercept: (incoming, outgoing, proceed) =>
-        incoming.url?.endsWith(unreadable) ? outgoing.writeHead(403).end() : proceed(),
-    });
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-    const [first = ''] = desk.jobs();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20)));
-    const pending = await refresh('--add', '--no-wait', ...ENOUGH);
-    expect(desk.uploads(), pending.stderr).toBe(2);
-    unreadable = first;
-    await desk.clock.advance(120_000);
-    const unknown = await refresh('--add', '--no-wait', ...ENOUGH);
-    expect([unknown.code, unknown.stdout], unknown.stderr).toEqual([4, '']);
-    expect(filesIn(desk)).not.toContain('results.csv');
-    unreadable = 'none';
-    expect(await refresh('--add', '--no-wait', ...ENOUGH)).toMatchObject({ code: 0 });
-    expect(tokensIn(read('results.csv')).length).toBeGreaterThan(20);
+it('the files of a whole cycle are not written while it is not known what became of a request', async () => {
+  let unreadable = 'none';
+  const { desk, refresh, read } = await openRefresh({
+    processingMs: 60_000,
+    intercept: (incoming, outgoing, proceed) =>
+      incoming.url?.endsWith(unreadable) ? outgoing.writeHead(403).end() : proceed(),
   });
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+  ended(await refresh('--no-wait', ...ENOUGH), 11);
+  const [first = ''] = desk.jobs();
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20)));
+  const pending = await refresh('--add', '--no-wait', ...ENOUGH);
+  expect(desk.uploads(), pending.stderr).toBe(2);
+  unreadable = first;
+  await desk.clock.advance(120_000);
+  ended(await refresh('--add', '--no-wait', ...ENOUGH), 4, { stdout: '' });
+  expect(filesIn(desk)).not.toContain('results.csv');
+  unreadable = 'none';
+  succeeded(await refresh('--add', '--no-wait', ...ENOUGH));
+  expect(tokensIn(read('results.csv')).length).toBeGreaterThan(20);
+});
 
-  it('the files of a whole cycle stay where somebody changed results.csv, which ends with 3 once there are newer results', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const results = desk.home.file(`${CYCLE}/results.csv`);
-    writeFileSync(results, 'mine');
-    const warned = await refresh(...ENOUGH);
-    expect([warned.code, warned.stderr]).toEqual([
-      0,
-      expect.stringContaining(`warning: ${CYCLE}/results.csv was changed after the refresh wrote it`),
-    ]);
-    writeFileSync(desk.home.file('export.csv'), exportOf());
-    const refused = await refresh('--add', ...ENOUGH);
-    expect([refused.code, read('results.csv'), errorIn(refused)['file']]).toEqual([3, 'mine', `${CYCLE}/results.csv`]);
-    rmSync(results);
-    const done = await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH]);
-    expect(rowOf(done), done.stderr).toMatchObject({ status: 'completed', rows: ROWS.length });
-    expect(desk.uploads()).toBe(2);
+it('the files of a whole cycle stay where somebody changed results.csv, which ends with 3 once there are newer results', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+  succeeded(await refresh(...ENOUGH));
+  const results = desk.home.file(`${CYCLE}/results.csv`);
+  writeFileSync(results, 'mine');
+  ended(await refresh(...ENOUGH), 0, `warning: ${CYCLE}/results.csv was changed after the refresh wrote it`);
+  writeFileSync(desk.home.file('export.csv'), exportOf());
+  const refused = await refresh('--add', ...ENOUGH);
+  expect([refused.code, read('results.csv'), errorIn(refused)['file']]).toEqual([3, 'mine', `${CYCLE}/results.csv`]);
+  rmSync(results);
+  ended(await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH]), 0, {
+    uploads: 2,
+    row: { status: 'completed', rows: ROWS.length },
   });
 });
 
-describe('the new tokens of a cycle that a command behind && applies', () => {
-  it('the new tokens of a cycle that a command behind && applies are byte for byte the same each night, until there are more results', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
-    const night = async (...options: string[]): Promise<string[]> => {
-      succeeded(await refresh('--fail-on', 'err=60%', ...options));
-      return [read('todo/replace.csv'), read('todo/update.sql')];
-    };
-    const first = await night();
-    expect(await night()).toEqual(first);
-    expect(await night()).toEqual(first);
-    writeFileSync(desk.home.file('export.csv'), exportOf());
-    expect(await night('--add')).not.toEqual(first);
-    expect(desk.uploads()).toBe(2);
-  });
-
-  it('the new tokens of a cycle that a command behind && applies wait while a request is pending, and after a threshold', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
-    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
-    await desk.clock.advance(3_700_000);
-    expect(await refresh('--fail-on', 'err=1%')).toMatchObject({ code: 10 });
-    expect(await refresh('--fail-on', 'err=1%')).toMatchObject({ code: 10 });
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-  });
-
-  it('the new tokens of a cycle that a command behind && applies are not those of a replace.csv that somebody changed', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const replace = desk.home.file(`${CYCLE}/todo/replace.csv`);
-    const whole = read('todo/replace.csv');
-    writeFileSync(replace, whole.split('\n').slice(0, 3).join('\n'));
-    const refused = await refresh(...ENOUGH);
-    expect([refused.code, errorIn(refused)['files']], refused.stderr).toEqual([3, [`${CYCLE}/todo/replace.csv`]]);
-    const met = await refresh('--fail-on', 'err=1%');
-    expect([met.code, met.stderr]).toEqual([
-      10,
-      expect.stringContaining(`warning: cycle 2026-12: ${CYCLE}/todo/replace.csv was changed`),
-    ]);
-    rmSync(replace);
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    expect(read('todo/replace.csv')).toBe(whole);
-  });
+it('the new tokens of a cycle that a command behind && applies are byte for byte the same each night, until there are more results', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
+  const night = async (...options: string[]): Promise<string[]> => {
+    succeeded(await refresh('--fail-on', 'err=60%', ...options));
+    return [read('todo/replace.csv'), read('todo/update.sql')];
+  };
+  const first = await night();
+  expect(await night()).toEqual(first);
+  expect(await night()).toEqual(first);
+  writeFileSync(desk.home.file('export.csv'), exportOf());
+  expect(await night('--add')).not.toEqual(first);
+  expect(desk.uploads()).toBe(2);
 });
 
 describe('the directory of all cycles', () => {
   it('the directory of all cycles belongs to a tenant, and nothing of another one is sent from it', async () => {
     const { desk, refresh } = await openRefresh({ tenants: ['test', 'test'] });
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
+    succeeded(await refresh(...ENOUGH));
     const [ours, theirs] = desk.sandbox.tenants;
     const file = readFileSync(desk.home.file('refresh/tenant.json'), 'utf8');
     expect(JSON.parse(file)).toMatchObject({ tenant: ours?.id });
@@ -421,55 +355,48 @@ describe('the directory of all cycles', () => {
   ])('svc au refresh makes no directory for a cycle with the name %s, which is that of %s', async (name, what) => {
     const { desk, refresh } = await openRefresh();
     const words = ['au', 'refresh', 'export.csv', '--cycle', name, '--map', 'token=Card Ref'];
-    for (const options of [[], ['--dry-run']]) {
-      const refused = await desk.svc([...words, ...options]);
-      expect([refused.code, errorIn(refused)['message']]).toEqual([2, expect.stringContaining(what)]);
-    }
+    for (const options of [[], ['--dry-run']])
+      ended(await desk.svc([...words, ...options]), 2, { error: { message: expect.stringContaining(what) } });
     expect(existsSync(desk.home.file('refresh'))).toBe(false);
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const refused = await desk.svc(words);
-    expect(refused.code, refused.stderr).toBe(2);
+    succeeded(await refresh(...ENOUGH));
+    ended(await desk.svc(words), 2);
   });
 
   it('a directory in the place of tenant.json stops a refresh with the reason', async () => {
     const { desk, refresh } = await openRefresh();
     mkdirSync(desk.home.file('refresh/tenant.json'), { recursive: true });
-    const refused = await refresh();
-    expect([refused.code, desk.uploads()], refused.stderr).toEqual([3, 0]);
-    expect(errorIn(refused)['message']).toBe('refresh/tenant.json does not name a tenant');
+    ended(await refresh(), 3, { uploads: 0, error: { message: 'refresh/tenant.json does not name a tenant' } });
   });
 
   it('the directory of all cycles is another one in the sandbox', async () => {
     const { desk } = await openRefresh();
     const words = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--dry-run'];
-    const shown = succeeded(await desk.svc(['--sandbox', ...words], { SVC_BASE_URL: '' }));
-    expect(rowOf(shown)).toMatchObject({ file: 'refresh-sandbox/2026-12/request.csv' });
+    ended(await desk.svc(['--sandbox', ...words], { SVC_BASE_URL: '' }), 0, {
+      row: { file: 'refresh-sandbox/2026-12/request.csv' },
+    });
   });
 });
 
-describe('a refresh without an export', () => {
-  it('a refresh without an export goes on with what the cycle has, or with the one cycle that is open', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
-    const none = await desk.svc('au refresh');
-    expect([none.code, errorIn(none)['message']]).toEqual([2, 'no cycle in refresh is open']);
-    const unknown = await desk.svc('au refresh --cycle 2026-12');
-    expect([unknown.code, errorIn(unknown)['next']]).toEqual([2, 'svc au refresh export.csv --cycle 2026-12']);
-    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
-    // The export may be another one by now, which is not looked at.
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    for (const line of ['au refresh --cycle 2026-12 --no-wait', 'au refresh --no-wait'])
-      expect(await desk.svc(line)).toMatchObject({ code: 11 });
-    await desk.clock.advance(3_700_000);
-    const done = await desk.svc('au refresh');
-    expect([done.code, rowOf(done)['rows'], desk.uploads()], done.stderr).toEqual([0, ROWS.length, 1]);
+it('a refresh without an export goes on with what the cycle has, or with the one cycle that is open', async () => {
+  const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
+  ended(await desk.svc('au refresh'), 2, { error: { message: 'no cycle in refresh is open' } });
+  ended(await desk.svc('au refresh --cycle 2026-12'), 2, {
+    error: { next: 'svc au refresh export.csv --cycle 2026-12' },
   });
+  ended(await refresh('--no-wait'), 11);
+  // The export may be another one by now, which is not looked at.
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+  for (const line of ['au refresh --cycle 2026-12 --no-wait', 'au refresh --no-wait'])
+    expect(await desk.svc(line)).toMatchObject({ code: 11 });
+  await desk.clock.advance(3_700_000);
+  const done = await desk.svc('au refresh');
+  expect([done.code, rowOf(done)['rows'], desk.uploads()], done.stderr).toEqual([0, ROWS.length, 1]);
 });
 
-describe('svc au refresh', () => {
-  it('svc au refresh takes an export to the results, the report and the next request, and names the command of each step', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    const done = succeeded(await refresh('--verbose', '--keep', 'Customer', '--next', ...ENOUGH));
-    expect(rowOf(done)).toMatchObject({
+it('svc au refresh takes an export to the results, the report and the next request, and names the command of each step', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  const done = ended(await refresh('--verbose', '--keep', 'Customer', '--next', ...ENOUGH), 0, {
+    row: {
       cycle: '2026-12',
       status: 'completed',
       rows: ROWS.length,
@@ -479,558 +406,488 @@ describe('svc au refresh', () => {
       report: `${CYCLE}/report.html`,
       next: `${CYCLE}/next.csv`,
       exclusions: 'refresh/exclusions.csv',
-    });
-    expect(Object.keys(rowOf(done)).slice(0, 8)).toEqual(
-      'cycle status rows dropped new_rows jobs request results'.split(' '),
-    );
-    expect(read('request.csv').split('\n').slice(1)).toEqual([...ROWS, '']);
-    const files = [
-      'next.csv',
-      'next.keep.csv',
-      'refresh.json',
-      'report.html',
-      'request.csv',
-      'request.keep.csv',
-      'results.csv',
-      ...['consider', 'contact', 'exclude', 'fix', 'replace', 'support'].map((group) => `todo/${group}.csv`),
-      'todo/update.sql',
-    ];
-    expect(filesIn(desk)).toEqual(files);
-    for (const file of files) expect(statSync(desk.home.file(join(CYCLE, file))).mode & 0o777, file).toBe(0o600);
-    const page = read('report.html');
-    expect(page).toContain('<title>Account Updater report: cycle 2026-12</title>');
-    // The page is passed on, so that it names no directory of this machine.
-    expect(page).not.toContain(desk.home.path);
-    const commands = commandsOf(done);
-    expect(commands.map((line) => line.split(' ')[1])).toEqual(['prepare', 'submit', 'submit', 'report', 'next']);
-    // The command of a step does the same by itself.
-    const next = read('next.csv');
-    rmSync(desk.home.file(`${CYCLE}/next.csv`));
-    rmSync(desk.home.file(`${CYCLE}/next.keep.csv`));
-    expect((await desk.svc(`${commands[4]} --fail-on err=60%`)).code).toBe(0);
-    expect(read('next.csv')).toBe(next);
-  });
-
-  it('svc au refresh does nothing twice: the same command again reads what is there and sends nothing', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    const first = await refresh('--next', ...ENOUGH);
-    const before = filesIn(desk).map((name) => read(name));
-    const again = succeeded(await refresh('--next', '--verbose', ...ENOUGH));
-    expect(rowOf(again)).toEqual(rowOf(first));
-    expect(filesIn(desk).map((name) => read(name))).toEqual(before);
-    expect(again.stderr).toContain('step 5 of 5, next: done before');
-    expect(desk.uploads()).toBe(1);
-  });
-
-  it('svc au refresh lists closed accounts also without --next, and writes next.csv once --next is added', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    const done = await refresh(...ENOUGH);
-    expect(rowOf(done), done.stderr).toMatchObject({ next: null, next_rows: null, excluded: 7 });
-    expect(filesIn(desk)).not.toContain('next.csv');
-    const list = readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8');
-    expect(list.trimEnd().split('\n')).toHaveLength(1 + 7);
-    expect(done.stderr).not.toContain('step ');
-    const next = await refresh('--next', ...ENOUGH);
-    expect(rowOf(next), next.stderr).toMatchObject({
-      next: `${CYCLE}/next.csv`,
-      next_rows: ROWS.length - 7,
-      excluded: 7,
-    });
-    expect(read('next.csv').trimEnd().split('\n')).toHaveLength(1 + ROWS.length - 7);
-    expect(readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8')).toBe(list);
-    expect(desk.uploads()).toBe(1);
-  });
-
-  it('svc au refresh writes no next.csv while a request of the cycle is pending, because it would lack its rows', async () => {
-    const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-    await desk.clock.advance(120_000);
-    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 0 });
-    writeFileSync(desk.home.file('export.csv'), exportOf());
-    const pending = await refresh('--add', '--no-wait', '--next', ...ENOUGH);
-    expect([pending.code, rowOf(pending)['next']], pending.stderr).toEqual([11, null]);
-    expect(filesIn(desk)).not.toContain('next.csv');
-    await desk.clock.advance(120_000);
-    expect(await refresh('--add', '--no-wait', '--next', ...ENOUGH)).toMatchObject({ code: 0 });
-    expect(read('next.csv').trimEnd().split('\n')).toHaveLength(1 + ROWS.length - 7);
-  });
-
-  it('svc au refresh ends with 11 with --no-wait, and the same command goes on, even without the export and the request file', async () => {
-    const { desk, refresh, read } = await openRefresh({ processingMs: 3_600_000 });
-    const begun = await refresh('--no-wait', ...ENOUGH);
-    expect(begun.code, begun.stderr).toBe(11);
-    expect(rowOf(begun)).toMatchObject({ status: 'pending', rows: ROWS.length, results: null, next: null });
-    expect(errorIn(begun)).toMatchObject({
-      next: expect.stringContaining('svc au refresh export.csv --cycle 2026-12') as string,
-      alternatives: ['svc au resume'],
-    });
-    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-    const request = read('request.csv');
-    rmSync(desk.home.file('export.csv'));
-    rmSync(desk.home.file(`${CYCLE}/request.csv`));
-    const done = succeeded(await refresh('--next', ...ENOUGH));
-    expect(done.stderr).toContain('export.csv is gone: its request was prepared before');
-    expect(read('request.csv')).toBe(request);
-    expect(rowOf(done)).toMatchObject({ status: 'completed', next: `${CYCLE}/next.csv` });
-    expect(desk.uploads()).toBe(1);
-  });
-
-  it('svc au refresh goes on where svc au resume got the results', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
-    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
-    await desk.clock.advance(120_000);
-    expect(await desk.svc('au resume')).toMatchObject({ code: 0 });
-    succeeded(await refresh('--no-wait', ...ENOUGH));
-    expect(filesIn(desk)).toContain('report.html');
-    expect(desk.uploads()).toBe(1);
-  });
-
-  it.each(['.', '..', '...'])('svc au refresh takes no cycle %s, which would be another directory', async (cycle) => {
-    const { desk } = await openRefresh();
-    const { code, stderr } = await desk.svc(['au', 'refresh', 'export.csv', '--cycle', cycle]);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('not only dots') });
-  });
-
-  it('svc au refresh prepares again after the export was corrected, and sends nothing of the refused one', async () => {
-    const { desk, refresh } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, 'x;C;soon'));
-    const refused = await refresh();
-    expect(refused.code).toBe(13);
-    // The file with the refused rows is in the directory of the cycle, so that --rejects is not an option here.
-    const { next_words: leavingOut } = errorIn(refused) as { next_words: readonly string[] };
-    expect(leavingOut.slice(-2)).toEqual(['--max-rejects', '1']);
-    expect(await desk.svc([...leavingOut.slice(1), '--dry-run'])).toMatchObject({ code: 0 });
-    expect(existsSync(desk.home.file('refresh'))).toBe(false);
-    writeFileSync(desk.home.file('export.csv'), exportOf());
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    expect(desk.uploads()).toBe(1);
-  });
-
-  it('svc au refresh that finds no export names the command that begins its cycle with one', async () => {
-    const { desk } = await openRefresh();
-    const refused = await desk.svc('au refresh gone.csv --cycle 2027-01 --next');
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    const { message, next } = errorIn(refused);
-    expect([message, next]).toEqual(['gone.csv does not exist', 'svc au refresh export.csv --cycle 2027-01 --next']);
-    expect(existsSync(desk.home.file('refresh'))).toBe(false);
-  });
-
-  it('svc au refresh names itself when a column is not recognized', async () => {
-    const { desk } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), 'Ref;Customer\na;b\n');
-    const refused = await desk.svc('au refresh export.csv --cycle 2026-12');
-    expect(refused.code).toBe(13);
-    expect(errorIn(refused)['next']).toBe('svc au refresh export.csv --cycle 2026-12 --map token=NAME');
-  });
-
-  it('svc au refresh sends only new rows of another export in the same cycle, and writes the results of all', async () => {
-    const { desk, refresh, read } = await openRefresh();
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const first = read('results.csv');
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    // A changed export sends nothing without the operator's word.
-    const told = succeeded(await refresh(...ENOUGH));
-    expect(told.stderr).toContain('1 row of export.csv is new in cycle 2026-12: --add submits it');
-    expect(rowOf(told)).toMatchObject({ new_rows: 1, request: `${CYCLE}/request.csv` });
-    const planned = await refresh('--dry-run');
-    expect([planned.code, planned.stderr.trimEnd().split('\n').at(-1)]).toEqual([0, 'dry run: nothing was sent']);
-    expect(desk.uploads()).toBe(1);
-    const second = succeeded(await refresh('--add', '--fail-on', 'err=100%'));
-    expect(rowOf(second)).toMatchObject({ rows: ROWS.length + 1, request: `${CYCLE}/request.csv` });
-    expect(second.stderr).toContain(`${ROWS.length} of ${ROWS.length + 1} rows of ${CYCLE}/request.csv are in cycle`);
-    expect(second.stderr).toContain('rows on the list of exclusions left out: 7 rows');
-    // Rows that the second export lacks, since their accounts are closed, keep their results.
-    expect(new Set(tokensIn(read('results.csv')))).toEqual(new Set([...tokensIn(first), MORE.split(';')[0]]));
-    expect(desk.uploads()).toBe(2);
-    // The first export is recognized, and nothing of it is sent again.
-    writeFileSync(desk.home.file('export.csv'), exportOf());
-    expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ request: `${CYCLE}/request.csv`, status: 'completed' });
-    // An export without new rows ends well and costs nothing, added or not.
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 5)));
-    expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ new_rows: 0 });
-    expect(await refresh('--add', ...ENOUGH)).toMatchObject({ code: 0 });
-    expect(desk.uploads()).toBe(2);
-  });
-
-  it('R72: svc au refresh ends with 11 when the time passes while a request is pending and another has results', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-    await desk.clock.advance(7_200_000);
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    const told = await refresh('--add', '--timeout', '10m', ...ENOUGH);
-    expect(told.code, told.stderr).toBe(11);
-    expect(JSON.parse(told.stdout)).toMatchObject({ cycle: '2026-12', status: 'pending', results: null });
-  });
-
-  it('svc au refresh gets the results of the pending rows of the cycle, and of those that it added', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
-    expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: 11 });
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    const both = await refresh('--no-wait', '--add', '--fail-on', 'err=100%');
-    expect(both.code).toBe(11);
-    await desk.clock.advance(120_000);
-    const done = succeeded(await refresh('--no-wait', '--add', '--fail-on', 'err=100%'));
-    expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, results: `${CYCLE}/results.csv` });
-    expect(desk.uploads()).toBe(2);
-  });
-
-  it('R84: svc au refresh gets the results of rows that another machine submitted, and of those that it added', async () => {
-    const { desk, read } = await openRefresh({ processingMs: 60_000 });
-    mkdirSync(desk.home.file('ledger'));
-    const line = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--no-wait', '--add'];
-    const refreshOn = (machine: string) =>
-      desk.svc([...line, '--fail-on', 'err=100%'], {
-        SVC_STATE_DIR: desk.home.file(machine),
-        SVC_LEDGER: desk.home.file('ledger'),
-      });
-    expect(await refreshOn('runner')).toMatchObject({ code: 11 });
-    const request = read('request.csv');
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
-    const both = await refreshOn('laptop');
-    const added = '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05,31,11,\n';
-    expect([both.code, read('request.csv')], both.stderr).toEqual([11, request + added]);
-    await desk.clock.advance(120_000);
-    const done = succeeded(await refreshOn('laptop'));
-    expect(rowOf(done)).toMatchObject({ rows: ROWS.length + 1, results: `${CYCLE}/results.csv` });
-    const results = read('results.csv');
-    expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
-    // The results that one machine wrote are those of the other one too.
-    succeeded(await refreshOn('runner'));
-    succeeded(await refreshOn('desktop'));
-    expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
-  });
-
-  it('svc au refresh makes the request again that another machine sent, where the export still gives the same file', async () => {
-    const { desk, read } = await openRefresh({ processingMs: 60_000 });
-    mkdirSync(desk.home.file('ledger'));
-    const refreshOn = (machine: string) =>
-      desk.svc(
-        ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', ...ENOUGH, '--no-wait'],
-        { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') },
-      );
-    expect(await refreshOn('runner')).toMatchObject({ code: 11 });
-    const request = read('request.csv');
-    rmSync(desk.home.file(`${CYCLE}/request.csv`));
-    const other = await refreshOn('laptop');
-    expect([other.code, read('request.csv')], other.stderr).toEqual([11, request]);
-    expect(other.stderr).toContain(`${CYCLE}/request.csv was restored from export.csv`);
-    // Another list of exclusions gives another request.
-    rmSync(desk.home.file(`${CYCLE}/request.csv`));
-    writeFileSync(desk.home.file('refresh/exclusions.csv'), `token,code,cycle,date\n${TOKENS[0]},,,\n`);
-    const differs = await refreshOn('desktop');
-    expect([differs.code, existsSync(desk.home.file(`${CYCLE}/request.csv`))], differs.stderr).toEqual([1, false]);
-    expect(errorIn(differs)).toMatchObject({
-      message: `${CYCLE}/request.csv is gone, and export.csv does not give the same file now`,
-      next: 'svc au resume 2026-12 --wait',
-    });
-    expect(desk.uploads()).toBe(1);
-  });
-
-  it('svc au refresh gets the results of each request that another machine submitted, once results.csv is gone', async () => {
-    const { desk, read } = await openRefresh();
-    mkdirSync(desk.home.file('ledger'));
-    const refreshOn = (machine: string, ...words: string[]) =>
-      desk.svc(['au', 'refresh', ...words, '--cycle', '2026-12', '--fail-on', 'err=100%'], {
-        SVC_STATE_DIR: desk.home.file(machine),
-        SVC_LEDGER: desk.home.file('ledger'),
-      });
-    const exported = ['export.csv', '--map', 'token=Card Ref', '--add'];
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-    expect(await refreshOn('runner', ...exported)).toMatchObject({ code: 0 });
-    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20), MORE));
-    expect(await refreshOn('runner', ...exported)).toMatchObject({ code: 0 });
-    const [results, replace] = [read('results.csv'), read('todo/replace.csv')];
-    rmSync(desk.home.file(`${CYCLE}/results.csv`));
-    const done = await refreshOn('laptop');
-    expect([done.code, rowOf(done)['rows']], done.stderr).toEqual([0, ROWS.length + 1]);
-    expect([read('results.csv'), read('todo/replace.csv'), desk.uploads()]).toEqual([results, replace, 2]);
-    rmSync(desk.home.file(`${CYCLE}/results.csv`));
-    expect(await refreshOn('runner')).toMatchObject({ code: 0 });
-    expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
-  });
-
-  it('svc au refresh sends rows again whose job the operator abandoned, in another job', async () => {
-    let isCut = true;
-    const { desk, refresh } = await openRefresh({
-      intercept: (incoming, _outgoing, proceed) =>
-        isCut && incoming.method === 'PUT' ? incoming.destroy() : proceed(),
-    });
-    expect(await refresh('--no-wait')).not.toMatchObject({ code: 0 });
-    isCut = false;
-    const [lost = ''] = desk.jobs();
-    expect(await desk.svc(`au abandon ${lost} --yes`)).toMatchObject({ code: 0 });
-    const done = succeeded(await refresh(...ENOUGH));
-    expect([desk.uploads(), rowOf(done)['rows'], rowOf(done)['jobs']]).toEqual([
-      1,
-      ROWS.length,
-      desk.jobs().filter((job) => job !== lost),
-    ]);
-  });
-
-  it('svc au refresh writes nothing where it could not send a row', async () => {
-    let mayCreate = false;
-    const { desk, refresh } = await openRefresh({
-      intercept: (_incoming, outgoing, proceed) => (mayCreate ? proceed() : outgoing.writeHead(401).end()),
-    });
-    expect(await refresh()).toMatchObject({ code: 4 });
-    expect(existsSync(desk.home.file('refresh'))).toBe(false);
-    mayCreate = true;
-    succeeded(await refresh(...ENOUGH));
-    expect(filesIn(desk)).toContain('request.csv');
-  });
-
-  it.each(['request.csv', 'results.csv', 'report.html', 'next.csv', 'next.keep.csv'])(
-    'svc au refresh refuses a directory with a %s that it did not write, before it does anything',
-    async (name) => {
-      const { desk, refresh, read } = await openRefresh();
-      mkdirSync(desk.home.file(CYCLE), { recursive: true });
-      writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
-      const refused = await refresh('--next');
-      expect([refused.code, errorIn(refused)]).toEqual([3, expect.objectContaining({ file: `${CYCLE}/${name}` })]);
-      expect([filesIn(desk), read(name), desk.uploads()]).toEqual([[name], 'mine', 0]);
     },
+  });
+  expect(Object.keys(rowOf(done)).slice(0, 8)).toEqual(
+    'cycle status rows dropped new_rows jobs request results'.split(' '),
   );
+  expect(read('request.csv').split('\n').slice(1)).toEqual([...ROWS, '']);
+  const files = [
+    'next.csv',
+    'next.keep.csv',
+    'refresh.json',
+    'report.html',
+    'request.csv',
+    'request.keep.csv',
+    'results.csv',
+    ...['consider', 'contact', 'exclude', 'fix', 'replace', 'support'].map((group) => `todo/${group}.csv`),
+    'todo/update.sql',
+  ];
+  expect(filesIn(desk)).toEqual(files);
+  for (const file of files) expect(statSync(desk.home.file(join(CYCLE, file))).mode & 0o777, file).toBe(0o600);
+  const page = read('report.html');
+  expect(page).toContain('<title>Account Updater report: cycle 2026-12</title>');
+  // The page is passed on, so that it names no directory of this machine.
+  expect(page).not.toContain(desk.home.path);
+  const commands = commandsOf(done);
+  expect(commands.map((line) => line.split(' ')[1])).toEqual(['prepare', 'submit', 'submit', 'report', 'next']);
+  // The command of a step does the same by itself.
+  const next = read('next.csv');
+  rmSync(desk.home.file(`${CYCLE}/next.csv`));
+  rmSync(desk.home.file(`${CYCLE}/next.keep.csv`));
+  succeeded(await desk.svc(`${commands[4]} --fail-on err=60%`));
+  expect(read('next.csv')).toBe(next);
+});
 
-  it.each(['results.csv', 'report.html', 'next.csv'])(
-    'svc au refresh never replaces a %s that appeared while the job was pending',
-    async (name) => {
-      const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
-      expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
-      writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
-      await desk.clock.advance(120_000);
-      expect(await refresh('--next', ...ENOUGH)).toMatchObject({ code: 3 });
-      expect(read(name)).toBe('mine');
-    },
+it('svc au refresh does nothing twice: the same command again reads what is there and sends nothing', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  const first = await refresh('--next', ...ENOUGH);
+  const before = filesIn(desk).map((name) => read(name));
+  const again = succeeded(await refresh('--next', '--verbose', ...ENOUGH));
+  expect(rowOf(again)).toEqual(rowOf(first));
+  expect(filesIn(desk).map((name) => read(name))).toEqual(before);
+  expect(again.stderr).toContain('step 5 of 5, next: done before');
+  expect(desk.uploads()).toBe(1);
+});
+
+it('svc au refresh lists closed accounts also without --next, and writes next.csv once --next is added', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  const done = ended(await refresh(...ENOUGH), 0, { row: { next: null, next_rows: null, excluded: 7 } });
+  expect(filesIn(desk)).not.toContain('next.csv');
+  const list = readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8');
+  expect(list.trimEnd().split('\n')).toHaveLength(1 + 7);
+  expect(done.stderr).not.toContain('step ');
+  ended(await refresh('--next', ...ENOUGH), 0, {
+    row: { next: `${CYCLE}/next.csv`, next_rows: ROWS.length - 7, excluded: 7 },
+  });
+  expect(read('next.csv').trimEnd().split('\n')).toHaveLength(1 + ROWS.length - 7);
+  expect(readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8')).toBe(list);
+  expect(desk.uploads()).toBe(1);
+});
+
+it('svc au refresh ends with 11 with --no-wait, and the same command goes on, even without the export and the request file', async () => {
+  const { desk, refresh, read } = await openRefresh({ processingMs: 3_600_000 });
+  const begun = ended(await refresh('--no-wait', ...ENOUGH), 11);
+  expect(rowOf(begun)).toMatchObject({ status: 'pending', rows: ROWS.length, results: null, next: null });
+  expect(errorIn(begun)).toMatchObject({
+    next: expect.stringContaining('svc au refresh export.csv --cycle 2026-12') as string,
+    alternatives: ['svc au resume'],
+  });
+  ended(await refresh('--no-wait', ...ENOUGH), 11);
+  const request = read('request.csv');
+  rmSync(desk.home.file('export.csv'));
+  rmSync(desk.home.file(`${CYCLE}/request.csv`));
+  const done = ended(await refresh('--next', ...ENOUGH), 0, 'export.csv is gone: its request was prepared before');
+  expect(read('request.csv')).toBe(request);
+  expect(rowOf(done)).toMatchObject({ status: 'completed', next: `${CYCLE}/next.csv` });
+  expect(desk.uploads()).toBe(1);
+});
+
+it.each(['.', '..', '...'])('svc au refresh takes no cycle %s, which would be another directory', async (cycle) => {
+  const { desk } = await openRefresh();
+  ended(await desk.svc(['au', 'refresh', 'export.csv', '--cycle', cycle]), 2, 'not only dots');
+});
+
+it('svc au refresh prepares again after the export was corrected, and sends nothing of the refused one', async () => {
+  const { desk, refresh } = await openRefresh();
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, 'x;C;soon'));
+  const refused = ended(await refresh(), 13);
+  // The file with the refused rows is in the directory of the cycle, so that --rejects is not an option here.
+  const { next_words: leavingOut } = errorIn(refused) as { next_words: readonly string[] };
+  expect(leavingOut.slice(-2)).toEqual(['--max-rejects', '1']);
+  succeeded(await desk.svc([...leavingOut.slice(1), '--dry-run']));
+  expect(existsSync(desk.home.file('refresh'))).toBe(false);
+  writeFileSync(desk.home.file('export.csv'), exportOf());
+  ended(await refresh(...ENOUGH), 0, { uploads: 1 });
+});
+
+it('svc au refresh that finds no export names the command that begins its cycle with one', async () => {
+  const { desk } = await openRefresh();
+  ended(await desk.svc('au refresh gone.csv --cycle 2027-01 --next'), 1, {
+    stdout: '',
+    error: { message: 'gone.csv does not exist', next: 'svc au refresh export.csv --cycle 2027-01 --next' },
+  });
+  expect(existsSync(desk.home.file('refresh'))).toBe(false);
+});
+
+it('svc au refresh names itself when a column is not recognized', async () => {
+  const { desk } = await openRefresh();
+  writeFileSync(desk.home.file('export.csv'), 'Ref;Customer\na;b\n');
+  ended(await desk.svc('au refresh export.csv --cycle 2026-12'), 13, {
+    error: { next: 'svc au refresh export.csv --cycle 2026-12 --map token=NAME' },
+  });
+});
+
+it('svc au refresh sends only new rows of another export in the same cycle, and writes the results of all', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  succeeded(await refresh(...ENOUGH));
+  const first = read('results.csv');
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+  // A changed export sends nothing without the operator's word.
+  ended(await refresh(...ENOUGH), 0, '1 row of export.csv is new in cycle 2026-12: --add submits it', {
+    row: { new_rows: 1, request: `${CYCLE}/request.csv` },
+  });
+  const planned = await refresh('--dry-run');
+  expect([planned.code, planned.stderr.trimEnd().split('\n').at(-1)]).toEqual([0, 'dry run: nothing was sent']);
+  expect(desk.uploads()).toBe(1);
+  ended(
+    await refresh('--add', '--fail-on', 'err=100%'),
+    0,
+    `${ROWS.length} of ${ROWS.length + 1} rows of ${CYCLE}/request.csv are in cycle`,
+    'rows on the list of exclusions left out: 7 rows',
+    { row: { rows: ROWS.length + 1, request: `${CYCLE}/request.csv` } },
   );
+  // Rows that the second export lacks, since their accounts are closed, keep their results.
+  expect(new Set(tokensIn(read('results.csv')))).toEqual(new Set([...tokensIn(first), MORE.split(';')[0]]));
+  expect(desk.uploads()).toBe(2);
+  // The first export is recognized, and nothing of it is sent again.
+  writeFileSync(desk.home.file('export.csv'), exportOf());
+  expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ request: `${CYCLE}/request.csv`, status: 'completed' });
+  // An export without new rows ends well and costs nothing, added or not.
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 5)));
+  expect(rowOf(await refresh(...ENOUGH))).toMatchObject({ new_rows: 0 });
+  ended(await refresh('--add', ...ENOUGH), 0, { uploads: 2 });
+});
 
-  it('svc au refresh refuses a request file that was changed after it was prepared', async () => {
+it('R72: svc au refresh ends with 11 when the time passes while a request is pending and another has results', async () => {
+  const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+  ended(await refresh('--no-wait', ...ENOUGH), 11);
+  await desk.clock.advance(7_200_000);
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+  ended(await refresh('--add', '--timeout', '10m', ...ENOUGH), 11, {
+    row: { cycle: '2026-12', status: 'pending', results: null },
+  });
+});
+
+it('R84: svc au refresh gets the results of rows that another machine submitted, and of those that it added', async () => {
+  const { desk, read } = await openRefresh({ processingMs: 60_000 });
+  const line = ['au', 'refresh', 'export.csv', '--cycle', '2026-12', '--map', 'token=Card Ref', '--no-wait', '--add'];
+  const refreshOn = (machine: string) => desk.on(machine, [...line, '--fail-on', 'err=100%']);
+  ended(await refreshOn('runner'), 11);
+  const request = read('request.csv');
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, MORE));
+  const both = await refreshOn('laptop');
+  const added = '0b1c2d3e-4f50-4a61-8b72-9c83ad94be05,31,11,\n';
+  expect([both.code, read('request.csv')], both.stderr).toEqual([11, request + added]);
+  await desk.clock.advance(120_000);
+  ended(await refreshOn('laptop'), 0, { row: { rows: ROWS.length + 1, results: `${CYCLE}/results.csv` } });
+  const results = read('results.csv');
+  expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([ROWS.length, 1]);
+  // The results that one machine wrote are those of the other one too.
+  succeeded(await refreshOn('runner'));
+  succeeded(await refreshOn('desktop'));
+  expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
+});
+
+it('svc au refresh makes the request again that another machine sent, where the export still gives the same file', async () => {
+  const { desk, read } = await openRefresh({ processingMs: 60_000 });
+  const words = [
+    'au',
+    'refresh',
+    'export.csv',
+    '--cycle',
+    '2026-12',
+    '--map',
+    'token=Card Ref',
+    ...ENOUGH,
+    '--no-wait',
+  ];
+  const refreshOn = (machine: string) => desk.on(machine, words);
+  ended(await refreshOn('runner'), 11);
+  const request = read('request.csv');
+  rmSync(desk.home.file(`${CYCLE}/request.csv`));
+  const other = await refreshOn('laptop');
+  expect([other.code, read('request.csv')], other.stderr).toEqual([11, request]);
+  expect(other.stderr).toContain(`${CYCLE}/request.csv was restored from export.csv`);
+  // Another list of exclusions gives another request.
+  rmSync(desk.home.file(`${CYCLE}/request.csv`));
+  writeFileSync(desk.home.file('refresh/exclusions.csv'), `token,code,cycle,date\n${TOKENS[0]},,,\n`);
+  const differs = await refreshOn('desktop');
+  expect([differs.code, existsSync(desk.home.file(`${CYCLE}/request.csv`))], differs.stderr).toEqual([1, false]);
+  expect(errorIn(differs)).toMatchObject({
+    message: `${CYCLE}/request.csv is gone, and export.csv does not give the same file now`,
+    next: 'svc au resume 2026-12 --wait',
+  });
+  expect(desk.uploads()).toBe(1);
+});
+
+it('svc au refresh gets the results of each request that another machine submitted, once results.csv is gone', async () => {
+  const { desk, read } = await openRefresh();
+  const refreshOn = (machine: string, ...words: string[]) =>
+    desk.on(machine, ['au', 'refresh', ...words, '--cycle', '2026-12', '--fail-on', 'err=100%']);
+  const exported = ['export.csv', '--map', 'token=Card Ref', '--add'];
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
+  succeeded(await refreshOn('runner', ...exported));
+  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(20), MORE));
+  succeeded(await refreshOn('runner', ...exported));
+  const [results, replace] = [read('results.csv'), read('todo/replace.csv')];
+  rmSync(desk.home.file(`${CYCLE}/results.csv`));
+  const done = await refreshOn('laptop');
+  expect([done.code, rowOf(done)['rows']], done.stderr).toEqual([0, ROWS.length + 1]);
+  expect([read('results.csv'), read('todo/replace.csv'), desk.uploads()]).toEqual([results, replace, 2]);
+  rmSync(desk.home.file(`${CYCLE}/results.csv`));
+  succeeded(await refreshOn('runner'));
+  expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
+});
+
+it('svc au refresh sends rows again whose job the operator abandoned, in another job', async () => {
+  let isCut = true;
+  const { desk, refresh } = await openRefresh({
+    intercept: (incoming, _outgoing, proceed) => (isCut && incoming.method === 'PUT' ? incoming.destroy() : proceed()),
+  });
+  expect(await refresh('--no-wait')).not.toMatchObject({ code: 0 });
+  isCut = false;
+  const [lost = ''] = desk.jobs();
+  succeeded(await desk.svc(`au abandon ${lost} --yes`));
+  const done = succeeded(await refresh(...ENOUGH));
+  expect([desk.uploads(), rowOf(done)['rows'], rowOf(done)['jobs']]).toEqual([
+    1,
+    ROWS.length,
+    desk.jobs().filter((job) => job !== lost),
+  ]);
+});
+
+it('svc au refresh writes nothing where it could not send a row', async () => {
+  let mayCreate = false;
+  const { desk, refresh } = await openRefresh({
+    intercept: (_incoming, outgoing, proceed) => (mayCreate ? proceed() : outgoing.writeHead(401).end()),
+  });
+  ended(await refresh(), 4);
+  expect(existsSync(desk.home.file('refresh'))).toBe(false);
+  mayCreate = true;
+  succeeded(await refresh(...ENOUGH));
+  expect(filesIn(desk)).toContain('request.csv');
+});
+
+it.each(['request.csv', 'results.csv', 'report.html', 'next.csv', 'next.keep.csv'])(
+  'svc au refresh refuses a directory with a %s that it did not write, before it does anything',
+  async (name) => {
     const { desk, refresh, read } = await openRefresh();
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    writeFileSync(desk.home.file(`${CYCLE}/request.csv`), read('request.csv').split('\n').slice(0, 3).join('\n'));
-    const refused = await refresh();
-    expect([refused.code, errorIn(refused)['message']]).toEqual([
-      3,
-      `${CYCLE}/request.csv was changed after it was prepared`,
-    ]);
-  });
-
-  it('svc au refresh ends with 10 after the report when --fail-on is met, and makes the next request once it is not', async () => {
-    const { desk, refresh } = await openRefresh();
-    const met = await refresh('--next', '--fail-on', 'err=1%');
-    expect(met.code).toBe(10);
-    expect(rowOf(met)).toMatchObject({ report: `${CYCLE}/report.html`, next: null });
-    expect(filesIn(desk)).not.toContain('next.csv');
-    expect(existsSync(desk.home.file('refresh/exclusions.csv'))).toBe(false);
-    expect(await refresh('--next')).toMatchObject({ code: 0 });
-    expect(filesIn(desk)).toContain('next.csv');
-    expect(desk.uploads()).toBe(1);
-  });
-
-  it('svc au refresh ends with 10 where one error code has most rows, writes the new tokens and makes no next request', async () => {
-    const wrong = ROWS.slice(0, 19).map(
-      (_, index) => `${'0'.repeat(8)}-1111-4222-8333-${String(index).padStart(12, '0')},27,01,`,
-    );
-    const { desk, refresh, read } = await openRefresh();
-    writeFileSync(desk.home.file('export.csv'), exportOf([...ROWS.slice(0, 10), ...wrong]));
-    const done = await refresh();
-    expect([done.code, errorIn(done)['code']], done.stderr).toEqual([10, 'threshold']);
-    expect(errorIn(done)['hint']).toContain(`${CYCLE}/todo has the rows`);
-    expect(read('todo/fix.csv').split('\n').length).toBeGreaterThan(19);
-    expect(filesIn(desk)).toEqual(expect.arrayContaining(['todo/replace.csv', 'report.html']));
-    expect(filesIn(desk)).not.toContain('next.csv');
-    expect(await refresh('--fail-on', 'err=100%')).toMatchObject({ code: 0 });
-  });
-
-  it('svc au refresh leaves out rows of a job that it did not create, and writes their results too', async () => {
-    const { desk, refresh } = await openRefresh();
-    writeFileSync(desk.home.file('few.csv'), exampleRequestFile().split('\n').slice(0, 4).join('\n'));
-    expect(await desk.svc('au submit few.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-    const rest = await refresh(...ENOUGH);
-    expect([rest.code, rowOf(rest)['rows']]).toEqual([0, ROWS.length]);
-    expect(rest.stderr).toContain(`3 of ${ROWS.length} rows of ${CYCLE}/request.csv are in cycle 2026-12 already`);
-    expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([3, ROWS.length - 3]);
-  });
-
-  it('svc au refresh leaves tokens of earlier cycles out of a later request', async () => {
-    const { desk, refresh } = await openRefresh();
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const later = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', ...ENOUGH];
-    await desk.clock.advance(31 * 86_400_000);
-    const next = succeeded(await desk.svc(later));
-    expect(rowOf(next)).toMatchObject({ rows: ROWS.length - 7 });
-    expect(next.stderr).toMatch(/^updated \d+\.\d% \(2026-12: \d+\.\d%\), warned /m);
-    const page = readFileSync(desk.home.file('refresh/2027-01/report.html'), 'utf8');
-    expect(page).toMatch(/\d+ \(\d+\.\d%; 2026-12: \d+\.\d%\)/);
-  });
-
-  it.each([
-    ['of a completed request', '--fail-on err=60%'],
-    ['of a pending request', '--no-wait'],
-    ['with --dry-run', '--dry-run'],
-  ])(
-    'R74: svc au refresh ends with 9 and changes nothing where the state directory lacks the ledger of the request that refresh.json names (%s)',
-    async (of, words) => {
-      const { desk, refresh, read } = await openRefresh({
-        processingMs: of === 'of a pending request' ? 3_600_000 : 0,
-      });
-      await refresh(...(of === 'of a pending request' ? ['--no-wait'] : ENOUGH));
-      const before = filesIn(desk).map((name) => read(name));
-      const sent = desk.sandbox.ledger().length;
-      renameSync(desk.home.file('.local/state'), desk.home.file('.local/lost'));
-      // The export may be another by now, or gone.
-      for (const exported of [exportOf(), exportOf(ROWS, MORE), undefined]) {
-        if (exported === undefined) rmSync(desk.home.file('export.csv'));
-        else writeFileSync(desk.home.file('export.csv'), exported);
-        const lost = await refresh(...words.split(' '));
-        expect([lost.code, lost.stdout], lost.stderr).toEqual([9, '']);
-        expect(errorIn(lost)).toMatchObject({ code: 'outcome_unknown', file: `${CYCLE}/refresh.json` });
-        expect(filesIn(desk).map((name) => read(name))).toEqual(before);
-      }
-      expect([desk.sandbox.ledger().length, desk.uploads()]).toEqual([sent, 1]);
-      rmSync(desk.home.file('.local/state'), { recursive: true, force: true });
-      renameSync(desk.home.file('.local/lost'), desk.home.file('.local/state'));
-      writeFileSync(desk.home.file('export.csv'), exportOf());
-      expect(await refresh('--no-wait', ...ENOUGH)).toMatchObject({ code: of === 'of a pending request' ? 11 : 0 });
-      expect(desk.uploads()).toBe(1);
-    },
-  );
-
-  it('svc au refresh ends with 11 while another process works in its directory', async () => {
-    const { desk, refresh } = await openRefresh();
     mkdirSync(desk.home.file(CYCLE), { recursive: true });
-    const host = {
-      pid: process.pid,
-      isAlive: () => true,
-      clock: new FakeClock(),
-      signal: new AbortController().signal,
-    };
-    const held = await withLock(desk.home.file(`${CYCLE}/.refresh.lock`), host, () => refresh());
-    expect(held.code).toBe(11);
-    expect(errorIn(held)).toMatchObject({ code: 'pending', held_by: process.pid });
-    expect(desk.uploads()).toBe(0);
-  });
+    writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
+    ended(await refresh('--next'), 3, { error: { file: `${CYCLE}/${name}` } });
+    expect([filesIn(desk), read(name), desk.uploads()]).toEqual([[name], 'mine', 0]);
+  },
+);
 
-  it('svc au refresh shows with --dry-run what it would submit, writes nothing and only reads', async () => {
-    let changes = 0;
-    const { desk, refresh } = await openRefresh({
-      intercept: ({ method }, _outgoing, proceed) => {
-        if (method !== 'GET') changes += 1;
-        proceed();
-      },
-    });
-    const plan = succeeded(await refresh('--dry-run'));
-    expect(rowOf(plan)).toMatchObject({ file: `${CYCLE}/request.csv`, rows: ROWS.length, job_count: 1 });
-    expect([existsSync(desk.home.file('refresh')), changes]).toEqual([false, 0]);
-  });
+it.each(['results.csv', 'report.html', 'next.csv', 'next.keep.csv'])(
+  'svc au refresh never replaces a %s that appeared while the job was pending',
+  async (name) => {
+    const { desk, refresh, read } = await openRefresh({ processingMs: 60_000 });
+    ended(await refresh('--keep', 'Customer', '--no-wait'), 11);
+    writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
+    await desk.clock.advance(120_000);
+    ended(await refresh('--keep', 'Customer', '--next', ...ENOUGH), 3, { error: { file: `${CYCLE}/${name}` } });
+    expect(read(name)).toBe('mine');
+  },
+);
 
-  it('svc au refresh --dry-run names the refresh, not its request file, where another cycle has the rows', async () => {
-    const { desk, refresh } = await openRefresh();
-    expect(await refresh(...ENOUGH)).toMatchObject({ code: 0 });
-    const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', '--dry-run'];
-    const planned = await desk.svc(words);
-    expect(planned.code, planned.stderr).toBe(6);
-    expect(errorIn(planned)).toMatchObject({
+it('svc au refresh refuses a request file that was changed after it was prepared', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  succeeded(await refresh(...ENOUGH));
+  writeFileSync(desk.home.file(`${CYCLE}/request.csv`), read('request.csv').split('\n').slice(0, 3).join('\n'));
+  ended(await refresh(), 3, { error: { message: `${CYCLE}/request.csv was changed after it was prepared` } });
+});
+
+it('svc au refresh ends with 10 after the report when --fail-on is met, and makes the next request once it is not', async () => {
+  const { desk, refresh } = await openRefresh();
+  const met = ended(await refresh('--next', '--fail-on', 'err=1%'), 10);
+  expect(rowOf(met)).toMatchObject({ report: `${CYCLE}/report.html`, next: null });
+  expect(filesIn(desk)).not.toContain('next.csv');
+  expect(existsSync(desk.home.file('refresh/exclusions.csv'))).toBe(false);
+  succeeded(await refresh('--next'));
+  expect(filesIn(desk)).toContain('next.csv');
+  expect(desk.uploads()).toBe(1);
+});
+
+it('svc au refresh ends with 10 where one error code has most rows, writes the new tokens and makes no next request', async () => {
+  const wrong = ROWS.slice(0, 19).map(
+    (_, index) => `${'0'.repeat(8)}-1111-4222-8333-${String(index).padStart(12, '0')},27,01,`,
+  );
+  const { desk, refresh, read } = await openRefresh();
+  writeFileSync(desk.home.file('export.csv'), exportOf([...ROWS.slice(0, 10), ...wrong]));
+  ended(await refresh(), 10, {
+    error: { code: 'threshold', hint: expect.stringContaining(`${CYCLE}/todo has the rows`) },
+  });
+  expect(read('todo/fix.csv').split('\n').length).toBeGreaterThan(19);
+  expect(filesIn(desk)).toEqual(expect.arrayContaining(['todo/replace.csv', 'report.html']));
+  expect(filesIn(desk)).not.toContain('next.csv');
+  succeeded(await refresh('--fail-on', 'err=100%'));
+});
+
+it('svc au refresh leaves out rows of a job that it did not create, and writes their results too', async () => {
+  const { desk, refresh } = await openRefresh();
+  writeFileSync(desk.home.file('few.csv'), exampleRequestFile().split('\n').slice(0, 4).join('\n'));
+  succeeded(await desk.svc('au submit few.csv --cycle 2026-12'));
+  const rest = await refresh(...ENOUGH);
+  expect([rest.code, rowOf(rest)['rows']]).toEqual([0, ROWS.length]);
+  expect(rest.stderr).toContain(`3 of ${ROWS.length} rows of ${CYCLE}/request.csv are in cycle 2026-12 already`);
+  expect(desk.received().map((file) => file.trimEnd().split('\n').length - 1)).toEqual([3, ROWS.length - 3]);
+});
+
+it('svc au refresh leaves tokens of earlier cycles out of a later request', async () => {
+  const { desk, refresh } = await openRefresh();
+  succeeded(await refresh(...ENOUGH));
+  const later = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', ...ENOUGH];
+  await desk.clock.advance(31 * 86_400_000);
+  ended(await desk.svc(later), 0, /^updated \d+\.\d% \(2026-12: \d+\.\d%\), warned /m, {
+    row: { rows: ROWS.length - 7 },
+  });
+  const page = readFileSync(desk.home.file('refresh/2027-01/report.html'), 'utf8');
+  expect(page).toMatch(/\d+ \(\d+\.\d%; 2026-12: \d+\.\d%\)/);
+});
+
+it.each([
+  ['of a completed request', '--fail-on err=60%'],
+  ['of a pending request', '--no-wait'],
+  ['with --dry-run', '--dry-run'],
+])(
+  'R74: svc au refresh ends with 9 and changes nothing where the state directory lacks the ledger of the request that refresh.json names (%s)',
+  async (of, words) => {
+    const { desk, refresh, read } = await openRefresh({ processingMs: of === 'of a pending request' ? 3_600_000 : 0 });
+    await refresh(...(of === 'of a pending request' ? ['--no-wait'] : ENOUGH));
+    const before = filesIn(desk).map((name) => read(name));
+    const sent = desk.sandbox.ledger().length;
+    renameSync(desk.home.file('.local/state'), desk.home.file('.local/lost'));
+    // The export may be another by now, or gone.
+    for (const exported of [exportOf(), exportOf(ROWS, MORE), undefined]) {
+      if (exported === undefined) rmSync(desk.home.file('export.csv'));
+      else writeFileSync(desk.home.file('export.csv'), exported);
+      ended(await refresh(...words.split(' ')), 9, {
+        stdout: '',
+        error: { code: 'outcome_unknown', file: `${CYCLE}/refresh.json` },
+      });
+      expect(filesIn(desk).map((name) => read(name))).toEqual(before);
+    }
+    expect([desk.sandbox.ledger().length, desk.uploads()]).toEqual([sent, 1]);
+    rmSync(desk.home.file('.local/state'), { recursive: true, force: true });
+    renameSync(desk.home.file('.local/lost'), desk.home.file('.local/state'));
+    writeFileSync(desk.home.file('export.csv'), exportOf());
+    ended(await refresh('--no-wait', ...ENOUGH), of === 'of a pending request' ? 11 : 0, { uploads: 1 });
+  },
+);
+
+it('svc au refresh ends with 11 while another process works in its directory', async () => {
+  const { desk, refresh } = await openRefresh();
+  mkdirSync(desk.home.file(CYCLE), { recursive: true });
+  const host = { pid: process.pid, isAlive: () => true, clock: new FakeClock(), signal: new AbortController().signal };
+  ended(await withLock(desk.home.file(`${CYCLE}/.refresh.lock`), host, () => refresh()), 11, {
+    uploads: 0,
+    error: { code: 'pending', held_by: process.pid },
+  });
+});
+
+it('svc au refresh shows with --dry-run what it would submit, writes nothing and only reads', async () => {
+  let changes = 0;
+  const { desk, refresh } = await openRefresh({
+    intercept: ({ method }, _outgoing, proceed) => {
+      if (method !== 'GET') changes += 1;
+      proceed();
+    },
+  });
+  ended(await refresh('--dry-run'), 0, { row: { file: `${CYCLE}/request.csv`, rows: ROWS.length, job_count: 1 } });
+  expect([existsSync(desk.home.file('refresh')), changes]).toEqual([false, 0]);
+});
+
+it('svc au refresh --dry-run names the refresh, not its request file, where another cycle has the rows', async () => {
+  const { desk, refresh } = await openRefresh();
+  succeeded(await refresh(...ENOUGH));
+  const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', '--dry-run'];
+  ended(await desk.svc(words), 6, {
+    error: {
       next: "svc au refresh export.csv --cycle 2026-12 --map 'token=Card Ref' --dry-run",
       alternatives: ["svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref' --dry-run --pay-again"],
-    });
+    },
   });
+});
 
-  it('svc au refresh names itself with --new-ledger where the ledger is empty, and with --pay-again where an open cycle has the rows', async () => {
-    const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
-    expect(await refresh('--no-wait')).toMatchObject({ code: 11 });
-    await desk.clock.advance(60_000);
-    const elsewhere = { SVC_STATE_DIR: desk.home.file('elsewhere') };
-    const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref'];
-    const [job = ''] = desk.jobs();
-    const named = "svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref'";
-    const empty = await desk.svc([...words, '--out-dir', 'other', '--next'], elsewhere);
-    expect([empty.code, errorIn(empty)], empty.stderr).toMatchObject([
-      9,
-      { next: `svc au status ${job}`, alternatives: ['svc au jobs', `${named} --out-dir other --next --new-ledger`] },
-    ]);
-    const open = await desk.svc(words);
-    expect(errorIn(open), open.stderr).toMatchObject({
-      next: named.replace('2027-01', '2026-12'),
-      alternatives: ['svc au resume 2026-12 --wait', `${named} --pay-again`],
-    });
-    expect(desk.uploads()).toBe(1);
+it('svc au refresh names itself with --new-ledger where the ledger is empty, and with --pay-again where an open cycle has the rows', async () => {
+  const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
+  ended(await refresh('--no-wait'), 11);
+  await desk.clock.advance(60_000);
+  const elsewhere = { SVC_STATE_DIR: desk.home.file('elsewhere') };
+  const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref'];
+  const [job = ''] = desk.jobs();
+  const named = "svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref'";
+  ended(await desk.svc([...words, '--out-dir', 'other', '--next'], elsewhere), 9, {
+    error: {
+      next: `svc au status ${job}`,
+      alternatives: ['svc au jobs', `${named} --out-dir other --next --new-ledger`],
+    },
   });
-
-  it('svc au refresh asks for a cycle, and refuses the record of another one', async () => {
-    const { desk, refresh } = await openRefresh();
-    const without = await desk.svc('au refresh export.csv');
-    expect(without.code).toBe(2);
-    expect(errorIn(without)['next']).toMatch(/^svc au refresh export\.csv --cycle \d{4}-\d\d$/);
-    mkdirSync(desk.home.file(CYCLE), { recursive: true });
-    for (const record of ['{', '{"version":1,"cycle":"2026-11","requests":[]}', '{"version":2}']) {
-      writeFileSync(desk.home.file(`${CYCLE}/refresh.json`), record);
-      expect((await refresh()).code, record).toBe(3);
-    }
-    expect(desk.uploads()).toBe(0);
+  const open = await desk.svc(words);
+  expect(errorIn(open), open.stderr).toMatchObject({
+    next: named.replace('2027-01', '2026-12'),
+    alternatives: ['svc au resume 2026-12 --wait', `${named} --pay-again`],
   });
+  expect(desk.uploads()).toBe(1);
+});
 
-  it('svc au refresh reads an export from standard input', async () => {
-    const { desk } = await openRefresh();
-    const words = ['au', 'refresh', '-', '--cycle', '2026-12', '--map', 'token=Card Ref', ...ENOUGH];
-    succeeded(await desk.svc(words, {}, exportOf()));
-    expect(await desk.svc(words, {}, exportOf())).toMatchObject({ code: 0 });
-    expect(desk.uploads()).toBe(1);
+it('svc au refresh asks for a cycle, and refuses the record of another one', async () => {
+  const { desk, refresh } = await openRefresh();
+  ended(await desk.svc('au refresh export.csv'), 2, {
+    error: { next: expect.stringMatching(/^svc au refresh export\.csv --cycle \d{4}-\d\d$/) },
   });
+  mkdirSync(desk.home.file(CYCLE), { recursive: true });
+  for (const record of ['{', '{"version":1,"cycle":"2026-11","requests":[]}', '{"version":2}']) {
+    writeFileSync(desk.home.file(`${CYCLE}/refresh.json`), record);
+    ended(await refresh(), 3);
+  }
+  expect(desk.uploads()).toBe(0);
+});
 
-  it('svc au refresh names a next command that needs no standard input once the request is made', async () => {
-    const { desk } = await openRefresh({ processingMs: 60_000 });
-    const words = ['au', 'refresh', '-', '--cycle', '2026-12', '--map', 'token=Card Ref', ...ENOUGH];
-    const pending = await desk.svc([...words, '--no-wait'], {}, exportOf());
-    expect(pending.code, pending.stderr).toBe(11);
-    const { next_words: next } = errorIn(pending) as { next_words: string[] };
-    expect(next.slice(1, 5)).toEqual(['au', 'refresh', '--cycle', '2026-12']);
-    succeeded(await desk.svc(next.slice(1).filter((word) => word !== '--no-wait')));
-    expect(desk.uploads()).toBe(1);
-  });
+it('svc au refresh names a next command that needs no standard input once the request is made', async () => {
+  const { desk } = await openRefresh({ processingMs: 60_000 });
+  const words = ['au', 'refresh', '-', '--cycle', '2026-12', '--map', 'token=Card Ref', ...ENOUGH];
+  ended(await desk.svc([...words, '--no-wait'], {}, exportOf()), 11);
+  const pending = ended(await desk.svc([...words, '--no-wait'], {}, exportOf()), 11);
+  const { next_words: next } = errorIn(pending) as { next_words: string[] };
+  expect(next.slice(1, 5)).toEqual(['au', 'refresh', '--cycle', '2026-12']);
+  ended(await desk.svc(next.slice(1).filter((word) => word !== '--no-wait')), 0, { uploads: 1 });
+});
 
-  it('svc au refresh says that the options of an export changed, not the export', async () => {
-    const { desk, refresh } = await openRefresh();
-    expect((await refresh(...ENOUGH)).code).toBe(0);
-    const again = await refresh('--keep', 'Card Ref', ...ENOUGH);
-    expect(again.stderr).toContain(
-      'export.csv is read with other options than before, and cycle 2026-12 has all of its rows',
-    );
-    expect(desk.uploads()).toBe(1);
-  });
+it('svc au refresh says that the options of an export changed, not the export', async () => {
+  const { desk, refresh } = await openRefresh();
+  succeeded(await refresh(...ENOUGH));
+  const again = await refresh('--keep', 'Card Ref', ...ENOUGH);
+  expect(again.stderr).toContain(
+    'export.csv is read with other options than before, and cycle 2026-12 has all of its rows',
+  );
+  expect(desk.uploads()).toBe(1);
+});
 
-  it('svc au refresh sends nothing before it knows the merchant of each row, and keeps the options typed', async () => {
-    const { desk } = await openRefresh();
-    const [token = ''] = TOKENS;
-    const rows = [`${token};`, `${token};${SANDBOX_MERCHANT_ID}`, `${token};OTHER`];
-    writeFileSync(desk.home.file('shops.csv'), ['token;store_no', ...rows, ''].join('\n'));
-    const refused = await desk.svc('au refresh shops.csv --cycle 2026-12 --next --quiet');
-    expect([refused.code, desk.uploads()]).toEqual([13, 0]);
-    expect(errorIn(refused)).toMatchObject({
+it('svc au refresh sends nothing before it knows the merchant of each row, and keeps the options typed', async () => {
+  const { desk } = await openRefresh();
+  const [token = ''] = TOKENS;
+  const rows = [`${token};`, `${token};${SANDBOX_MERCHANT_ID}`, `${token};OTHER`];
+  writeFileSync(desk.home.file('shops.csv'), ['token;store_no', ...rows, ''].join('\n'));
+  ended(await desk.svc('au refresh shops.csv --cycle 2026-12 --next --quiet'), 13, {
+    uploads: 0,
+    error: {
       next: 'svc au refresh shops.csv --cycle 2026-12 --next --map merchant_id=store_no',
       alternatives: ['svc au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats'],
-    });
-    const done = succeeded(
-      await desk.svc('au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats'),
-    );
-    expect(rowOf(done)).toMatchObject({ rows: 1 });
-    expect((await desk.svc('au refresh shops.csv --cycle 2026-12 --accept repeats --no-merchant --next')).code).toBe(0);
-    expect(desk.uploads()).toBe(1);
+    },
   });
+  ended(await desk.svc('au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats'), 0, {
+    row: { rows: 1 },
+  });
+  ended(await desk.svc('au refresh shops.csv --cycle 2026-12 --accept repeats --no-merchant --next'), 0, {
+    uploads: 1,
+  });
+});
 
-  it.each([
-    ['a column that is not there', ['--map', 'token=Card'], '--map token=NAME'],
-    ['the cycle', ['--map', 'token=Card Ref'], ''],
-  ])('svc au refresh keeps the options typed in the command that names %s', async (what, map, added) => {
-    const { desk } = await openRefresh();
-    const options = ['--no-expiration', '--out-dir', 'months', '--no-wait', '--fail-on', 'err=100%'];
-    const cycle = what === 'the cycle' ? [] : ['--cycle', '2026-12'];
-    const refused = await desk.svc(['au', 'refresh', 'export.csv', ...cycle, ...map, ...options]);
-    const next = String(errorIn(refused)['next']);
-    for (const typed of ['--no-expiration', '--out-dir months', '--no-wait', '--fail-on err=100%', added])
-      expect(next).toContain(typed);
-    expect(next).toMatch(/ --cycle \d{4}-\d\d /);
-    expect(next.match(/--map '?token=/g)).toHaveLength(1);
-  });
+it.each([
+  ['a column that is not there', ['--map', 'token=Card'], '--map token=NAME'],
+  ['the cycle', ['--map', 'token=Card Ref'], ''],
+])('svc au refresh keeps the options typed in the command that names %s', async (what, map, added) => {
+  const { desk } = await openRefresh();
+  const options = ['--no-expiration', '--out-dir', 'months', '--no-wait', '--fail-on', 'err=100%'];
+  const cycle = what === 'the cycle' ? [] : ['--cycle', '2026-12'];
+  const refused = await desk.svc(['au', 'refresh', 'export.csv', ...cycle, ...map, ...options]);
+  const next = String(errorIn(refused)['next']);
+  for (const typed of ['--no-expiration', '--out-dir months', '--no-wait', '--fail-on err=100%', added])
+    expect(next).toContain(typed);
+  expect(next).toMatch(/ --cycle \d{4}-\d\d /);
+  expect(next.match(/--map '?token=/g)).toHaveLength(1);
 });

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 const YEAR = 366 * 24 * 60 * 60_000;
@@ -16,26 +17,24 @@ async function openUpdate() {
 
 it('update.sql and replace.csv stay byte for byte the same until a result changes', async () => {
   const { desk, refresh, seen } = await openUpdate();
-  expect(await refresh('tokens.csv --cycle 2026-11')).toMatchObject({ code: 0 });
+  succeeded(await refresh('tokens.csv --cycle 2026-11'));
   const first = seen();
-  expect(await refresh('tokens.csv --cycle 2026-11')).toMatchObject({ code: 0 });
-  expect(await refresh('--cycle 2026-11')).toMatchObject({ code: 0 });
+  succeeded(await refresh('tokens.csv --cycle 2026-11'));
+  succeeded(await refresh('--cycle 2026-11'));
   expect(seen()).toEqual(first);
   expect(desk.uploads()).toBe(1);
 });
 
 it('svc au refresh remembers --sql in its cycle and in the next one, and another one that is typed replaces it', async () => {
   const { refresh, bytes, seen } = await openUpdate();
-  expect(await refresh('tokens.csv --cycle 2026-11 --sql sqlite')).toMatchObject({ code: 0 });
+  succeeded(await refresh('tokens.csv --cycle 2026-11 --sql sqlite'));
   const first = seen();
   expect(bytes('update.sql')).toContain('sqlite3 cards.db');
-  const again = await refresh('--cycle 2026-11');
-  expect(again).toMatchObject({ code: 0 });
-  expect(again.stderr).toContain('update.sql is for sqlite, as in cycle 2026-11\n');
+  ended(await refresh('--cycle 2026-11'), 0, 'update.sql is for sqlite, as in cycle 2026-11\n');
   expect(seen()).toEqual(first);
-  expect(await refresh('tokens.csv --cycle 2026-12 --pay-again')).toMatchObject({ code: 0 });
+  succeeded(await refresh('tokens.csv --cycle 2026-12 --pay-again'));
   expect(bytes('update.sql', '2026-12')).toContain('sqlite3 cards.db');
-  expect(await refresh('--cycle 2026-12 --sql postgres')).toMatchObject({ code: 0 });
+  succeeded(await refresh('--cycle 2026-12 --sql postgres'));
   expect(bytes('update.sql', '2026-12')).toContain('psql -Xqf');
   const changed = await refresh('--cycle 2026-12');
   expect(changed.stderr).not.toContain('update.sql is for');
@@ -44,7 +43,7 @@ it('svc au refresh remembers --sql in its cycle and in the next one, and another
 
 it('svc au refresh says how many new tokens have already expired', async () => {
   const { desk, refresh } = await openUpdate();
-  expect(await refresh('tokens.csv --cycle 2026-11')).toMatchObject({ code: 0 });
+  succeeded(await refresh('tokens.csv --cycle 2026-11'));
   await desk.clock.advance(20 * YEAR);
   const later = await refresh('--cycle 2026-11');
   expect(later.stderr).toMatch(/warning: \d+ new tokens of \S+ have an expiration that is already past/);

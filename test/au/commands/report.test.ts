@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const REQUEST = `token,expiration_year,expiration_month,merchant_id
@@ -35,10 +35,8 @@ function data({ stdout }: HereResult): Record<string, unknown> {
 
 describe('svc au report', () => {
   it('svc au report draws counts and shares by code, in classes, with what each code asks for', async () => {
-    const { code, stdout } = await report(['-o', 'table', '--request', 'request.csv']);
-    expect(code).toBe(0);
-    expect(stdout).toBe(
-      [
+    ended(await report(['-o', 'table', '--request', 'request.csv']), 0, {
+      stdout: [
         'results.csv: 5 rows, without 1 of the request that had no update',
         '',
         'updated: 2 (33.3%)',
@@ -63,7 +61,7 @@ describe('svc au report', () => {
         'unknown columns: network',
         '',
       ].join('\n'),
-    );
+    });
   });
 
   it('an update that lacks its new token is for support, with a warning, and another brand needs none', async () => {
@@ -97,9 +95,9 @@ describe('svc au report', () => {
   });
 
   it('a mistyped result code of --action is warned of, and a code like none is not', async () => {
-    const typed = await report(['--action', 'WRN_OPT_UOT=exclude']);
-    expect(typed.code).toBe(0);
-    expect(typed.stderr).toContain(
+    ended(
+      await report(['--action', 'WRN_OPT_UOT=exclude']),
+      0,
       `warning: --action: "WRN_OPT_UOT" is not a known result code. Did you mean 'WRN_OPT_OUT'?`,
     );
     for (const code of ['WRN_OPT_OUT', 'NEW_CODE_OF_2031'])
@@ -107,8 +105,7 @@ describe('svc au report', () => {
   });
 
   it('svc au report gives programs one record with the same numbers', async () => {
-    const result = await report(['--request', 'request.csv', '--action', 'WRN_LATER=exclude']);
-    expect(result.code).toBe(0);
+    const result = succeeded(await report(['--request', 'request.csv', '--action', 'WRN_LATER=exclude']));
     expect(data(result)).toMatchObject({
       file: 'results.csv',
       rows: 5,
@@ -130,8 +127,7 @@ describe('svc au report', () => {
 
   it('R47: rows that answer nothing are shown, and end with exit code 12 after the data', async () => {
     const odd = `${RESULTS}zz,27,01,,,,WRN_OPT_OUT,x\na,27,01,,,,WRN_OPT_OUT,x\n`;
-    const result = await report(['--request', 'request.csv'], { 'results.csv': odd });
-    expect(result.code).toBe(12);
+    const result = ended(await report(['--request', 'request.csv'], { 'results.csv': odd }), 12);
     expect(data(result)['request']).toMatchObject({
       unchanged: 1,
       not_requested: 1,
@@ -145,11 +141,11 @@ describe('svc au report', () => {
   });
 
   it('svc au report takes results without rows, and codes that are empty, hostile or without end', async () => {
-    const empty = await report(['-o', 'table'], { 'results.csv': 'token,result_code\n' });
-    expect([empty.code, empty.stdout]).toEqual([0, 'results.csv: 0 rows\n']);
+    ended(await report(['-o', 'table'], { 'results.csv': 'token,result_code\n' }), 0, {
+      stdout: 'results.csv: 0 rows\n',
+    });
     const hostile = `token,result_code\na,\nb,"\u001b]0;x\u0007"\nc,${'X'.repeat(5_000)}\n`;
-    const { code, stdout } = await report(['-o', 'table'], { 'results.csv': hostile });
-    expect(code).toBe(0);
+    const { stdout } = succeeded(await report(['-o', 'table'], { 'results.csv': hostile }));
     expect(stdout).toContain('(empty)');
     expect(stdout).not.toContain('\u001b]');
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(130);
@@ -162,12 +158,11 @@ describe('svc au report', () => {
     ['an action of an unknown kind', ['--action', 'WRN_OPT_OUT=drop'], 2],
     ['an unknown field', ['--fields', 'nothing'], 2],
   ])('svc au report refuses %s', async (_, argv, code) => {
-    expect((await report(argv)).code).toBe(code);
+    ended(await report(argv), code);
   });
 
   it('svc au report refuses results that are cut off', async () => {
-    const result = await report([], { 'results.csv': RESULTS.slice(0, -12) });
-    expect([result.code, result.stdout]).toEqual([12, '']);
+    ended(await report([], { 'results.csv': RESULTS.slice(0, -12) }), 12, { stdout: '' });
   });
 
   it('svc au report splits the rows by what there is to do, each with all its columns, in private files', async () => {
@@ -200,18 +195,20 @@ describe('svc au report', () => {
     expect(plain.read('todo/keep.csv')).toContain('UPD_BRAND_CONV,=cmd|x\n');
     const safe = await report([...split, '--excel-safe'], { 'results.csv': formula });
     expect(safe.read('todo/keep.csv')).toContain("UPD_BRAND_CONV,'=cmd|x\n");
-    const token = await report([...split, '--excel-safe'], { 'results.csv': formula.replace('\nf,', '\n-f,') });
-    expect(token.code).toBe(13);
+    const token = ended(
+      await report([...split, '--excel-safe'], { 'results.csv': formula.replace('\nf,', '\n-f,') }),
+      13,
+    );
     expect(readdirSync(join(token.cwd, 'todo'))).toEqual([]);
   });
 
   it('svc au report splits into a directory that holds something only when told to, and leaves no group of before', async () => {
     const { cwd, run } = await report(['--split-into', 'todo']);
-    expect((await run(['--split-into', 'todo'])).code).toBe(2);
-    expect((await run(['--split-into', 'results.csv'])).code).toBe(2);
+    ended(await run(['--split-into', 'todo']), 2);
+    ended(await run(['--split-into', 'results.csv']), 2);
     writeFileSync(join(cwd, 'todo', 'mine.txt'), '');
     const words = ['--split-into', 'todo', '--force', '--action', 'WRN_LATER=exclude'];
-    expect((await run(words)).code).toBe(0);
+    succeeded(await run(words));
     const names = ['contact.csv', 'exclude.csv', 'fix.csv', 'mine.txt', 'replace.csv'];
     expect(readdirSync(join(cwd, 'todo')).toSorted()).toEqual(names);
   });
@@ -232,8 +229,8 @@ describe('svc au report', () => {
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).not.toMatch(/<script|<link|<img|url\(|@import|\bon\w+=|https?:/i);
-    expect((await run(['--html', 'r.html'])).code).toBe(2);
-    expect((await run(['--html', 'r.html', '--force'])).code).toBe(0);
+    ended(await run(['--html', 'r.html']), 2);
+    succeeded(await run(['--html', 'r.html', '--force']));
   });
 
   it('svc au report masks a card number in a result code on the page too', async () => {
@@ -259,9 +256,9 @@ describe('svc au report', () => {
     const now = new Date();
     const month = `${now.getUTCFullYear()},${now.getUTCMonth() + 1}`;
     const expired = RESULTS.replace('a2,29,11', 'a2,20,02').replace('b2,29,11', 'b2,2019,2');
-    const { code, stderr } = await report([], { 'results.csv': expired });
-    expect(code).toBe(0);
-    expect(stderr).toContain(
+    ended(
+      await report([], { 'results.csv': expired }),
+      0,
       "warning: 2 new tokens of results.csv have an expiration that is already past: the network's answer has expired. Use the new token, and ask these cardholders for a card that is valid\n",
     );
     const valid = await report([], { 'results.csv': RESULTS.replace('a2,29,11', `a2,${month}`) });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { rowOf, succeeded } from '../../support/run-here.ts';
+import { ended, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk, writeRows } from './support.ts';
 
 const DAY = 86_400_000;
@@ -33,13 +33,10 @@ describe('the age of a file in its cycle', () => {
     const line = 'au submit tokens.csv --cycle monthly --wait';
     for (const days of [0, 34]) {
       await desk.clock.advance(days * DAY);
-      const { stderr } = succeeded(await desk.svc(line));
-      expect(stderr).not.toMatch(OLD);
+      ended(await desk.svc(line), 0, { unsaid: OLD });
     }
     await desk.clock.advance(2 * DAY);
-    const warned = await desk.svc(line);
-    expect(rowOf(warned)).toMatchObject({ status: 'already_submitted' });
-    expect(warned.stderr).toMatch(OLD);
+    ended(await desk.svc(line), 0, OLD, { row: { status: 'already_submitted' } });
     // The same rows in another file are not sent either.
     writeRows(desk, 'same.csv', ...ROWS.toReversed());
     expect((await desk.svc('au submit same.csv --cycle monthly')).stderr).toMatch(OLD);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { openMachine } from './machine.ts';
 import { openQuickDesk } from './support.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -18,40 +18,33 @@ it.each([
 
 it('a submission that a young cycle refuses names commands with the options typed', async () => {
   const machine = await openMachine();
-  expect(await machine.svc('au submit tokens.csv --cycle first-half --wait')).toMatchObject({ code: 0 });
+  succeeded(await machine.svc('au submit tokens.csv --cycle first-half --wait'));
   const file = machine.path('work/tokens.csv');
   const typed = `au submit ${file} --only-recorded --wait --out ${machine.path('work/r.csv')} --fail-on err`;
-  const refused = await machine.svc(`${typed} --cycle second-half`);
-  expect([refused.code, errorIn(refused)], refused.stderr).toEqual([
-    6,
-    expect.objectContaining({
-      next: `svc ${typed} --cycle first-half`,
-      alternatives: [`svc ${typed} --cycle second-half --pay-again`],
-    }),
-  ]);
+  ended(await machine.svc(`${typed} --cycle second-half`), 6, {
+    error: { next: `svc ${typed} --cycle first-half`, alternatives: [`svc ${typed} --cycle second-half --pay-again`] },
+  });
 });
 
 it('a submission with an empty ledger names the command that begins it with the options typed', async () => {
   const machine = await openMachine();
-  expect(await machine.svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  succeeded(await machine.svc('au submit tokens.csv'));
   await machine.clock.advance(60_000);
   const file = machine.path('work/tokens.csv');
   const out = machine.path('work/r.csv');
   const line = `au submit ${file} --only-recorded --wait --out ${out} --fail-on err --cycle c9`;
-  const refused = await machine.svc(line, { SVC_STATE_DIR: machine.path('elsewhere') });
-  expect([refused.code, errorIn(refused)['alternatives']], refused.stderr).toEqual([
-    9,
-    ['svc au jobs', `svc ${line} --new-ledger`],
-  ]);
+  ended(await machine.svc(line, { SVC_STATE_DIR: machine.path('elsewhere') }), 9, {
+    error: { alternatives: ['svc au jobs', `svc ${line} --new-ledger`] },
+  });
 });
 
 it('an interrupted submission with --pay-again names a command with --pay-again, which resuming does not take', async () => {
   let isBusy = false;
-  const { svc, uploads } = await openQuickDesk({
+  const { svc } = await openQuickDesk({
     intercept: ({ method }, outgoing, proceed) =>
       isBusy && method === 'POST' ? outgoing.writeHead(429, { 'retry-after': '900' }).end() : proceed(),
   });
-  expect(await svc('au submit tokens.csv --cycle first-half --wait --yes')).toMatchObject({ code: 0 });
+  succeeded(await svc('au submit tokens.csv --cycle first-half --wait --yes'));
   const line = 'au submit tokens.csv --cycle second-half --wait --out second.csv --pay-again';
   isBusy = true;
   const interrupted = await svc(`${line} --yes --timeout 10m --max-wait 2h`);
@@ -60,6 +53,5 @@ it('an interrupted submission with --pay-again names a command with --pay-again,
     next: 'svc au submit tokens.csv --pay-again --wait --out second.csv --cycle second-half',
   });
   isBusy = false;
-  succeeded(await svc(`${line} --yes`));
-  expect(uploads()).toBe(2);
+  ended(await svc(`${line} --yes`), 0, { uploads: 2 });
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
-import { rowOf } from '../../support/run-here.ts';
+import { ended, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -44,9 +44,9 @@ describe('a file that repeats rows', () => {
     'R58: svc au submit%s sends each row once and says which lines repeat, with the bytes of all others as they are',
     async (options) => {
       const desk = await deskWith({ 'r.csv': REPEATED });
-      const done = await desk.svc(`au submit r.csv --wait${options}`);
-      expect(rowOf(done)).toMatchObject({ rows: 3, results: { compared: true } });
-      expect(done.stderr).toContain(`r.csv: ${WARNING}`);
+      ended(await desk.svc(`au submit r.csv --wait${options}`), 0, `r.csv: ${WARNING}`, {
+        row: { rows: 3, results: { compared: true } },
+      });
       expect(desk.received()).toEqual([SENT]);
       expect(read(desk, 'r.csv')).toBe(REPEATED);
     },
@@ -66,12 +66,10 @@ describe('a file that repeats rows', () => {
 
   it('a dry run and a check count what would be sent, and which rows repeat', async () => {
     const desk = await deskWith({ 'r.csv': REPEATED });
-    const plan = await desk.svc('au submit r.csv --dry-run');
-    expect(rowOf(plan)).toMatchObject({ rows: 3, repeated_tokens: 3, job_count: 1 });
-    expect(plan.stderr).toContain('it would create 1 job for 3 rows');
-    const checked = await desk.svc('au check r.csv');
-    expect(rowOf(checked)).toMatchObject({ rows: 6, repeated_tokens: 3 });
-    expect(checked.stderr).toContain(WARNING);
+    ended(await desk.svc('au submit r.csv --dry-run'), 0, 'it would create 1 job for 3 rows', {
+      row: { rows: 3, repeated_tokens: 3, job_count: 1 },
+    });
+    ended(await desk.svc('au check r.csv'), 0, WARNING, { row: { rows: 6, repeated_tokens: 3 } });
   });
 
   it('R58: svc au upload sends each row once', async () => {
@@ -84,9 +82,9 @@ describe('a file that repeats rows', () => {
   it('R58: rows that other files of the cycle had and rows that repeat are each sent once', async () => {
     const desk = await deskWith({ 'first.csv': `${HEADER}\n${B}\n`, 'r.csv': REPEATED });
     rowOf(await desk.svc('au submit first.csv --cycle 2026-12'));
-    const rest = await desk.svc('au submit r.csv --cycle 2026-12');
-    expect(rowOf(rest)).toMatchObject({ rows: 3 });
-    expect(rest.stderr).toContain('1 of 3 rows of r.csv is in cycle 2026-12 already');
+    ended(await desk.svc('au submit r.csv --cycle 2026-12'), 0, '1 of 3 rows of r.csv is in cycle 2026-12 already', {
+      row: { rows: 3 },
+    });
     expect(desk.received()).toEqual([`${HEADER}\n${B}\n`, `${HEADER}\n${A}\n${C}\n`]);
   });
 
@@ -127,9 +125,12 @@ describe('a token that is a UUID', () => {
       const desk = await deskWith({ 'first.csv': first, 'second.csv': second });
       rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait'));
       expect(desk.received()).toEqual([first]);
-      const joined = await desk.svc('au submit second.csv --cycle 2026-12 --wait');
-      expect(rowOf(joined)).toMatchObject({ status: 'already_submitted', results: { compared: true } });
-      expect(joined.stderr).toContain('all 5 rows of second.csv are in cycle 2026-12 already');
+      ended(
+        await desk.svc('au submit second.csv --cycle 2026-12 --wait'),
+        0,
+        'all 5 rows of second.csv are in cycle 2026-12 already',
+        { row: { status: 'already_submitted', results: { compared: true } } },
+      );
       expect(desk.received()).toHaveLength(1);
     },
   );

@@ -5,7 +5,7 @@ import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
 import { type Desk, openDesk, productionDesk } from './support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 /** A number of rows of a kilobyte that needs two jobs, of which each is larger than the buffers between two processes. */
 const ROWS = 42_000;
@@ -26,43 +26,40 @@ function writeTwoParts({ home }: Desk): void {
   writeFileSync(home.file('tokens.csv'), `token,expiration_year,expiration_month,merchant_id\n${rows}`);
 }
 
-describe('the wait for a file on a terminal', () => {
-  it('R53: the wait for a file on a terminal shows its jobs, the next poll and what is typical, and ends at Ctrl-C with the command that continues', async () => {
-    const slow = await openDesk({ processingMs: 3_600_000 });
-    succeeded(await slow.svc('au submit tokens.csv --cycle 2026-12'));
-    const session = onTerminal(slow, 'au resume 2026-12 --wait');
-    await session.waitFor(/(pending|processing), for \d[^,]*, next poll in \d+s, typically about a day/);
-    expect(session.cursorShows).toBe(false);
-    session.type('\u0003');
-    expect((await session.exited).exitCode).toBe(130);
-    expect(session.cursorShows).toBe(true);
-    expect(session.screen()).toContain('svc au resume 2026-12 --wait');
-    // The live line is gone.
-    expect(session.screen()).not.toContain('next poll');
-  });
+it('R53: the wait for a file on a terminal shows its jobs, the next poll and what is typical, and ends at Ctrl-C with the command that continues', async () => {
+  const slow = await openDesk({ processingMs: 3_600_000 });
+  succeeded(await slow.svc('au submit tokens.csv --cycle 2026-12'));
+  const session = onTerminal(slow, 'au resume 2026-12 --wait');
+  await session.waitFor(/(pending|processing), for \d[^,]*, next poll in \d+s, typically about a day/);
+  expect(session.cursorShows).toBe(false);
+  session.type('\u0003');
+  expect((await session.exited).exitCode).toBe(130);
+  expect(session.cursorShows).toBe(true);
+  expect(session.screen()).toContain('svc au resume 2026-12 --wait');
+  // The live line is gone.
+  expect(session.screen()).not.toContain('next poll');
 });
 
-describe('the upload of several parts on a terminal', () => {
-  it('R53: the upload of several parts on a terminal shows the parts, and ends at Ctrl-C with the command that continues, which uploads each once', async () => {
-    let isStuck = true;
-    const intercept = (incoming: IncomingMessage, _: ServerResponse, proceed: () => void): void => {
-      if (!isStuck || incoming.method !== 'PUT') proceed();
-    };
-    const desk = await openDesk({ intercept });
-    writeTwoParts(desk);
-    const session = onTerminal(desk, 'au submit tokens.csv');
-    await session.waitFor(/upload, [12] of 2 █+░* \d+%, \S+ \w+ of [^(]*\(and 1 more\)/);
-    expect(session.cursorShows).toBe(false);
-    session.type('\u0003');
-    expect((await session.exited).exitCode).toBe(130);
-    expect(session.cursorShows).toBe(true);
-    const screen = session.screen();
-    expect(screen).toContain('upload, 1 of 2: stopped at');
-    expect(screen).toContain('svc au submit tokens.csv');
-    isStuck = false;
-    const again = succeeded(await desk.svc('au submit tokens.csv --wait -o json'));
-    expect(JSON.parse(again.stdout)).toMatchObject({ rows: ROWS, status: 'completed' });
-    expect(desk.uploads()).toBe(2);
+it('R53: the upload of several parts on a terminal shows the parts, and ends at Ctrl-C with the command that continues, which uploads each once', async () => {
+  let isStuck = true;
+  const intercept = (incoming: IncomingMessage, _: ServerResponse, proceed: () => void): void => {
+    if (!isStuck || incoming.method !== 'PUT') proceed();
+  };
+  const desk = await openDesk({ intercept });
+  writeTwoParts(desk);
+  const session = onTerminal(desk, 'au submit tokens.csv');
+  await session.waitFor(/upload, [12] of 2 █+░* \d+%, \S+ \w+ of [^(]*\(and 1 more\)/);
+  expect(session.cursorShows).toBe(false);
+  session.type('\u0003');
+  expect((await session.exited).exitCode).toBe(130);
+  expect(session.cursorShows).toBe(true);
+  const screen = session.screen();
+  expect(screen).toContain('upload, 1 of 2: stopped at');
+  expect(screen).toContain('svc au submit tokens.csv');
+  isStuck = false;
+  ended(await desk.svc('au submit tokens.csv --wait -o json'), 0, {
+    uploads: 2,
+    row: { rows: ROWS, status: 'completed' },
   });
 });
 
@@ -114,35 +111,32 @@ describe('the question before rows are paid for', () => {
   });
 });
 
-describe('the question before only some rows of a file are sent', () => {
-  it('the question before only some rows of a file are sent is asked once on a terminal whatever the tenant, and nowhere else', async () => {
-    const desk = await openDesk();
-    const [header = '', ...rows] = exampleRequestFile().trimEnd().split('\n');
-    const write = (name: string, some: readonly string[]): void =>
-      writeFileSync(desk.home.file(name), [header, ...some, ''].join('\n'));
-    write('tokens.csv', rows.slice(0, 6));
-    const whole = onTerminal(desk, 'au submit tokens.csv --cycle 2026-12');
-    expect((await whole.exited).exitCode).toBe(0);
-    expect(whole.screen()).not.toContain('[y/N]');
-    write('more.csv', rows.slice(0, 9));
-    const declined = onTerminal(desk, 'au submit more.csv --cycle 2026-12');
-    await declined.waitFor(/submit only 3 of 9 rows in 1 job\? \[y\/N\]/);
-    declined.type('\r');
-    expect((await declined.exited).exitCode).toBe(2);
-    expect(declined.screen()).toContain('nothing was submitted');
-    expect(desk.uploads()).toBe(1);
-    const accepted = onTerminal(desk, 'au submit more.csv --cycle 2026-12');
-    await accepted.waitFor(/\[y\/N\]/);
-    accepted.type('y\r');
-    expect((await accepted.exited).exitCode).toBe(0);
-    expect(accepted.screen().match(/\[y\/N\]/g)).toHaveLength(1);
-    // Nothing is sent of a file whose rows are all in the cycle, so that nothing is asked.
-    write('same.csv', rows.slice(2, 8));
-    const joined = onTerminal(desk, 'au submit same.csv --cycle 2026-12');
-    expect((await joined.exited).exitCode).toBe(0);
-    expect(joined.screen()).not.toContain('[y/N]');
-    write('most.csv', rows.slice(0, 12));
-    expect(await desk.svc('au submit most.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-    expect(desk.uploads()).toBe(3);
-  });
+it('the question before only some rows of a file are sent is asked once on a terminal whatever the tenant, and nowhere else', async () => {
+  const desk = await openDesk();
+  const [header = '', ...rows] = exampleRequestFile().trimEnd().split('\n');
+  const write = (name: string, some: readonly string[]): void =>
+    writeFileSync(desk.home.file(name), [header, ...some, ''].join('\n'));
+  write('tokens.csv', rows.slice(0, 6));
+  const whole = onTerminal(desk, 'au submit tokens.csv --cycle 2026-12');
+  expect((await whole.exited).exitCode).toBe(0);
+  expect(whole.screen()).not.toContain('[y/N]');
+  write('more.csv', rows.slice(0, 9));
+  const declined = onTerminal(desk, 'au submit more.csv --cycle 2026-12');
+  await declined.waitFor(/submit only 3 of 9 rows in 1 job\? \[y\/N\]/);
+  declined.type('\r');
+  expect((await declined.exited).exitCode).toBe(2);
+  expect(declined.screen()).toContain('nothing was submitted');
+  expect(desk.uploads()).toBe(1);
+  const accepted = onTerminal(desk, 'au submit more.csv --cycle 2026-12');
+  await accepted.waitFor(/\[y\/N\]/);
+  accepted.type('y\r');
+  expect((await accepted.exited).exitCode).toBe(0);
+  expect(accepted.screen().match(/\[y\/N\]/g)).toHaveLength(1);
+  // Nothing is sent of a file whose rows are all in the cycle, so that nothing is asked.
+  write('same.csv', rows.slice(2, 8));
+  const joined = onTerminal(desk, 'au submit same.csv --cycle 2026-12');
+  expect((await joined.exited).exitCode).toBe(0);
+  expect(joined.screen()).not.toContain('[y/N]');
+  write('most.csv', rows.slice(0, 12));
+  ended(await desk.svc('au submit most.csv --cycle 2026-12'), 0, { uploads: 3 });
 });

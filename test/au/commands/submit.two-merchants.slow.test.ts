@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
-import { errorIn, rowOf } from '../../support/run-here.ts';
-import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
+import { ended, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -182,38 +181,6 @@ describe('the result of a token with two merchants', () => {
   });
 });
 
-describe('left-out errors of a token with two merchants', () => {
-  it('left-out errors of a token with two merchants are its wrong row alone, where both rows have a result', async () => {
-    const desk = await merchantDesk(
-      {},
-      {
-        'first.csv': [HEADER, `${A},28,05,M1`, `${A},28,05,WRONG`],
-        'more.csv': [HEADER, `${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`],
-      },
-    );
-    rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait'));
-    expect(rowOf(await desk.svc('au submit more.csv --cycle 2026-12 --wait'))).toMatchObject({ left_out_errors: 1 });
-    expect(readFileSync(desk.home.file('more.fix.csv'), 'utf8')).toBe(`${HEADER}\n${A},28,05,WRONG\n`);
-  });
-
-  it('R79: left-out errors of a token with two merchants are counted and not written to be billed again, where the job of an earlier build may have its rows in another order', async () => {
-    const sent = [`${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`];
-    const desk = await merchantDesk(
-      {},
-      { 'turned.csv': [HEADER, `${A},28,05,WRONG`, `${A},28,05,M1`, `${B},28,05,M1`] },
-    );
-    mkdirSync(desk.home.file('ledger'));
-    const on = (machine: string) => ({ SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
-    await jobOfEarlierBuild(desk, desk.home.file('ledger'), sent);
-    const done = await desk.svc('au submit turned.csv --cycle 2026-12 --wait --out r.csv', on('laptop'));
-    expect(rowOf(done)).toMatchObject({ left_out_errors: 1 });
-    expect(done.stderr).toContain(
-      '2 rows of turned.csv may have an error as their result, and were not written to turned.fix.csv: job ',
-    );
-    expect(existsSync(desk.home.file('turned.fix.csv'))).toBe(false);
-  });
-});
-
 describe('a file whose rows for one token name two merchants', () => {
   const FILES = { 'both.csv': [HEADER, `${A},28,05,M1`, `${B},28,05,M1`, `${A},28,05,M2`] };
 
@@ -222,18 +189,18 @@ describe('a file whose rows for one token name two merchants', () => {
     expect(rowOf(await desk.svc('au check both.csv'))).toMatchObject({ job_count: 2 });
     const line = 'au submit both.csv --cycle 2026-12';
     expect((await desk.svc(`${line} --dry-run`)).stderr).toContain('it would create 2 jobs for 3 rows');
-    const done = await desk.svc(`${line} --wait`);
-    expect(rowOf(done)).toMatchObject({ rows: 3, sent: 3, jobs: [expect.any(String), expect.any(String)] });
-    expect(done.stderr).toContain(
+    ended(
+      await desk.svc(`${line} --wait`),
+      0,
       '1 token of both.csv has rows for several merchants: a token stands once in a job, so that 2 jobs are needed\n',
+      { row: { rows: 3, sent: 3, jobs: [expect.any(String), expect.any(String)] } },
     );
     expect(desk.received().map((body) => body.trimEnd().split('\n').slice(1))).toEqual([
       [`${A},28,05,M1`, `${B},28,05,M1`],
       [`${A},28,05,M2`],
     ]);
     expect(tokensIn(desk, 'both.results.csv')).toEqual([A, B, A]);
-    expect(await desk.svc(line)).toMatchObject({ code: 0 });
-    expect(desk.uploads()).toBe(2);
+    ended(await desk.svc(line), 0, { uploads: 2 });
   });
 
   it('a file whose rows for one token need more than 5 jobs is sent with --accept merchants only, and says so', async () => {
@@ -241,15 +208,13 @@ describe('a file whose rows for one token name two merchants', () => {
     const five = rows.slice(1).map((row) => row.replace(A, B));
     const desk = await merchantDesk({}, { 'six.csv': [HEADER, ...rows], 'five.csv': [HEADER, ...five] });
     const line = 'au submit six.csv --cycle 2026-12';
-    const refused = await desk.svc(line);
-    expect([refused.code, errorIn(refused), desk.uploads()], refused.stderr).toEqual([
-      6,
-      expect.objectContaining({
+    ended(await desk.svc(line), 6, {
+      uploads: 0,
+      error: {
         message: 'a token of six.csv has 6 merchants, so that its rows need 6 jobs; nothing was submitted',
         next: `svc ${line} --accept merchants`,
-      }),
-      0,
-    ]);
+      },
+    });
     rowOf(await desk.svc('au submit five.csv --cycle 2026-11'));
     expect(desk.uploads()).toBe(5);
     rowOf(await desk.svc(`${line} --accept merchants`));
@@ -262,8 +227,9 @@ describe('a file whose rows for one token name two merchants', () => {
     mkdirSync(ledger.SVC_LEDGER);
     const { id } = rowOf(await desk.svc('au create', ledger));
     for (const options of ['', ' --dry-run']) {
-      const refused = await desk.svc(`au upload ${String(id)} both.csv${options}`, ledger);
-      expect([refused.code, errorIn(refused)['next']], refused.stderr).toEqual([13, 'svc au submit both.csv']);
+      ended(await desk.svc(`au upload ${String(id)} both.csv${options}`, ledger), 13, {
+        error: { next: 'svc au submit both.csv' },
+      });
     }
     expect([desk.uploads(), readdirSync(ledger.SVC_LEDGER)]).toEqual([0, []]);
     // The job takes a file with each token once.

@@ -1,5 +1,5 @@
 import type { ChildProcessByStdio } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
@@ -23,7 +23,7 @@ export interface Desk extends Workplace {
     line: string,
     env?: Readonly<Record<string, string>>,
     input?: string | Uint8Array,
-  ) => Promise<Finished>;
+  ) => Promise<Finished & { readonly uploads: number }>;
   /** Starts a command line and leaves it running. */
   readonly start: (line: string) => ChildProcessByStdio<Writable, Readable, Readable>;
 }
@@ -37,6 +37,10 @@ export interface QuickDesk extends Workplace {
     env?: Readonly<Record<string, string>>,
     input?: string | Uint8Array,
   ) => Promise<HereResult>;
+  /** Runs a command line on a machine with a state directory of its own, which shares the ledger with the others. */
+  readonly on: (machine: string, line: string | readonly string[]) => Promise<HereResult>;
+  /** Returns the variables that name the state directory of a machine and the ledger that it shares. */
+  readonly envOf: (machine: string) => { readonly SVC_STATE_DIR: string; readonly SVC_LEDGER: string };
 }
 
 /** The home, the sandbox and the environment of a test's commands. */
@@ -63,7 +67,10 @@ export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}):
   const { home, env } = workplace;
   return {
     ...workplace,
-    svc: (line, more = {}, input = '') => home.svc(line.split(' '), { env: { ...env, ...more }, input }),
+    svc: async (line, more = {}, input = '') => {
+      const ended = await home.svc(line.split(' '), { env: { ...env, ...more }, input });
+      return { ...ended, uploads: workplace.uploads() };
+    },
     start: (line) => home.start(line.split(' '), { env }),
   };
 }
@@ -90,12 +97,17 @@ export async function openQuickDesk({
     process.chdir(home.path);
     try {
       const here = { clock, home: home.path, env: home.environment({ ...env, ...more }), input, isAlive };
-      return await passTime(clock, svcHere(words, here), () => exchanges);
+      const ended = await passTime(clock, svcHere(words, here), () => exchanges);
+      return { ...ended, uploads: workplace.uploads() };
     } finally {
       process.chdir(before);
     }
   };
-  return { ...workplace, clock, svc };
+  const envOf: QuickDesk['envOf'] = (machine) => {
+    mkdirSync(home.file('ledger'), { recursive: true });
+    return { SVC_STATE_DIR: home.file(machine), SVC_LEDGER: home.file('ledger') };
+  };
+  return { ...workplace, clock, svc, on: (machine, line) => svc(line, envOf(machine)), envOf };
 }
 
 /** Writes a request file below the home, with a header and these rows. */

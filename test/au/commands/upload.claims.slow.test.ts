@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { host } from '../../client/transfer/support.ts';
-import { errorIn, rowOf } from '../../support/run-here.ts';
+import { ended, errorIn, rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from './machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 import { MINUTE, loseFiles, refuseUploads, submittedElsewhere, upload } from './uploading.ts';
@@ -20,17 +20,13 @@ it('R74: the upload of a file to a job does not begin a ledger whose key has job
   const { id } = rowOf(await machine.svc('au create'));
   const line = `au upload ${String(id)} tokens.csv`;
   const planned = await machine.svc(`${line} --dry-run`);
-  const refused = await machine.svc(line);
-  expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 1]);
+  const refused = ended(await machine.svc(line), 9, { uploads: 1 });
   expect([planned.code, errorIn(planned)['unrecorded_jobs']], planned.stderr).toEqual([9, [job]]);
   const { unrecorded_jobs: jobs, alternatives } = errorIn(refused);
   expect(jobs).toEqual([job]);
   expect(alternatives).toContain(`svc au upload ${String(id)} ${machine.path('work/tokens.csv')} --new-ledger`);
-  expect((await machine.svc(`${line} --pay-again`)).code).toBe(9);
-  const begun = await machine.svc(`${line} --new-ledger`);
-  rowOf(begun);
-  expect(begun.stderr).toContain(job);
-  expect(machine.uploads()).toBe(2);
+  ended(await machine.svc(`${line} --pay-again`), 9);
+  ended(await machine.svc(`${line} --new-ledger`), 0, job, { uploads: 2 });
 });
 
 it('the upload of a file to a job warns of a job that the ledger of this machine alone does not know', async () => {
@@ -39,9 +35,7 @@ it('the upload of a file to a job warns of a job that the ledger of this machine
   rowOf(await upload(machine, 'first.csv'));
   await machine.clock.advance(MINUTE);
   const job = await submittedElsewhere(machine);
-  const warned = await upload(machine, 'tokens.csv');
-  rowOf(warned);
-  expect(warned.stderr).toMatch(new RegExp(`^warning: .*${job}`, 'm'));
+  ended(await upload(machine, 'tokens.csv'), 0, new RegExp(`^warning: .*${job}`, 'm'));
 });
 
 it('R75: a dry run of the upload of a file to a job claims nothing and begins no ledger', async () => {
@@ -50,10 +44,8 @@ it('R75: a dry run of the upload of a file to a job claims nothing and begins no
   const { id } = rowOf(await machine.svc('au create', shared));
   const planned = await machine.svc(`au upload ${String(id)} tokens.csv --dry-run`, shared);
   expect([planned.code, machine.uploads(), readdirSync(shared.SVC_LEDGER)], planned.stderr).toEqual([0, 0, []]);
-  const other = await upload(machine, 'tokens.csv', shared);
-  expect([other.code, machine.uploads()], other.stderr).toEqual([0, 1]);
-  const taken = await machine.svc(`au upload ${String(id)} tokens.csv --dry-run`, shared);
-  expect([taken.code, machine.uploads()], taken.stderr).toEqual([6, 1]);
+  ended(await upload(machine, 'tokens.csv', shared), 0, { uploads: 1 });
+  ended(await machine.svc(`au upload ${String(id)} tokens.csv --dry-run`, shared), 6, { uploads: 1 });
 });
 
 it('the upload of a file to a job claims no rows while another process works on that job', async () => {
@@ -75,9 +67,10 @@ it('R79: the upload of a file to a job sends nothing while the job belongs to an
   expect((await machine.svc(`au upload ${String(id)} first.csv`)).code).not.toBe(0);
   machine.fault = undefined;
   for (const file of ['other.csv', 'turned.csv']) {
-    const refused = await machine.svc(`au upload ${String(id)} ${file} --pay-again --new-ledger`);
-    expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 0]);
-    expect(errorIn(refused)).toMatchObject({ code: 'conflict', job: id, next: `svc au status ${String(id)}` });
+    ended(await machine.svc(`au upload ${String(id)} ${file} --pay-again --new-ledger`), 6, {
+      uploads: 0,
+      error: { code: 'conflict', job: id, next: `svc au status ${String(id)}` },
+    });
   }
   rowOf(await machine.svc(`au upload ${String(id)} first.csv`));
   expect(machine.uploads()).toBe(1);
@@ -93,8 +86,7 @@ it('R36: the upload of a file to a job ends with 9 when a lost response is follo
     isAway = true;
     loseFiles(incoming, outgoing, proceed);
   };
-  const first = await machine.svc(`au upload ${String(id)} tokens.csv`);
-  expect([first.code, errorIn(first)['job']], first.stderr).toEqual([9, id]);
+  ended(await machine.svc(`au upload ${String(id)} tokens.csv`), 9, { error: { job: id } });
 });
 
 it.each([
@@ -113,10 +105,8 @@ it.each([
   );
   for (const file of kept.filter((name) => name.endsWith('00000001.json')))
     writeFileSync(file, readFileSync(file, 'utf8').replace(`"${hostname()}"`, JSON.stringify(host)));
-  const dry = await machine.svc(`${line} --dry-run`);
-  expect([dry.code, machine.uploads()], dry.stderr).toEqual([code, 0]);
-  const again = await machine.svc(line);
-  expect([again.code, machine.uploads()], again.stderr).toEqual([code, uploads]);
+  ended(await machine.svc(`${line} --dry-run`), code, { uploads: 0 });
+  ended(await machine.svc(line), code, { uploads: uploads });
 });
 
 it('R86: the upload of a file to a job ends with 0 and shows no status when the job cannot be read afterwards', async () => {
@@ -126,8 +116,10 @@ it('R86: the upload of a file to a job ends with 0 and shows no status when the 
     if (method === 'GET' && machine.uploads() > 0) outgoing.writeHead(503).end();
     else proceed();
   };
-  const uploaded = await machine.svc(`au upload ${String(id)} tokens.csv`);
-  expect(rowOf(uploaded)).toMatchObject({ id, status: null });
-  expect(uploaded.stderr).toContain(`the store has the file, but job ${String(id)} could not be read`);
-  expect(uploaded.stderr).not.toContain('Nothing was changed');
+  ended(
+    await machine.svc(`au upload ${String(id)} tokens.csv`),
+    0,
+    `the store has the file, but job ${String(id)} could not be read`,
+    { row: { id, status: null }, unsaid: 'Nothing was changed' },
+  );
 });

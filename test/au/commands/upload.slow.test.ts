@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, rowOf } from '../../support/run-here.ts';
+import { ended, errorIn, rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from './machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 import { MINUTE, loseFiles, refuseUploads, submittedElsewhere, upload } from './uploading.ts';
@@ -21,14 +21,12 @@ it('R74: the upload of a file to a job stops with a shared ledger while the key 
   rowOf(await upload(machine, 'first.csv', shared));
   await machine.clock.advance(MINUTE);
   const job = await submittedElsewhere(machine);
-  const refused = await upload(machine, 'tokens.csv', shared);
-  expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 2]);
-  expect(errorIn(refused)).toMatchObject({
-    unrecorded_jobs: [job],
-    alternatives: ['svc au jobs', `svc au ignore ${job}`],
+  ended(await upload(machine, 'tokens.csv', shared), 9, {
+    uploads: 2,
+    error: { unrecorded_jobs: [job], alternatives: ['svc au jobs', `svc au ignore ${job}`] },
   });
   // A begun ledger is not begun again.
-  expect((await upload(machine, 'tokens.csv', shared, '--new-ledger')).code).toBe(9);
+  ended(await upload(machine, 'tokens.csv', shared, '--new-ledger'), 9);
   rowOf(await machine.svc(`au ignore ${job} --yes`, shared));
   rowOf(await upload(machine, 'tokens.csv', shared));
   expect(machine.uploads()).toBe(3);
@@ -41,20 +39,19 @@ it('R79: the upload of a file to a job does not begin with rows of an open or yo
   await machine.clock.advance(DAY);
   const { id } = rowOf(await machine.svc('au create'));
   const line = `au upload ${String(id)} more.csv`;
-  expect((await machine.svc(`${line} --dry-run`)).code).toBe(6);
-  const refused = await machine.svc(line);
-  expect([refused.code, machine.uploads()], refused.stderr).toEqual([6, 1]);
+  ended(await machine.svc(`${line} --dry-run`), 6);
+  const refused = ended(await machine.svc(line), 6, { uploads: 1 });
   const more = machine.path('work/more.csv');
   expect(errorIn(refused)).toMatchObject({
     next: `svc au submit ${more} --cycle 2026-12`,
     alternatives: [`svc au upload ${String(id)} ${more} --pay-again`],
   });
-  expect((await machine.svc(`${line} --new-ledger`)).code).toBe(6);
+  ended(await machine.svc(`${line} --new-ledger`), 6);
   rowOf(await machine.svc(`${line} --pay-again`));
   expect(machine.uploads()).toBe(2);
   await machine.clock.advance(15 * DAY);
   write(machine, 'later.csv', ...ROWS.slice(1));
-  expect((await upload(machine, 'later.csv')).code).toBe(6);
+  ended(await upload(machine, 'later.csv'), 6);
 });
 
 it('R36: the upload of a file to a job sends nothing again after a lost response, while the job does not show the file', async () => {
@@ -79,8 +76,7 @@ it('R36: only the machine that claimed a job for a file uploads the file to it',
   machine.fault = refuseUploads;
   expect((await machine.svc(line, shared)).code).not.toBe(0);
   machine.fault = undefined;
-  const elsewhere = await machine.svc(line, { ...shared, SVC_STATE_DIR: machine.path('elsewhere') });
-  expect([elsewhere.code, machine.uploads()], elsewhere.stderr).toEqual([9, 0]);
+  ended(await machine.svc(line, { ...shared, SVC_STATE_DIR: machine.path('elsewhere') }), 9, { uploads: 0 });
   rowOf(await machine.svc(line, shared));
   expect(machine.uploads()).toBe(1);
 });

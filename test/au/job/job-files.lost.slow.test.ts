@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { answerLost, type Fault, inTurn, refuseWith } from '../support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 const HOUR = 3_600_000;
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
@@ -54,13 +54,11 @@ it.each(CASES)(
       else proceed();
     };
     machine.fault = before;
-    const first = await machine.svc(line);
-    expect(first.code, first.stderr).toBe(code);
+    ended(await machine.svc(line), code);
     machine.fault = undefined;
     LOSSES[loss]!(machine);
     await machine.clock.advance(3 * HOUR);
-    const again = await machine.svc(`${SUBMIT} --wait --out results.csv`);
-    expect([again.code, machine.uploads()], again.stderr).toEqual([0, 1]);
+    ended(await machine.svc(`${SUBMIT} --wait --out results.csv`), 0, { uploads: 1 });
     const results = readFileSync(machine.path('work/results.csv'), 'utf8');
     // What the ledger says is all that a machine without these files needs.
     mkdirSync(machine.path('fresh'));

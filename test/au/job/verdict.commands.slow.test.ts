@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { type HereResult, succeeded } from '../../support/run-here.ts';
+import { ended, type HereResult, succeeded } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
 const HOUR = 3_600_000;
@@ -125,20 +125,17 @@ const ENDINGS: Readonly<
   },
 };
 
-describe('every command about a job, for every way that it can end', () => {
-  const cells = Object.entries(ENDINGS).flatMap(([name, { open, codes }]) =>
-    Object.entries(codes).map(([command, code]) => ({ name, open, command: command as Command, code })),
-  );
+const cells = Object.entries(ENDINGS).flatMap(([name, { open, codes }]) =>
+  Object.entries(codes).map(([command, code]) => ({ name, open, command: command as Command, code })),
+);
 
-  it.each(cells)('R72: au $command is $code where the job is $name', async ({ name, open, command, code }) => {
-    const { desk, job, env } = await open();
-    // A wait outlasts any outage for days: one ending shows this, the others have less time.
-    const limit = name.startsWith('pending') || name === 'a page of HTML' ? ' --timeout 50m' : '';
-    const ended = await desk.svc(`${LINES[command].replace('JOB', job)}${limit}`, env);
-    expect(ended.code, ended.stderr).toBe(code);
-    expect(ended.stdout.includes('"pending"') && code !== 11).toBe(false);
-    expect(desk.uploads()).toBe(1);
-  });
+it.each(cells)('R72: au $command is $code where the job is $name', async ({ name, open, command, code }) => {
+  const { desk, job, env } = await open();
+  // A wait outlasts any outage for days: one ending shows this, the others have less time.
+  const limit = name.startsWith('pending') || name === 'a page of HTML' ? ' --timeout 50m' : '';
+  const line = `${LINES[command].replace('JOB', job)}${limit}`;
+  const { stdout } = ended(await desk.svc(line, env), code, { uploads: 1 });
+  expect(stdout.includes('"pending"') && code !== 11).toBe(false);
 });
 
 describe('what a command says of a job', () => {
@@ -152,11 +149,9 @@ describe('what a command says of a job', () => {
         status: 'au status JOB',
       };
       const sent = desk.sandbox.ledger().length;
-      const { code, stdout, stderr } = await desk.svc(lines[command].replace('JOB', job));
-      expect([code, JSON.parse(stdout)], stderr).toMatchObject([
-        command === 'resume' ? 11 : 0,
-        { status: command === 'status' ? 'processing' : 'pending' },
-      ]);
+      ended(await desk.svc(lines[command].replace('JOB', job)), command === 'resume' ? 11 : 0, {
+        row: { status: command === 'status' ? 'processing' : 'pending' },
+      });
       const asked = desk.sandbox.ledger().slice(sent);
       expect(asked.some(({ path, status }) => path.endsWith(job) && status === 200)).toBe(true);
     },
@@ -172,26 +167,13 @@ describe('what a command says of a job', () => {
         if (isPoll && polls > 1) outgoing.destroy();
         else proceed();
       });
-      const { code, stderr } = await desk.svc(`au resume ${of} --wait --timeout 50s`);
-      expect(code, stderr).toBe(11);
-      expect(stderr).toContain('the time limit (--timeout 50s) was reached; ');
-      expect(stderr).toContain(`svc au resume ${of} --wait`);
+      ended(
+        await desk.svc(`au resume ${of} --wait --timeout 50s`),
+        11,
+        'the time limit (--timeout 50s) was reached; ',
+        `svc au resume ${of} --wait`,
+      );
     }
-  });
-
-  it('R72: a job that has its file and is not found ends with 9, and is pending again once it is found', async () => {
-    const { desk, answer, job } = await openJob();
-    answer((incoming, outgoing, proceed) => {
-      if (incoming.method !== 'GET' || incoming.url?.endsWith(job) !== true) return proceed();
-      outgoing.writeHead(404, { 'content-type': 'application/json' }).end('{"title":"Not Found"}');
-    });
-    for (const line of ['au resume 2026-12', `au status ${job}`]) {
-      const { code, stderr } = await desk.svc(line);
-      expect([line, code], stderr).toEqual([line, 9]);
-    }
-    answer(passing);
-    expect(await desk.svc('au resume 2026-12')).toMatchObject({ code: 11 });
-    expect(desk.uploads()).toBe(1);
   });
 });
 
@@ -230,58 +212,51 @@ describe('what several cycles come to', () => {
   });
 });
 
-describe('a job that another process works on', () => {
-  it('R72: a job whose upload another process goes on with is 11', async () => {
-    const { desk, job } = await openJob();
-    const holder = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
-    onTestFinished(() => void holder.kill('SIGKILL'));
-    const files = desk.files(job);
-    files.record('some');
-    const host = {
-      pid: holder.pid ?? 0,
-      isAlive: () => true,
-      clock: new FakeClock(),
-      signal: new AbortController().signal,
-    };
-    const over = new AbortController();
-    onTestFinished(() => over.abort());
-    await new Promise<void>((resolve) => {
-      void files.hold(host, async () => {
-        resolve();
-        await once(over.signal, 'abort');
-      });
+it('R72: a job whose upload another process goes on with is 11', async () => {
+  const { desk, job } = await openJob();
+  const holder = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  const files = desk.files(job);
+  files.record('some');
+  const host = {
+    pid: holder.pid ?? 0,
+    isAlive: () => true,
+    clock: new FakeClock(),
+    signal: new AbortController().signal,
+  };
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
+  await new Promise<void>((resolve) => {
+    void files.hold(host, async () => {
+      resolve();
+      await once(over.signal, 'abort');
     });
-    // The lock names another process but records the start time of this one, so the start time is removed.
-    const lock = join(files.directory, 'lock');
-    const owner = JSON.parse(readFileSync(lock, 'utf8')) as Record<string, unknown>;
-    delete owner['birth'];
-    writeFileSync(lock, JSON.stringify(owner));
-    const round = await desk.svc('au resume');
-    expect([round.code, outcomes(round)], round.stderr).toEqual([11, { '2026-12': 'held' }]);
-    for (const line of ['au resume 2026-12 --wait --timeout 5s', 'au submit tokens.csv --cycle 2026-12 --wait']) {
-      const { code, stderr } = await desk.svc(line);
-      expect([line, code]).toEqual([line, 11]);
-      expect(stderr).toContain(`"held_by":${holder.pid}`);
-    }
   });
+  // The lock names another process but records the start time of this one, so the start time is removed.
+  const lock = join(files.directory, 'lock');
+  const owner = JSON.parse(readFileSync(lock, 'utf8')) as Record<string, unknown>;
+  delete owner['birth'];
+  writeFileSync(lock, JSON.stringify(owner));
+  const round = await desk.svc('au resume');
+  expect([round.code, outcomes(round)], round.stderr).toEqual([11, { '2026-12': 'held' }]);
+  for (const line of ['au resume 2026-12 --wait --timeout 5s', 'au submit tokens.csv --cycle 2026-12 --wait'])
+    ended(await desk.svc(line), 11, `"held_by":${holder.pid}`);
 });
 
-describe('an upload that is interrupted', () => {
-  it('R53 and R72: an upload that is interrupted names the whole command that continues with it', async () => {
-    let isSlow = false;
-    const desk = await openDesk({
-      intercept: (incoming, _outgoing, proceed) => {
-        if (incoming.method === 'PUT') isSlow = true;
-        else proceed();
-      },
-    });
-    const child = desk.start('au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err');
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-    const ended = new Promise((resolve) => child.on('close', resolve));
-    await vi.waitUntil(() => isSlow, { timeout: 300_000 });
-    child.kill('SIGINT');
-    expect(await ended).toBe(130);
-    expect(said).toContain('svc au submit tokens.csv --wait --out r.csv --fail-on err --cycle 2026-12"');
+it('R53 and R72: an upload that is interrupted names the whole command that continues with it', async () => {
+  let isSlow = false;
+  const desk = await openDesk({
+    intercept: (incoming, _outgoing, proceed) => {
+      if (incoming.method === 'PUT') isSlow = true;
+      else proceed();
+    },
   });
+  const child = desk.start('au submit tokens.csv --cycle 2026-12 --wait --out r.csv --fail-on err');
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  await vi.waitUntil(() => isSlow, { timeout: 300_000 });
+  child.kill('SIGINT');
+  expect(await ended).toBe(130);
+  expect(said).toContain('svc au submit tokens.csv --wait --out r.csv --fail-on err --cycle 2026-12"');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { exitCodeOf, type Outcome, worstOf } from '../../../src/au/job/verdict.ts';
 import { EXIT_CODES, type ErrorCode, SvcError } from '../../../src/base/errors.ts';
 
@@ -28,31 +28,27 @@ function isCode(outcome: Outcome): outcome is ErrorCode {
   return Object.hasOwn(EXIT_CODES, outcome);
 }
 
-describe('the exit code of what became of several cycles', () => {
-  it('R72: the exit code of what became of several cycles is 0 where there was none', () => {
-    expect(exitCodeOf([])).toBe(0);
-  });
+it('R72: the exit code of what became of several cycles is 0 where there was none', () => {
+  expect(exitCodeOf([])).toBe(0);
+});
 
-  it('R72: the exit code of what became of several cycles is that of the worst, for every pair of outcomes in either order', () => {
-    for (const [at, [code, worse]] of ORDER.entries())
-      for (const one of worse)
-        for (const other of ORDER.slice(at).flatMap(([, outcomes]) => outcomes)) {
-          expect([one, other, exitCodeOf([one, other])]).toEqual([one, other, code]);
-          expect([other, one, exitCodeOf([other, 'done', one])]).toEqual([other, one, code]);
-        }
-  });
+it('R72: the exit code of what became of several cycles is that of the worst, for every pair of outcomes in either order', () => {
+  for (const [at, [code, worse]] of ORDER.entries())
+    for (const one of worse)
+      for (const other of ORDER.slice(at).flatMap(([, outcomes]) => outcomes)) {
+        expect([one, other, exitCodeOf([one, other])]).toEqual([one, other, code]);
+        expect([other, one, exitCodeOf([other, 'done', one])]).toEqual([other, one, code]);
+      }
+});
 
-  it('R72: the exit code of what became of several cycles knows every failure', () => {
-    const ordered = ORDER.flatMap(([, outcomes]) => outcomes).filter(isCode);
-    expect([...ordered, ...INTERRUPTS].toSorted()).toEqual(Object.keys(EXIT_CODES).toSorted());
-    for (const code of INTERRUPTS) expect(exitCodeOf(['job_failed', code])).toBe(EXIT_CODES[code]);
-  });
+it('R72: the exit code of what became of several cycles knows every failure', () => {
+  const ordered = ORDER.flatMap(([, outcomes]) => outcomes).filter(isCode);
+  expect([...ordered, ...INTERRUPTS].toSorted()).toEqual(Object.keys(EXIT_CODES).toSorted());
+  for (const code of INTERRUPTS) expect(exitCodeOf(['job_failed', code])).toBe(EXIT_CODES[code]);
+});
 
-  it('R72: the exit code of what became of several cycles chooses among errors alike, the first of those that weigh the same', () => {
-    const errors = (['pending', 'network', 'forbidden', 'unauthorized'] as const).map(
-      (code) => new SvcError(code, code),
-    );
-    expect(worstOf([undefined, ...errors])?.code).toBe('forbidden');
-    expect(worstOf([undefined])).toBeUndefined();
-  });
+it('R72: the exit code of what became of several cycles chooses among errors alike, the first of those that weigh the same', () => {
+  const errors = (['pending', 'network', 'forbidden', 'unauthorized'] as const).map((code) => new SvcError(code, code));
+  expect(worstOf([undefined, ...errors])?.code).toBe('forbidden');
+  expect(worstOf([undefined])).toBeUndefined();
 });

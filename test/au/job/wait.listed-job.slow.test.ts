@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { errorIn, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { refuseWith } from '../support.ts';
 
@@ -31,8 +31,8 @@ async function openListed({ lost = false } = {}) {
   });
   writeFileSync(desk.home.file('a.csv'), `${[HEADER, ...ROWS.slice(0, 5)].join('\n')}\n`);
   writeFileSync(desk.home.file('b.csv'), `${[HEADER, ...ROWS.slice(3, 9)].join('\n')}\n`);
-  expect(await desk.svc('au submit a.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-  expect(await desk.svc(SUBMIT)).toMatchObject({ code: 0 });
+  succeeded(await desk.svc('au submit a.csv --cycle 2026-12'));
+  succeeded(await desk.svc(SUBMIT));
   await desk.clock.advance(MINUTE_MS);
   if (lost) rmSync(desk.home.file('.local/state/svc/jobs'), { recursive: true });
   const timed = async (line: string) => {
@@ -64,9 +64,7 @@ describe('a job that the list shows as completed and its own read as processing'
     async (line, lost) => {
       const { service, timed, clock } = await openListed({ lost });
       service.lagsUntil = clock.now() + 10 * MINUTE_MS;
-      const { code, stderr } = await timed(line);
-      expect(code, stderr).toBe(11);
-      expect(errorIn({ stderr })).toMatchObject({ code: 'pending', next: 'svc au resume 2026-12 --wait' });
+      ended(await timed(line), 11, { error: { code: 'pending', next: 'svc au resume 2026-12 --wait' } });
     },
   );
 });
@@ -88,7 +86,7 @@ describe('a completed job of a cycle whose files this machine lost, that the lis
     });
     expect(stderr).not.toContain('abandon');
     service.denies = false;
-    expect((await timed(line)).code).toBe(0);
+    succeeded(await timed(line));
   });
 
   it('R43: svc au resume <cycle> --wait goes on once the job is found again', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { DAY } from '../ledger/machines.ts';
@@ -18,8 +18,9 @@ it.each([
     const wrong = new FakeClock({ start: machine.clock.now() + off * DAY });
     succeeded(await machine.svc('au submit tokens.csv --wait --out first.csv', runner, wrong));
     await machine.clock.advance(later * DAY);
-    const again = await machine.svc('au submit tokens.csv --wait --out results.csv', laptop);
-    expect([again.code, machine.uploads()], again.stderr).toEqual([code, 1]);
+    const again = ended(await machine.svc('au submit tokens.csv --wait --out results.csv', laptop), code, {
+      uploads: 1,
+    });
     if (code === 0) return;
     expect(errorIn(again)).toMatchObject({
       message: expect.stringContaining('were sent 15d ago'),
@@ -38,6 +39,5 @@ it('R79: a file without a cycle whose job took a week ends with 0 on another mac
   }
   succeeded(await on('laptop', 'au submit tokens.csv --wait --out soon.csv'));
   await desk.clock.advance(DAY);
-  const late = await on('desktop', 'au submit tokens.csv --wait --out late.csv');
-  expect([late.code, desk.uploads()], late.stderr).toEqual([6, 1]);
+  ended(await on('desktop', 'au submit tokens.csv --wait --out late.csv'), 6, { uploads: 1 });
 });

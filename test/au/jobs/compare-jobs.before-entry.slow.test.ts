@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { HEADER } from '../rows.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 /** Returns the entries below a place, by their names. */
 function entriesIn(place: string): string[] {
@@ -21,8 +21,7 @@ async function openRestored(fault?: Machine['fault']) {
     machine.svc(words, { SVC_LEDGER: shared, SVC_STATE_DIR: machine.path(host) });
   const rows = readFileSync(machine.path('work/tokens.csv'), 'utf8').trimEnd().split('\n');
   writeFileSync(machine.path('work/more.csv'), `${[rows[0], 'one-more,,,'].join('\n')}\n`);
-  const first = await on('laptop', 'au submit tokens.csv --cycle 2026-12');
-  expect(first.code, first.stderr).toBe(fault === undefined ? 0 : 4);
+  ended(await on('laptop', 'au submit tokens.csv --cycle 2026-12'), fault === undefined ? 0 : 4);
   machine.fault = undefined;
   cpSync(shared, machine.path('older'), { recursive: true });
   succeeded(await on('laptop', 'au submit more.csv --cycle 2026-12'));
@@ -45,7 +44,7 @@ describe.each([
   ['saw it as it is now', ['au submit tokens.csv --cycle 2026-12']],
 ])('a machine that %s', (_, earlier) => {
   it.each(LINES)('R58: svc %s adds nothing to a ledger that was restored to an older time', async (line) => {
-    const { machine, on, job, entries } = await openRestored();
+    const { on, job, entries } = await openRestored();
     const before = entries();
     for (const seen of earlier) expect(await on('runner', seen)).toMatchObject({ code: 0 });
     const words = line.replace('JOB', job);
@@ -53,8 +52,7 @@ describe.each([
     expect([stopped.code, entries()], stopped.stderr).toEqual([9, before]);
     // The machine that has the lost claim puts it back, and everything goes on.
     succeeded(await on('laptop', 'au resume 2026-12 --wait --out laptop.csv'));
-    const again = await on('runner', words);
-    expect([again.code, machine.uploads()], again.stderr).toEqual([0, 2]);
+    ended(await on('runner', words), 0, { uploads: 2 });
   });
 });
 
@@ -87,13 +85,16 @@ it('R58: a wait that could not read the list of jobs at first adds nothing to a 
 it('R58: a key that may not list jobs gets the results of a shared ledger, with a warning that nothing was compared', async () => {
   const machine = await openMachine();
   const { on } = sharing(machine);
-  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  succeeded(await on('laptop', 'au submit tokens.csv --cycle 2026-12'));
   machine.fault = (incoming, outgoing, proceed) => {
     if (incoming.url?.startsWith('/account-updater/jobs?') === true) outgoing.writeHead(403).end();
     else proceed();
   };
-  const { stderr } = succeeded(await on('runner', 'au resume 2026-12 --out results.csv'));
-  expect(stderr).toContain('were not compared with the ledger, because this key may not list them');
+  ended(
+    await on('runner', 'au resume 2026-12 --out results.csv'),
+    0,
+    'were not compared with the ledger, because this key may not list them',
+  );
 });
 
 /** Writes a file of one row, which no other file has. */
@@ -101,52 +102,45 @@ function writeRow(machine: Machine, name: string): void {
   writeFileSync(machine.path(`work/${name}.csv`), `${HEADER}\nrow-of-${name},,,\n`);
 }
 
-describe('a machine that begins to share', () => {
-  it.each(LINES)('R58: svc %s adds nothing to a ledger that was restored to an older time', async (line) => {
-    const { machine, on, job, entries } = await openRestored();
-    writeRow(machine, 'own');
-    // Its own ledger has a claim of the same cycle, which would take the number of the lost one.
-    succeeded(
-      await machine.svc('au submit own.csv --cycle 2026-12 --new-ledger', { SVC_STATE_DIR: machine.path('runner') }),
-    );
-    const before = entries();
-    const words = line.replace('JOB', job);
-    const stopped = await on('runner', words);
-    expect([stopped.code, entries()], stopped.stderr).toEqual([9, before]);
-    // The machine that has the lost claim puts it back, and then only lacks the job of the runner.
-    const cured = await on('laptop', 'au resume');
-    expect(cured.code, cured.stderr).toBe(9);
-    const again = await on('runner', words);
-    expect([again.code, machine.uploads()], again.stderr).toEqual([0, 3]);
-    succeeded(await on('laptop', 'au resume 2026-12 --wait --out laptop.csv --force'));
-  });
+it.each(LINES)('R58: svc %s adds nothing to a ledger that was restored to an older time', async (line) => {
+  const { machine, on, job, entries } = await openRestored();
+  writeRow(machine, 'own');
+  // Its own ledger has a claim of the same cycle, which would take the number of the lost one.
+  succeeded(
+    await machine.svc('au submit own.csv --cycle 2026-12 --new-ledger', { SVC_STATE_DIR: machine.path('runner') }),
+  );
+  const before = entries();
+  const words = line.replace('JOB', job);
+  const stopped = await on('runner', words);
+  expect([stopped.code, entries()], stopped.stderr).toEqual([9, before]);
+  // The machine that has the lost claim puts it back, and then only lacks the job of the runner.
+  ended(await on('laptop', 'au resume'), 9);
+  ended(await on('runner', words), 0, { uploads: 3 });
+  succeeded(await on('laptop', 'au resume 2026-12 --wait --out laptop.csv --force'));
 });
 
 it('R58: two machines that begin to share both enter their claims, although neither knows the job of the other', async () => {
   const machine = await openMachine();
   const { on } = sharing(machine);
-  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  succeeded(await on('laptop', 'au submit tokens.csv --cycle 2026-12'));
   for (const host of ['one', 'two']) {
     writeRow(machine, host);
     const line = `au submit ${host}.csv --cycle 2026-12 --new-ledger`;
     succeeded(await machine.svc(line, { SVC_STATE_DIR: machine.path(host) }));
   }
-  const stopped = await on('one', 'au resume');
-  expect(stopped.code, stopped.stderr).toBe(9);
+  ended(await on('one', 'au resume'), 9);
   const other = await on('two', 'au resume');
   expect(other.stderr).not.toContain('two histories');
-  const cured = await on('one', 'au resume --wait');
-  expect([cured.code, machine.uploads()], cured.stderr).toEqual([0, 3]);
+  ended(await on('one', 'au resume --wait'), 0, { uploads: 3 });
 });
 
 it('R58: svc au resume puts a lost claim back whose results were delivered, as the refusal of another machine says', async () => {
   const { on, entries, machine } = await openRestored();
-  expect(await on('laptop', 'au resume 2026-12 --wait --out laptop.csv')).toMatchObject({ code: 0 });
+  succeeded(await on('laptop', 'au resume 2026-12 --wait --out laptop.csv'));
   const whole = entries();
   rmSync(machine.path('shared'), { recursive: true });
   cpSync(machine.path('older'), machine.path('shared'), { recursive: true });
-  const stopped = await on('runner', 'au resume 2026-12 --wait --out results.csv');
-  expect(stopped.code, stopped.stderr).toBe(9);
+  ended(await on('runner', 'au resume 2026-12 --wait --out results.csv'), 9);
   const cured = await on('laptop', 'au resume');
   expect([cured.code, entries()], cured.stderr).toEqual([0, whole]);
 });
@@ -154,7 +148,7 @@ it('R58: svc au resume puts a lost claim back whose results were delivered, as t
 it('R83: a command in another cycle puts back the emptied mark of an older job, or says that it is damaged', async () => {
   const machine = await openMachine();
   const { shared, on } = sharing(machine);
-  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-11 --wait')).toMatchObject({ code: 0 });
+  succeeded(await on('laptop', 'au submit tokens.csv --cycle 2026-11 --wait'));
   const marks = readdirSync(shared, { recursive: true, encoding: 'utf8' }).filter((name) => /\/jobs\/./.test(name));
   expect(marks).toHaveLength(1);
   writeFileSync(join(shared, marks[0] ?? ''), '');
@@ -170,26 +164,25 @@ it('R83: a machine goes on in a cycle that lost what it read of results and went
   const machine = await openMachine();
   const { shared, older, on } = sharing(machine);
   const resume = 'au resume 2026-12 --wait --out results.csv --force';
-  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  succeeded(await on('laptop', 'au submit tokens.csv --cycle 2026-12'));
   cpSync(shared, older, { recursive: true });
-  expect(await on('laptop', resume)).toMatchObject({ code: 0 });
+  succeeded(await on('laptop', resume));
   // No job of the service shows that only the entries about results are lost.
   rmSync(shared, { recursive: true });
   cpSync(older, shared, { recursive: true });
   await machine.clock.advance(60_000);
-  expect(await on('runner', resume)).toMatchObject({ code: 0 });
+  succeeded(await on('runner', resume));
   writeRow(machine, 'more');
-  expect(await on('runner', 'au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  succeeded(await on('runner', 'au submit more.csv --cycle 2026-12'));
   writeRow(machine, 'next');
-  const next = await on('laptop', 'au submit next.csv --cycle 2026-12');
-  expect([next.code, machine.uploads()], next.stderr).toEqual([0, 3]);
+  ended(await on('laptop', 'au submit next.csv --cycle 2026-12'), 0, { uploads: 3 });
   for (const host of ['laptop', 'runner']) expect(await on(host, resume)).toMatchObject({ code: 0 });
 });
 
 it('R83: a machine with other claims of a cycle stops in that cycle, and sends rows in the next one, as its error says', async () => {
   const machine = await openMachine();
   const { shared, older, on } = sharing(machine);
-  expect(await on('laptop', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  succeeded(await on('laptop', 'au submit tokens.csv --cycle 2026-12'));
   cpSync(shared, older, { recursive: true });
   writeRow(machine, 'lost');
   const { stdout } = await on('laptop', 'au submit lost.csv --cycle 2026-12 -o json');
@@ -197,9 +190,9 @@ it('R83: a machine with other claims of a cycle stops in that cycle, and sends r
   rmSync(shared, { recursive: true });
   cpSync(older, shared, { recursive: true });
   // The operator of the runner is wrong.
-  expect(await on('runner', `au ignore ${lost} --yes`)).toMatchObject({ code: 0 });
+  succeeded(await on('runner', `au ignore ${lost} --yes`));
   writeRow(machine, 'more');
-  expect(await on('runner', 'au submit more.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  succeeded(await on('runner', 'au submit more.csv --cycle 2026-12'));
   writeRow(machine, 'next');
   const stopped = await on('laptop', 'au submit next.csv --cycle 2026-12');
   expect([stopped.code, stopped.stderr.includes('two histories')], stopped.stderr).toEqual([3, true]);

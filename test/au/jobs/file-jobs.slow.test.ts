@@ -5,7 +5,7 @@ import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { CAN_OBEY_MODES } from '../../support/svc.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 const RESULTS = 'tokens.results.csv';
 const BAD = '<html><body>Welcome to our network</body></html>\n';
@@ -50,9 +50,9 @@ describe('a file whose results were damaged', () => {
       },
     });
     isFalse = true;
-    expect(await desk.svc(`au download ${job} --force --out ${RESULTS}`)).toMatchObject({ code: 12 });
+    ended(await desk.svc(`au download ${job} --force --out ${RESULTS}`), 12);
     expect(readFileSync(desk.home.file(RESULTS), 'utf8')).toBe(right);
-    expect(await desk.svc('au submit tokens.csv --wait --out copy.csv')).toMatchObject({ code: 0 });
+    succeeded(await desk.svc('au submit tokens.csv --wait --out copy.csv'));
     expect(readFileSync(desk.home.file('copy.csv'), 'utf8')).toBe(right);
   });
 });
@@ -64,69 +64,60 @@ const otherTag: Interceptor = (incoming, outgoing, proceed) => {
   proceed();
 };
 
-describe('results whose checksum alone is another, each time', () => {
-  it('R59: results whose checksum alone is another, each time are kept with the job, for its owner alone, until the operator takes them', async () => {
-    const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
-    const refused = await desk.svc('au submit tokens.csv --wait');
-    const [job = ''] = desk.jobs();
-    const kept = `${desk.files(job).results}.unproven`;
-    expect(refused.code, refused.stderr).toBe(12);
-    expect(refused.stderr).toContain(`svc au download ${job} --accept-unproven`);
-    expect(refused.stderr).not.toContain('--pay-again');
-    expect(statSync(kept).mode & 0o777).toBe(0o600);
-    const bytes = readFileSync(kept);
-    succeeded(await desk.svc(`au download ${job} --accept-unproven --out ${RESULTS}`));
-    expect(readFileSync(desk.home.file(RESULTS))).toEqual(bytes);
-    expect(await desk.svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
-    expect(desk.uploads()).toBe(1);
-  });
-
-  it('R59: results whose checksum alone is another, each time are taken for a job alone in the same way', async () => {
-    const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
-    await desk.svc('au submit tokens.csv');
-    const [job = ''] = desk.jobs();
-    const refused = await desk.svc(`au download ${job}`);
-    expect(refused).toMatchObject({ code: 12 });
-    expect(refused.stderr).toContain('--accept-unproven');
-    expect(readdirSync(desk.home.path)).toContain('results.csv.unproven');
-    expect(await desk.svc(`au download ${job} --accept-unproven`)).toMatchObject({ code: 0 });
-    expect(readFileSync(desk.home.file('results.csv'), 'utf8')).toMatch(/^token,/);
-  });
+it('R59: results whose checksum alone is another, each time are kept with the job, for its owner alone, until the operator takes them', async () => {
+  const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
+  const refused = await desk.svc('au submit tokens.csv --wait');
+  const [job = ''] = desk.jobs();
+  const kept = `${desk.files(job).results}.unproven`;
+  expect(refused.code, refused.stderr).toBe(12);
+  expect(refused.stderr).toContain(`svc au download ${job} --accept-unproven`);
+  expect(refused.stderr).not.toContain('--pay-again');
+  expect(statSync(kept).mode & 0o777).toBe(0o600);
+  const bytes = readFileSync(kept);
+  succeeded(await desk.svc(`au download ${job} --accept-unproven --out ${RESULTS}`));
+  expect(readFileSync(desk.home.file(RESULTS))).toEqual(bytes);
+  ended(await desk.svc('au submit tokens.csv --wait'), 0, { uploads: 1 });
 });
 
-describe('the place for results', () => {
-  it('R44: the place for results is left alone when it is taken or cannot be written, and may be a pipe', async () => {
-    const { desk, job, right } = await completed();
-    const requests = desk.sandbox.ledger().length;
-    writeFileSync(desk.home.file('mine.csv'), 'mine');
-    mkdirSync(desk.home.file('closed'), { mode: 0o500 });
-    expect(await desk.svc(`au download ${job} --out mine.csv`)).toMatchObject({ code: 2 });
-    const line = ['au', 'download', job, '--out', 'closed/out.csv'];
-    const closed = CAN_OBEY_MODES ? await desk.home.svc(line, { env: desk.env, obeysModes: true }) : { code: 1 };
-    expect(closed).toMatchObject({ code: 1 });
-    expect(readFileSync(desk.home.file('mine.csv'), 'utf8')).toBe('mine');
-    expect(desk.sandbox.ledger()).toHaveLength(requests);
-    execFileSync('mkfifo', [desk.home.file('pipe')]);
-    const download = desk.svc(`au download ${job} --out pipe`);
-    const reader = spawn('cat', [desk.home.file('pipe')], { stdio: ['ignore', 'pipe', 'inherit'] });
-    expect((await reader.stdout.setEncoding('utf8').toArray()).join('')).toBe(right);
-    expect(await download).toMatchObject({ code: 0 });
-  });
+it('R59: results whose checksum alone is another, each time are taken for a job alone in the same way', async () => {
+  const desk = await openQuickDesk({ pickupMs: 0, intercept: otherTag });
+  await desk.svc('au submit tokens.csv');
+  const [job = ''] = desk.jobs();
+  ended(await desk.svc(`au download ${job}`), 12, '--accept-unproven');
+  expect(readdirSync(desk.home.path)).toContain('results.csv.unproven');
+  succeeded(await desk.svc(`au download ${job} --accept-unproven`));
+  expect(readFileSync(desk.home.file('results.csv'), 'utf8')).toMatch(/^token,/);
 });
 
-describe('--out -', () => {
-  it('R44 and R47: --out - gives the results of a job on standard output, byte for byte, and nothing else', async () => {
-    const { desk, job, right } = await completed();
-    expect(await desk.svc(`au download ${job} --out -`)).toMatchObject({ code: 0, stdout: right });
-    expect(await desk.svc(`au download ${job} --out - -o csv`)).toMatchObject({ code: 0, stdout: right });
-    expect(await desk.svc(`au download ${job} --out - -o json`)).toMatchObject({ code: 2, stdout: '' });
-    expect(existsSync(desk.home.file('-'))).toBe(false);
-    expect(readdirSync(desk.home.file('.local/state/svc/spool'))).toEqual([]);
-  });
+it('R44: the place for results is left alone when it is taken or cannot be written, and may be a pipe', async () => {
+  const { desk, job, right } = await completed();
+  const requests = desk.sandbox.ledger().length;
+  writeFileSync(desk.home.file('mine.csv'), 'mine');
+  mkdirSync(desk.home.file('closed'), { mode: 0o500 });
+  ended(await desk.svc(`au download ${job} --out mine.csv`), 2);
+  const line = ['au', 'download', job, '--out', 'closed/out.csv'];
+  const closed = CAN_OBEY_MODES ? await desk.home.svc(line, { env: desk.env, obeysModes: true }) : { code: 1 };
+  expect(closed).toMatchObject({ code: 1 });
+  expect(readFileSync(desk.home.file('mine.csv'), 'utf8')).toBe('mine');
+  expect(desk.sandbox.ledger()).toHaveLength(requests);
+  execFileSync('mkfifo', [desk.home.file('pipe')]);
+  const download = desk.svc(`au download ${job} --out pipe`);
+  const reader = spawn('cat', [desk.home.file('pipe')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  expect((await reader.stdout.setEncoding('utf8').toArray()).join('')).toBe(right);
+  expect(await download).toMatchObject({ code: 0 });
+});
 
-  it('--out - is refused where standard output has the summary', async () => {
-    const desk = await openQuickDesk();
-    expect(await desk.svc('au submit tokens.csv --wait --out -')).toMatchObject({ code: 2 });
-    expect(desk.sandbox.ledger()).toEqual([]);
-  });
+it('R44 and R47: --out - gives the results of a job on standard output, byte for byte, and nothing else', async () => {
+  const { desk, job, right } = await completed();
+  ended(await desk.svc(`au download ${job} --out -`), 0, { stdout: right });
+  ended(await desk.svc(`au download ${job} --out - -o csv`), 0, { stdout: right });
+  ended(await desk.svc(`au download ${job} --out - -o json`), 2, { stdout: '' });
+  expect(existsSync(desk.home.file('-'))).toBe(false);
+  expect(readdirSync(desk.home.file('.local/state/svc/spool'))).toEqual([]);
+});
+
+it('--out - is refused where standard output has the summary', async () => {
+  const desk = await openQuickDesk();
+  ended(await desk.svc('au submit tokens.csv --wait --out -'), 2);
+  expect(desk.sandbox.ledger()).toEqual([]);
 });

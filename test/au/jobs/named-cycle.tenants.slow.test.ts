@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
-import { rowOf, succeeded } from '../../support/run-here.ts';
+import { ended, rowOf, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
@@ -39,9 +39,8 @@ it.each(['au resume', 'au status'])(
   async (line) => {
     const desk = await openTwoTenants();
     await uploadOurs(desk);
-    const told = succeeded(await desk.theirs(line, desk.elsewhere));
-    expect(told.stderr).toContain(`the open jobs of tenant ${desk.ours} in `);
-    expect(await desk.svc('au resume')).toMatchObject({ code: 11 });
+    ended(await desk.theirs(line, desk.elsewhere), 0, `the open jobs of tenant ${desk.ours} in `);
+    ended(await desk.svc('au resume'), 11);
   },
 );
 
@@ -62,17 +61,17 @@ it.each(['au resume', 'au status'])(
     const told = await desk.svc(line);
     expect([told.code, told.stderr.includes('svc au create')], told.stderr).toEqual([9, true]);
     service.isEmpty = false;
-    expect(await desk.svc(line)).toMatchObject({ code: line === 'au status' ? 0 : 11 });
+    ended(await desk.svc(line), line === 'au status' ? 0 : 11);
   },
 );
 
 it('the open jobs of a tenant whose runs are of another address are not those of this key', async () => {
   const desk = await openTwoTenants();
-  expect(await desk.svc('au submit one.csv')).toMatchObject({ code: 0 });
+  succeeded(await desk.svc('au submit one.csv'));
   await uploadOurs(desk);
   for (const line of ['au resume', 'au status']) {
     // With a run of this profile, and while the service shows no job, the key may be that of the tenant.
-    expect(await desk.theirs(line)).toMatchObject({ code: 9 });
+    ended(await desk.theirs(line), 9);
     succeeded(await desk.theirs(line, desk.elsewhere));
   }
 });
@@ -88,32 +87,35 @@ it('svc au status ends with 0 for a profile whose keys are known to be of a tena
   const file = desk.home.file('config/config.json');
   writeFileSync(file, JSON.stringify({ version: 1, profiles }), { mode: 0o600 });
   const env = { SVC_CONFIG_DIR: desk.home.file('config'), SVC_PRIVATE_API_KEY: '', SVC_MANAGEMENT_API_KEY: '' };
-  expect(await desk.svc('au submit one.csv')).toMatchObject({ code: 0 });
-  expect(await desk.svc('au status', env)).toMatchObject({ code: 9 });
-  expect(await desk.svc('whoami', env)).toMatchObject({ code: 0 });
+  succeeded(await desk.svc('au submit one.csv'));
+  ended(await desk.svc('au status', env), 9);
+  succeeded(await desk.svc('whoami', env));
   succeeded(await desk.svc('au status', env));
 });
 
 it('the shared ledger of one tenant stops no command with the key of another tenant', async () => {
   const desk = await openTwoTenants();
   const ledger = sharedLedger(desk.home.file('ledger'));
-  expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-  expect(await desk.svc('au submit one.csv --cycle 2026-12', ledger)).toMatchObject({ code: 0 });
+  succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12'));
+  succeeded(await desk.svc('au submit one.csv --cycle 2026-12', ledger));
   for (const line of ['au status', 'au resume']) {
-    const told = succeeded(await desk.theirs(line, desk.elsewhere));
-    expect(told.stderr).toContain(`tenant ${desk.ours} uses the ledger ${ledger.SVC_LEDGER}, which is not set`);
+    ended(
+      await desk.theirs(line, desk.elsewhere),
+      0,
+      `tenant ${desk.ours} uses the ledger ${ledger.SVC_LEDGER}, which is not set`,
+    );
   }
-  expect(await desk.theirs('au status')).toMatchObject({ code: 0 });
-  expect(await desk.svc('au status')).toMatchObject({ code: 3 });
+  succeeded(await desk.theirs('au status'));
+  ended(await desk.svc('au status'), 3);
   succeeded(await desk.theirs('au submit one.csv --cycle 2026-12', sharedLedger(desk.home.file('other'))));
 });
 
 it('svc au resume <cycle> writes the results of its tenant while another tenant has an open job in a cycle of the same name', async () => {
   const desk = await openTwoTenants();
-  expect(await desk.svc('au submit one.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  succeeded(await desk.svc('au submit one.csv --cycle 2026-12'));
   await desk.clock.advance(10_001 * MINUTE);
-  expect(await desk.theirs('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
+  succeeded(await desk.theirs('au submit tokens.csv --cycle 2026-12'));
   expect(rowOf(await desk.svc('au resume 2026-12'))).toMatchObject({ status: 'completed', progress: 'completed' });
   expect(readFileSync(desk.home.file('2026-12.results.csv'), 'utf8')).toContain('one-more');
-  expect(await desk.theirs('au resume 2026-12 --out theirs.csv')).toMatchObject({ code: 11 });
+  ended(await desk.theirs('au resume 2026-12 --out theirs.csv'), 11);
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openMachine } from '../commands/machine.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 it.each(['job_01HXYZ', '12345'])(
   'svc au status and resume read the job %s from the service where no cycle has that name',
@@ -13,26 +13,24 @@ it.each(['job_01HXYZ', '12345'])(
       proceed();
     };
     await machine.clock.advance(60_000);
-    for (const line of [`au status ${id} -o json`, `au resume ${id} -o json`]) {
-      const { stdout } = succeeded(await machine.svc(line));
-      expect(JSON.parse(stdout), line).toMatchObject({ id: job, status: 'completed' });
-    }
-    const unknown = await machine.svc('au status job_unknown');
-    expect(unknown.code, unknown.stderr).toBe(5);
-    expect(unknown.stderr).toContain('the ledger has no such cycle, and the service has no such job');
+    for (const line of [`au status ${id} -o json`, `au resume ${id} -o json`])
+      ended(await machine.svc(line), 0, { row: { id: job, status: 'completed' } });
+    ended(
+      await machine.svc('au status job_unknown'),
+      5,
+      'the ledger has no such cycle, and the service has no such job',
+    );
     // A cycle of that name comes first.
-    expect(await machine.svc('au submit tokens.csv --cycle 12345 --pay-again')).toMatchObject({ code: 0 });
+    succeeded(await machine.svc('au submit tokens.csv --cycle 12345 --pay-again'));
     expect((await machine.svc('au status 12345 -o json')).stdout).toContain('results_read');
   },
 );
 
 it('svc au resume ends with 8 where something else answers the list of jobs with a page and 404', async () => {
   const machine = await openMachine();
-  expect(await machine.svc('au submit tokens.csv --cycle c')).toMatchObject({ code: 0 });
+  succeeded(await machine.svc('au submit tokens.csv --cycle c'));
   machine.fault = (_incoming, outgoing) => outgoing.writeHead(404, { 'content-type': 'text/html' }).end('<p>lost</p>');
-  const { code, stderr } = await machine.svc('au resume');
-  expect(code, stderr).toBe(8);
-  expect(stderr).toContain('svc doctor');
+  ended(await machine.svc('au resume'), 8, 'svc doctor');
 });
 
 it('a key that may not list jobs gets the results of those that it sent', async () => {
@@ -45,6 +43,5 @@ it('a key that may not list jobs gets the results of those that it sent', async 
   };
   for (const line of ['au submit tokens.csv --cycle c --new-ledger', 'au submit more.csv --cycle c', 'au status'])
     expect(await machine.svc(line)).toMatchObject({ code: 0 });
-  const { stdout } = succeeded(await machine.svc('au resume c --wait --out results.csv'));
-  expect(JSON.parse(stdout)).toMatchObject({ rows: 41, status: 'completed' });
+  ended(await machine.svc('au resume c --wait --out results.csv'), 0, { row: { rows: 41, status: 'completed' } });
 });

@@ -1,6 +1,6 @@
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { describe, expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { ended, errorIn } from '../../support/run-here.ts';
 import { answerLost } from '../support.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 
@@ -31,7 +31,7 @@ async function openForgotten() {
     outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
   const desk: QuickDesk = await openQuickDesk({ intercept });
-  expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 9 });
+  ended(await desk.svc('au submit tokens.csv --cycle 2026-12'), 9);
   return { desk, job: desk.jobs()[0] ?? '' };
 }
 
@@ -44,10 +44,8 @@ describe('an upload in doubt whose job the service no longer shows', () => {
     async (_, age) => {
       const { desk } = await openForgotten();
       await desk.clock.advance(age);
-      for (const line of ['au resume', 'au submit tokens.csv --cycle 2026-12', 'au resume']) {
-        const ended = await desk.svc(line);
-        expect([line, ended.code], ended.stderr).toEqual([line, 9]);
-      }
+      for (const line of ['au resume', 'au submit tokens.csv --cycle 2026-12', 'au resume'])
+        ended(await desk.svc(line), 9);
       expect(desk.uploads()).toBe(1);
     },
   );
@@ -69,8 +67,7 @@ describe('an upload in doubt whose job the service no longer shows', () => {
           'au resume 2026-12 --wait',
           'au resume',
         ]) {
-          const ended = await desk.svc(line);
-          expect([line, ended.code], ended.stderr).toEqual([line, 9]);
+          ended(await desk.svc(line), 9);
           await desk.clock.advance(HOUR);
         }
         const { stderr } = await desk.svc('au resume 2026-12 --wait');

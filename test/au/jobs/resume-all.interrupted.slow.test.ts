@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { openQuickDesk } from '../commands/support.ts';
-import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
+import { ended, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 /** Opens a desk whose jobs take an hour, and on which a command can be interrupted at its fourth poll of a job. */
@@ -60,8 +60,7 @@ it.each([
 ])('R43: an interrupt of the first read of svc %s prints the same command again', async (line) => {
   const { desk, job, interrupted } = await openFirstRead();
   const typed = line.replaceAll('tokens.csv', desk.home.file('tokens.csv')).replace('JOB', job);
-  const ended = await interrupted(typed.split(' '));
-  expect([ended.code, errorIn(ended)['next']], ended.stderr).toEqual([130, `svc ${typed}`]);
+  ended(await interrupted(typed.split(' ')), 130, { error: { next: `svc ${typed}` } });
 });
 
 const OF_CYCLE = 'au resume 2026-12 --wait --out all.csv --fail-on err=5%';
@@ -79,10 +78,8 @@ it.each([
   const { desk, interrupted } = await openInterrupted();
   const shared = sharedLedger(desk.home.file('ledger'));
   const elsewhere = on === 'another machine' ? { SVC_STATE_DIR: desk.home.file('elsewhere') } : {};
-  expect(await desk.svc('au submit tokens.csv --cycle 2026-12', shared)).toMatchObject({ code: 0 });
-  const ended = await interrupted(line.split(' '), { ...shared, ...elsewhere });
-  expect(ended.code, ended.stderr).toBe(130);
-  expect(errorIn(ended)).toMatchObject({ next: `svc ${again}` });
+  succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12', shared));
+  ended(await interrupted(line.split(' '), { ...shared, ...elsewhere }), 130, { error: { next: `svc ${again}` } });
 });
 
 it.each([
@@ -94,7 +91,5 @@ it.each([
   const { job } = JSON.parse((await desk.svc('au submit tokens.csv')).stdout) as { readonly job: string };
   writeFileSync(desk.home.file('other.csv'), 'token,expiration_year,expiration_month,merchant_id\nother,,,\n');
   const typed = line.replaceAll(/\b\w+\.csv\b/g, (name) => desk.home.file(name)).replace('JOB', job);
-  const ended = await interrupted(typed.split(' '));
-  expect(ended.code, ended.stderr).toBe(130);
-  expect(errorIn(ended)).toMatchObject({ next: `svc ${typed}` });
+  ended(await interrupted(typed.split(' ')), 130, { error: { next: `svc ${typed}` } });
 });

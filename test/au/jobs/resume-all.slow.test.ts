@@ -6,7 +6,7 @@ import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openDesk, openQuickDesk } from '../commands/support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 it('svc au resume gets the results of every open job, and two at once do not disturb each other', async () => {
   const { svc, home, uploads } = await openDesk();
@@ -17,19 +17,19 @@ it('svc au resume gets the results of every open job, and two at once do not dis
   const line = 'au resume';
   const both = await Promise.all([svc(line), svc(line)]);
   expect(both.some(({ code }) => code === 0 || code === 11)).toBe(true);
-  expect(await svc(line)).toMatchObject({ code: 0 });
+  succeeded(await svc(line));
   expect(existsSync(home.file('tokens.results.csv')) && existsSync(home.file('more.results.csv'))).toBe(true);
   expect(uploads()).toBe(2);
 });
 
 it('svc au resume overwrites nothing where the place of results is taken, and names the command that writes them elsewhere', async () => {
   const { svc, home } = await openQuickDesk();
-  expect(await svc('au submit tokens.csv')).toMatchObject({ code: 0 });
+  succeeded(await svc('au submit tokens.csv'));
   writeFileSync(home.file('tokens.results.csv'), 'mine');
   const { code, stderr } = await svc('au resume');
   expect([code, readFileSync(home.file('tokens.results.csv'), 'utf8')], stderr).toEqual([2, 'mine']);
   const [, cycle = ''] = /svc au resume (file-[0-9a-f]+) --out <file>/.exec(stderr) ?? [];
-  expect(await svc(`au resume ${cycle} --out other.csv`)).toMatchObject({ code: 0 });
+  succeeded(await svc(`au resume ${cycle} --out other.csv`));
   expect(readFileSync(home.file('other.csv'), 'utf8')).toMatch(/^token,/);
 });
 
@@ -55,7 +55,7 @@ it.each([
     ending.mockRestore();
     const results = readFileSync(home.file(name), 'utf8');
     writeFileSync(home.file(name), `${results}another,row\n`);
-    expect(await svc(line)).toMatchObject({ code: 2 });
+    ended(await svc(line), 2);
     writeFileSync(home.file(name), results);
     succeeded(await svc(line));
     expect((await svc('au resume')).stderr).toContain('no job is open');
@@ -64,26 +64,23 @@ it.each([
 
 it('svc au resume without a job that it could look for needs no key', async () => {
   const { svc } = await openQuickDesk();
-  expect(await svc('au submit tokens.csv --wait')).toMatchObject({ code: 0 });
+  succeeded(await svc('au submit tokens.csv --wait'));
   succeeded(await svc('au resume', { SVC_PRIVATE_API_KEY: '', SVC_MANAGEMENT_API_KEY: '' }));
 });
 
 it('svc au resume goes on with a cycle at another address of its service, once it was submitted there too', async () => {
   const { svc, sandbox } = await openQuickDesk({ processingMs: 3_600_000 });
   const there = { SVC_BASE_URL: sandbox.url.replace('127.0.0.1', 'localhost') };
-  expect(await svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-  expect(await svc('au submit tokens.csv --cycle 2026-12', there)).toMatchObject({ code: 0 });
-  const resumed = await svc('au resume', there);
-  expect([resumed.code, resumed.stdout], resumed.stderr).toEqual([11, expect.stringContaining('"outcome":"pending"')]);
+  succeeded(await svc('au submit tokens.csv --cycle 2026-12'));
+  succeeded(await svc('au submit tokens.csv --cycle 2026-12', there));
+  ended(await svc('au resume', there), 11, { stdout: expect.stringContaining('"outcome":"pending"') });
 });
 
 it('svc au resume names the command that waits while jobs are under way', async () => {
   const { svc } = await openQuickDesk({ processingMs: 3_600_000 });
-  expect(await svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-  const resumed = await svc('au resume');
-  expect([resumed.code, resumed.stderr]).toEqual([11, expect.stringContaining('svc au resume --wait')]);
-  const waited = await svc('au resume --wait');
-  expect([waited.code, waited.stderr]).toEqual([0, expect.not.stringContaining('au resume')]);
+  succeeded(await svc('au submit tokens.csv --cycle 2026-12'));
+  ended(await svc('au resume'), 11, 'svc au resume --wait');
+  ended(await svc('au resume --wait'), 0, { unsaid: 'au resume' });
 });
 
 it.each(['au resume', 'au resume --wait'])(
@@ -91,11 +88,9 @@ it.each(['au resume', 'au resume --wait'])(
   async (line) => {
     const machine = await openMachine();
     const shared = sharedLedger(machine.path('shared'));
-    expect(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait', shared)).toMatchObject({ code: 0 });
-    expect(await machine.svc(line, shared)).toMatchObject({ code: 0 });
-    const told = await machine.svc(line);
-    expect(told.code, told.stderr).toBe(3);
-    expect(told.stderr).toContain(`ledger is ${machine.path('shared')}, and no ledger is set`);
+    succeeded(await machine.svc('au submit tokens.csv --cycle 2026-12 --wait', shared));
+    succeeded(await machine.svc(line, shared));
+    ended(await machine.svc(line), 3, `ledger is ${machine.path('shared')}, and no ledger is set`);
     const other = await machine.tenant(2);
     succeeded(await machine.svc(line, { SVC_BASE_URL: other.url }));
   },

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
 import { refuseWith } from '../support.ts';
@@ -28,7 +29,7 @@ async function changedDesk(change: string): Promise<QuickDesk> {
     intercept: (incoming, outgoing, proceed) =>
       incoming.method === 'PUT' && (refusals -= 1) >= 0 ? refuseWith(403)(incoming, outgoing, proceed) : proceed(),
   });
-  expect(await desk.svc('au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 4 });
+  ended(await desk.svc('au submit tokens.csv --cycle 2026-12'), 4);
   CHANGES[change]?.(desk.home.file('tokens.csv'));
   return desk;
 }
@@ -39,8 +40,7 @@ it.each(Object.keys(CHANGES))(
     for (const line of LATER) {
       const desk = await changedDesk(change);
       const [job = ''] = desk.jobs();
-      const { code, stderr } = await desk.svc(line.replace('<job>', job));
-      expect(code, `${line}: ${stderr}`).toBe(0);
+      succeeded(await desk.svc(line.replace('<job>', job)));
       expect(desk.received()).toEqual([SENT]);
       const got = await desk.svc(`au download ${job} --out got.csv`);
       expect(JSON.parse(got.stdout), got.stderr).toMatchObject({ compared: true });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { rowOf } from '../../support/run-here.ts';
+import { ended, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
@@ -45,11 +45,8 @@ it.each(['state', 'other'])(
 
 it('R79: the results of a token with two merchants are delivered once each, and only a left-out row with an error is written to be billed again', async () => {
   const { svc, lines } = await dividedDesk([...FIRST, ...AGAIN], 'other');
-  const done = await svc(`au submit all.csv ${CYCLE} --wait`);
-  expect(rowOf(done)).toMatchObject({
-    left_out: 2,
-    left_out_errors: 1,
-    results: { updated: 9, errors: 3, unchanged: 0 },
+  ended(await svc(`au submit all.csv ${CYCLE} --wait`), 0, {
+    row: { left_out: 2, left_out_errors: 1, results: { updated: 9, errors: 3, unchanged: 0 } },
   });
   expect(lines('all.results.csv').map(tokenOf)).toEqual([...FIRST, ...AGAIN].map(tokenOf));
   expect(lines('all.fix.csv').map((row) => row.includes('unknown'))).toEqual([true]);

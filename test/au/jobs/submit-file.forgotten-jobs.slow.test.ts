@@ -2,22 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-import { listOnly } from '../support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { JobFaults } from '../job-faults.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
 const OUT = '--wait --out results.csv';
 
 /** Lets the service forget a job. */
 function forget(machine: Machine, job: string): void {
-  machine.fault = ({ method, url = '' }, outgoing, proceed) => {
-    if (method === 'GET' && url.includes(job))
-      return void outgoing
-        .writeHead(404, { 'content-type': 'application/json' })
-        .end('{"title":"Not Found","status":404}');
-    if (method === 'GET' && /\/jobs(\?|$)/.test(url)) listOnly(outgoing, (id) => id !== job);
-    proceed();
-  };
+  machine.fault = Object.assign(new JobFaults(), { forgotten: [job] }).intercept;
 }
 
 function jobOf({ stdout }: { readonly stdout: string }): { readonly job: string } {
@@ -34,15 +27,12 @@ it('a job that the service has forgotten after its results were read is no doubt
   expect(jobOf(first)).toMatchObject({ job, status: 'already_submitted', sent: 40, left_out: 0 });
   expect(first.stderr).not.toContain('to wait for the results');
   for (const line of [SUBMIT, 'au resume', 'au status 2026-12']) {
-    const { code, stderr } = await machine.svc(line, env);
-    expect([line, code], stderr).toEqual([line, 0]);
+    succeeded(await machine.svc(line, env));
     await machine.clock.advance(10 * 60_000);
   }
   for (const line of [`${SUBMIT} --wait --out other.csv`, 'au resume 2026-12 --wait --out other.csv']) {
     const begun = machine.clock.now();
-    const wanted = await machine.svc(line, env);
-    expect([line, wanted.code], wanted.stderr).toEqual([line, 9]);
-    expect(wanted.stderr).toContain(job);
+    ended(await machine.svc(line, env), 9, job);
     expect(machine.clock.now() - begun).toBeLessThan(60_000);
   }
   expect(machine.uploads()).toBe(1);
@@ -58,15 +48,13 @@ it('a job that the service has forgotten after its results were read ends the do
   succeeded(await machine.svc(SUBMIT, env));
   forget(machine, job);
   for (let time = 0; time < 2; time += 1) {
-    const doubt = await machine.svc('au resume', env);
-    expect(doubt.code, doubt.stderr).toBe(9);
+    ended(await machine.svc('au resume', env), 9);
     await machine.clock.advance(10 * 60_000);
   }
   machine.fault = undefined;
   succeeded(await machine.svc(`${SUBMIT} ${OUT}`, runner));
   forget(machine, job);
-  succeeded(await machine.svc('au resume', env));
-  expect(machine.uploads()).toBe(2);
+  ended(await machine.svc('au resume', env), 0, { uploads: 2 });
 });
 
 it('R84: a job that the service has forgotten after its results were read only for their new tokens is sent, but its results are no success', async () => {
@@ -76,10 +64,11 @@ it('R84: a job that the service has forgotten after its results were read only f
   const gone = succeeded(await machine.svc(SUBMIT, { ...env, SVC_STATE_DIR: machine.path('gone') }));
   await machine.clock.advance(10 * 60_000);
   // The reader needs none of these results, and has its own, so that only the forgotten job stays open.
-  const reader = succeeded(
+  ended(
     await machine.svc('au submit other.csv --cycle 2026-12 --wait', { ...env, SVC_STATE_DIR: machine.path('reader') }),
+    0,
+    'reading the results of job',
   );
-  expect(reader.stderr).toContain('reading the results of job');
   const { job } = jobOf(gone);
   forget(machine, job);
   for (const [line, expected] of [
@@ -87,8 +76,7 @@ it('R84: a job that the service has forgotten after its results were read only f
     ['au resume', 9],
     [`${SUBMIT} --wait`, 9],
   ] as const) {
-    const { code, stderr } = await machine.svc(line, env);
-    expect([line, code], stderr).toEqual([line, expected]);
+    ended(await machine.svc(line, env), expected);
     await machine.clock.advance(10 * 60_000);
   }
   expect(machine.uploads()).toBe(2);

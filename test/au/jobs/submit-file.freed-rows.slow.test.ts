@@ -3,27 +3,20 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { Chance } from '../../support/chance.ts';
-import { errorIn, succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-import { changeJson, uploadsTaken } from '../support.ts';
+import { JobFaults } from '../job-faults.ts';
+import { uploadsTaken } from '../support.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
 const HOUR_MS = 3_600_000;
 
 /** A machine whose service lets the jobs in `failed` fail. */
-async function openFailing(): Promise<{ readonly machine: Machine; readonly failed: Set<string> }> {
+async function openFailing(): Promise<{ readonly machine: Machine; readonly failed: string[] }> {
   const machine = await openMachine();
-  const failed = new Set<string>();
-  const shown = (job: { readonly id?: string }) =>
-    failed.has(job.id ?? '') ? { ...job, status: 'failed', errors: ['made up'] } : job;
-  machine.fault = ({ method, url = '' }, outgoing, proceed) => {
-    if (method === 'GET' && /\/account-updater\/jobs(?:[/?]|$)/.test(url))
-      changeJson(outgoing, (answer: { readonly id?: string; readonly data?: readonly object[] }) =>
-        answer.data ? { ...answer, data: answer.data.map(shown) } : shown(answer),
-      );
-    proceed();
-  };
+  const failed: string[] = [];
+  machine.fault = Object.assign(new JobFaults(), { failed }).intercept;
   return { machine, failed };
 }
 
@@ -47,16 +40,12 @@ it.each([
     write(machine, 'old.csv', ROWS.slice(0, 10));
     write(machine, 'new.csv', ROWS.slice(0, 9));
     const resubmit = `au submit old.csv${first} --wait --out old_results.csv`;
-    failed.add(jobOf(succeeded(await machine.svc(`au submit old.csv${first}`))));
+    failed.push(jobOf(succeeded(await machine.svc(`au submit old.csv${first}`))));
     await machine.clock.advance(60_000);
-    expect(await machine.svc(resubmit)).toMatchObject({ code: 10 });
+    ended(await machine.svc(resubmit), 10);
     succeeded(await machine.svc(`au submit new.csv${second} --wait --out results.csv`));
-    const refused = await machine.svc(resubmit);
-    expect(refused.code, refused.stderr).toBe(6);
-    expect(errorIn(refused)).toMatchObject({ shared_rows: 9 });
-    expect(machine.uploads()).toBe(2);
-    succeeded(await machine.svc(`${resubmit} --pay-again`));
-    expect(machine.uploads()).toBe(3);
+    ended(await machine.svc(resubmit), 6, { uploads: 2, error: { shared_rows: 9 } });
+    ended(await machine.svc(`${resubmit} --pay-again`), 0, { uploads: 3 });
   },
 );
 
@@ -66,14 +55,12 @@ it('R79: rows of one failed job of a cycle are not sent again while a later subm
   write(machine, 'two.csv', ROWS.slice(10, 20));
   write(machine, 'more.csv', [...ROWS.slice(0, 10), ...ROWS.slice(20, 30)]);
   succeeded(await machine.svc('au submit one.csv --cycle 2026-12'));
-  failed.add(jobOf(succeeded(await machine.svc('au submit two.csv --cycle 2026-12'))));
+  failed.push(jobOf(succeeded(await machine.svc('au submit two.csv --cycle 2026-12'))));
   await machine.clock.advance(60_000);
-  expect(await machine.svc('au submit two.csv --cycle 2026-12 --wait')).toMatchObject({ code: 10 });
+  ended(await machine.svc('au submit two.csv --cycle 2026-12 --wait'), 10);
   succeeded(await machine.svc('au submit two.csv --wait'));
-  const refused = await machine.svc('au submit two.csv --cycle 2026-12');
-  expect(refused.code, refused.stderr).toBe(6);
-  succeeded(await machine.svc('au submit more.csv --cycle 2026-12'));
-  expect(machine.uploads()).toBe(4);
+  ended(await machine.svc('au submit two.csv --cycle 2026-12'), 6);
+  ended(await machine.svc('au submit more.csv --cycle 2026-12'), 0, { uploads: 4 });
 });
 
 it.each(Array.from({ length: 40 }, (_, seed) => seed + 1))(
@@ -93,9 +80,9 @@ it.each(Array.from({ length: 40 }, (_, seed) => seed + 1))(
       // A completed job that fails later is a doubt (9).
       expect([0, 6, 9, 10, 11], ended.stderr).toContain(ended.code);
       const taken = uploadsTaken(machine.path('tenant-1'));
-      for (const job of taken) if (taken.indexOf(job) === taken.length - 1 && chance.happens(0.4)) failed.add(job);
+      for (const job of taken) if (taken.indexOf(job) === taken.length - 1 && chance.happens(0.4)) failed.push(job);
       await machine.clock.advance(chance.oneOf([60_000, HOUR_MS]));
-      const paid = taken.filter((job) => !failed.has(job)).flatMap((job) => rowsOf(machine, job));
+      const paid = taken.filter((job) => !failed.includes(job)).flatMap((job) => rowsOf(machine, job));
       expect(paid.length, `${file} was paid for again in step ${step}`).toBe(new Set(paid).size);
     }
   },

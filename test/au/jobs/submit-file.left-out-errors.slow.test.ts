@@ -4,7 +4,7 @@ import { DEFAULT_SEED } from '../../../src/emulator/seed/logs.ts';
 import { inventedCard } from '../../../src/emulator/vault/invented-card.ts';
 import { HEADER } from '../rows.ts';
 import { openQuickDesk } from '../commands/support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 const ROWS = 300_000;
 const WRONG = 12;
@@ -34,8 +34,9 @@ it('R79: the printed command bills the 12 rows of 300,000 that were corrected, a
   write((token) => `${token},27,01,`);
   succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait'));
   write((token) => `${token},${wrong.has(token) ? '31,07' : '27,01'},`);
-  const again = succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait --force'));
-  expect(JSON.parse(again.stdout)).toMatchObject({ sent: 0, left_out: ROWS, left_out_errors: WRONG });
+  const again = ended(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait --force'), 0, {
+    row: { sent: 0, left_out: ROWS, left_out_errors: WRONG },
+  });
   const [, command = ''] = /^.*svc (au submit tokens\.fix\.csv .*)$/m.exec(again.stderr) ?? [];
   succeeded(await desk.svc(command));
   const corrected = tokens.filter((token) => wrong.has(token)).map((token) => `${token},31,07,`);

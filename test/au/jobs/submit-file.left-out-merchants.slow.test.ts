@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { type HereResult, rowOf } from '../../support/run-here.ts';
+import { ended, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
 import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 
@@ -13,15 +13,11 @@ const CYCLE = '--cycle 2026-12 --wait';
 /** A desk whose commands use a shared ledger, from the machine with the given name. */
 async function merchantDesk(files: Readonly<Record<string, readonly string[]>>, merchants = ['M1']) {
   const desk = await openQuickDesk({ tenants: ['production'], merchants });
-  mkdirSync(desk.home.file('ledger'));
   for (const [name, rows] of Object.entries(files)) writeRows(desk, name, ...rows);
-  const svc = (machine: string, line: string): Promise<HereResult> =>
-    desk.svc(line, { SVC_STATE_DIR: desk.home.file(machine), SVC_LEDGER: desk.home.file('ledger') });
   const fixFile = (name: string): string | undefined =>
     existsSync(desk.home.file(name)) ? readFileSync(desk.home.file(name), 'utf8') : undefined;
-  const earlierJob = (...rows: readonly string[]): Promise<string> =>
-    jobOfEarlierBuild(desk, desk.home.file('ledger'), rows);
-  return { ...desk, svc, fixFile, earlierJob };
+  const earlierJob = (...rows: readonly string[]): Promise<string> => jobOfEarlierBuild(desk, rows);
+  return { ...desk, svc: desk.on, fixFile, earlierJob };
 }
 
 it.each(['laptop', 'runner'])(
@@ -29,8 +25,9 @@ it.each(['laptop', 'runner'])(
   async (machine) => {
     const { svc, fixFile } = await merchantDesk({ 'one.csv': [RIGHT, WRONG], 'two.csv': [RIGHT] });
     rowOf(await svc(machine, `au submit one.csv ${CYCLE}`));
-    const done = await svc('laptop', `au submit two.csv ${CYCLE}`);
-    expect(rowOf(done)).toMatchObject({ left_out: 1, left_out_errors: 0, results: { updated: 1, errors: 0 } });
+    const done = ended(await svc('laptop', `au submit two.csv ${CYCLE}`), 0, {
+      row: { left_out: 1, left_out_errors: 0, results: { updated: 1, errors: 0 } },
+    });
     expect(fixFile('two.fix.csv')).toBeUndefined();
     expect(done.stderr).not.toContain('fix.csv');
   },
@@ -41,29 +38,34 @@ it('a fix file whose rows are known to have no error is left with a warning', as
   rowOf(await svc('laptop', `au submit one.csv ${CYCLE}`));
   const old = `${HEADER}\n${RIGHT}\n`;
   writeFileSync(home.file('two.fix.csv'), old);
-  const done = await svc('laptop', `au submit two.csv ${CYCLE}`);
-  expect(rowOf(done)).toMatchObject({ left_out_errors: 0 });
-  expect(done.stderr).toContain('warning: two.fix.csv was here before and was not changed: no left-out row of two.csv');
+  ended(
+    await svc('laptop', `au submit two.csv ${CYCLE}`),
+    0,
+    'warning: two.fix.csv was here before and was not changed: no left-out row of two.csv',
+    { row: { left_out_errors: 0 } },
+  );
   expect(fixFile('two.fix.csv')).toBe(old);
 });
 
 it('a left-out row whose result is an error is written where the job has a right row of the token too', async () => {
   const { svc, fixFile } = await merchantDesk({ 'one.csv': [RIGHT, WRONG, OTHER], 'two.csv': [OTHER, WRONG] });
   rowOf(await svc('laptop', `au submit one.csv ${CYCLE}`));
-  const done = await svc('laptop', `au submit two.csv ${CYCLE}`);
-  expect(rowOf(done)).toMatchObject({ left_out: 2, left_out_errors: 1, results: { updated: 1, errors: 1 } });
+  ended(await svc('laptop', `au submit two.csv ${CYCLE}`), 0, {
+    row: { left_out: 2, left_out_errors: 1, results: { updated: 1, errors: 1 } },
+  });
   expect(fixFile('two.fix.csv')).toBe(`${HEADER}\n${WRONG}\n`);
 });
 
 it('R79: a left-out row is not billed again where an error may be that of another row in the job of an earlier build', async () => {
   const { svc, fixFile, earlierJob } = await merchantDesk({ 'two.csv': [RIGHT] });
   const job = await earlierJob(RIGHT, WRONG);
-  const done = await svc('laptop', `au submit two.csv ${CYCLE}`);
-  expect(rowOf(done)).toMatchObject({ left_out: 1, left_out_errors: 1, results: { updated: 1, errors: 1 } });
-  expect(done.stderr).toMatch(
+  const done = ended(
+    await svc('laptop', `au submit two.csv ${CYCLE}`),
+    0,
     new RegExp(
       `1 row of two.csv may have an error as its result, and was not written to two.fix.csv: job ${job} \\(sent by .+@.+\\) may have its token for several merchants, and results name no merchant. two.results.csv has all results of its token`,
     ),
+    { row: { left_out: 1, left_out_errors: 1, results: { updated: 1, errors: 1 } } },
   );
   expect(fixFile('two.fix.csv')).toBeUndefined();
   expect(done.stderr).not.toContain('submit that file');
@@ -77,8 +79,9 @@ it('the warning of unclear errors counts no row of a token without errors, and n
   );
   const job = await earlierJob(RIGHT, WRONG, first, second, `${C},28,05,M1`);
   const right = await earlierJob(`${D},28,05,M1`, `${D},28,05,M2`, `${E},28,05,M1`);
-  const done = await svc('laptop', `au submit two.csv ${CYCLE}`);
-  expect(rowOf(done)).toMatchObject({ left_out: 6, left_out_errors: 1 });
+  const done = ended(await svc('laptop', `au submit two.csv ${CYCLE}`), 0, {
+    row: { left_out: 6, left_out_errors: 1 },
+  });
   const doubt = done.stderr.split('\n').find((line) => line.includes('may have an error')) ?? '';
   expect(doubt).toContain('2 rows of two.csv may have an error as their result, and were not written');
   expect(doubt).toContain(`: job ${job} (`);
@@ -106,9 +109,7 @@ it('a left-out row whose result is an error in the job of another machine is wri
     'same.csv': [WRONG, OTHER],
   });
   rowOf(await svc('runner', `au submit one.csv ${CYCLE}`));
-  const part = await svc('laptop', `au submit two.csv ${CYCLE}`);
-  expect(rowOf(part)).toMatchObject({ left_out_errors: 1 });
+  ended(await svc('laptop', `au submit two.csv ${CYCLE}`), 0, { row: { left_out_errors: 1 } });
   expect(fixFile('two.fix.csv')).toBe(`${HEADER}\n${WRONG}\n`);
-  const whole = await svc('desktop', `au submit same.csv ${CYCLE}`);
-  expect(rowOf(whole)).toMatchObject({ left_out_errors: 1 });
+  ended(await svc('desktop', `au submit same.csv ${CYCLE}`), 0, { row: { left_out_errors: 1 } });
 });

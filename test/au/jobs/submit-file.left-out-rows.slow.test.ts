@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { type HereResult, rowOf } from '../../support/run-here.ts';
+import { ended, type HereResult, rowOf, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
 
 const DAY = 86_400_000;
@@ -43,8 +43,9 @@ describe('left-out rows whose result is an error', () => {
     const { wrong, isWrong } = desk;
     expect(wrong.length).toBeGreaterThan(3);
     writeRows(desk, 'tokens.csv', ...ROWS.map((row) => (isWrong(row) ? corrected(row) : row)));
-    const done = await desk.svc('au submit tokens.csv --cycle 2026-12 --wait --force');
-    expect(rowOf(done)).toMatchObject({ sent: 0, left_out: ROWS.length, left_out_errors: wrong.length });
+    const done = ended(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait --force'), 0, {
+      row: { sent: 0, left_out: ROWS.length, left_out_errors: wrong.length },
+    });
     expect(read(desk, 'tokens.fix.csv')).toEqual([HEADER, ...wrong.map(corrected)]);
     expect(statSync(desk.home.file('tokens.fix.csv')).mode & 0o777).toBe(0o600);
     expect(fixCommand(done)).toBe('au submit tokens.fix.csv --cycle 2026-12.2 --pay-again');
@@ -56,8 +57,7 @@ describe('left-out rows whose result is an error', () => {
     expect(desk.uploads()).toBe(2);
     const again = await desk.svc('au submit tokens.csv --cycle 2026-12 --wait');
     expect(fixCommand(again)).toBe('au submit tokens.fix.csv --cycle 2026-12.3');
-    expect((await desk.svc(fixCommand(again))).code).toBe(6);
-    expect(desk.uploads()).toBe(2);
+    ended(await desk.svc(fixCommand(again)), 6, { uploads: 2 });
   });
 
   it('left-out rows are counted as errors only once their results are known', async () => {
@@ -75,8 +75,7 @@ describe('left-out rows whose result is an error', () => {
   it('left-out rows without an error leave no file', async () => {
     const desk = await deliveredDesk();
     writeRows(desk, 'more.csv', ...ROWS.filter((row) => !desk.isWrong(row)), 'one-more,27,01,');
-    const done = await desk.svc('au submit more.csv --cycle 2026-12 --wait');
-    expect(rowOf(done)).toMatchObject({ left_out_errors: 0 });
+    const done = ended(await desk.svc('au submit more.csv --cycle 2026-12 --wait'), 0, { row: { left_out_errors: 0 } });
     expect(fixCommand(done)).toBe('');
     expect(existsSync(desk.home.file('more.fix.csv'))).toBe(false);
   });
@@ -85,9 +84,11 @@ describe('left-out rows whose result is an error', () => {
     const desk = await deliveredDesk();
     writeRows(desk, 'more.csv', ...ROWS, 'one-more,27,01,');
     writeFileSync(desk.home.file('more.fix.csv'), 'mine\n');
-    const done = await desk.svc('au submit more.csv --cycle 2026-12 --wait --force');
-    rowOf(done);
-    expect(done.stderr).toContain('more.fix.csv is another file or cannot be written, and was left as it is');
+    ended(
+      await desk.svc('au submit more.csv --cycle 2026-12 --wait --force'),
+      0,
+      'more.fix.csv is another file or cannot be written, and was left as it is',
+    );
     expect(read(desk, 'more.fix.csv')).toEqual(['mine']);
     renameSync(desk.home.file('more.fix.csv'), desk.home.file('mine.csv'));
     await desk.svc('au submit more.csv --cycle 2026-12 --wait');
@@ -97,8 +98,7 @@ describe('left-out rows whose result is an error', () => {
   it('left-out rows of a file without a cycle get a cycle that is named after the file', async () => {
     const desk = await deliveredDesk('');
     writeRows(desk, 'tokens.csv', ...ROWS.toReversed());
-    const done = await desk.svc('au submit tokens.csv --wait --force');
-    rowOf(done);
+    const done = succeeded(await desk.svc('au submit tokens.csv --wait --force'));
     expect(fixCommand(done)).toBe('au submit tokens.fix.csv --cycle tokens-fix --pay-again');
     rowOf(await desk.svc(fixCommand(done)));
     expect(fixCommand(await desk.svc('au submit tokens.csv --wait'))).toContain('--cycle tokens-fix.2');
@@ -108,8 +108,9 @@ describe('left-out rows whose result is an error', () => {
   it('left-out rows of standard input are written into the current directory', async () => {
     const desk = await deliveredDesk();
     const input = [HEADER, ...ROWS, 'one-more,27,01,', ''].join('\n');
-    const done = await desk.svc('au submit - --cycle 2026-12 --wait', {}, input);
-    expect(rowOf(done)).toMatchObject({ left_out_errors: desk.wrong.length });
+    const done = ended(await desk.svc('au submit - --cycle 2026-12 --wait', {}, input), 0, {
+      row: { left_out_errors: desk.wrong.length },
+    });
     expect(fixCommand(done)).toBe('au submit fix.csv --cycle 2026-12.2 --pay-again');
     expect(read(desk, 'fix.csv')).toEqual([HEADER, ...desk.wrong]);
   });

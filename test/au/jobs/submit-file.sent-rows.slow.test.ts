@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BUCKET } from '../../support/bucket-signature.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { errorIn, rowOf } from '../../support/run-here.ts';
+import { ended, errorIn, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
 
 const CYCLE = '--cycle 2026-12';
@@ -26,8 +26,7 @@ it('a file whose last job may not be claimed says how many rows were sent before
   };
   const svc = (line: string) => desk.svc(line, { ...bucket.environment, SVC_LEDGER: `s3://${BUCKET.name}/shared` });
   writeRows(desk, 'all.csv', ...ALL.slice(0, 6));
-  const stopped = await svc(`au submit all.csv ${CYCLE}`);
-  expect(stopped.code, stopped.stderr).toBe(3);
+  const stopped = ended(await svc(`au submit all.csv ${CYCLE}`), 3);
   const { message } = errorIn(stopped);
   expect(message).toContain('no more rows were sent: 3 of 6 rows were sent before');
   expect(message).toContain('(403 AccessDenied: no key)');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rowOf } from '../../support/run-here.ts';
+import { ended, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
@@ -24,7 +24,7 @@ it('a job whose file the store confirmed to this machine is waited for while the
 it('a job of another machine is waited for once it is processing, and not before', async () => {
   const { on, clock, uploads } = await submittedDesk();
   const began = clock.now();
-  expect(await on('other', `${LINE} --wait`)).toMatchObject({ code: 11 });
+  ended(await on('other', `${LINE} --wait`), 11);
   expect(clock.now() - began).toBeLessThan(60_000);
   await clock.advance(60_000);
   expect(rowOf(await on('other', `${LINE} --wait`))).toMatchObject({ status: 'completed' });

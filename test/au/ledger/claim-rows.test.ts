@@ -18,23 +18,21 @@ async function refusalOf(machines: Machines, tokens: readonly string[], more: Pa
   );
 }
 
-describe('rows that two claims have', () => {
-  it('R58: rows that two claims have are sent to neither job until one of the claims ends', async () => {
-    const machines = await oneClaim();
-    const runner = await machines.open('runner-7');
-    const own = await claimOf(runner, { id: 'job-1', status: 'pending' }, ['a', 'b']);
-    const other = await claimOf(runner, { id: 'job-2', status: 'pending' }, ['b', 'c']);
-    await claimRows(runner.ledger, own);
-    // As where the claims of another ledger were copied into this one.
-    const cycle = runner.ledger.cycle('2026-12');
-    const { sha256, rows } = other;
-    const copied = claimBody('job-2', { keys: 2, row_set: await cycle.createRowSet(rows.rows), sha256 });
-    await cycle.append(async () => copied);
-    for (const claiming of [own, other])
-      await expect(claimRows(runner.ledger, claiming)).rejects.toMatchObject({ code: 'pending', exitCode: 11 });
-    await cycle.endClaim({ kind: 'release', job: 'job-2', why: 'gone', proof: '' });
-    await expect(claimRows(runner.ledger, own)).resolves.toBe(false);
-  });
+it('R58: rows that two claims have are sent to neither job until one of the claims ends', async () => {
+  const machines = await oneClaim();
+  const runner = await machines.open('runner-7');
+  const own = await claimOf(runner, { id: 'job-1', status: 'pending' }, ['a', 'b']);
+  const other = await claimOf(runner, { id: 'job-2', status: 'pending' }, ['b', 'c']);
+  await claimRows(runner.ledger, own);
+  // As where the claims of another ledger were copied into this one.
+  const cycle = runner.ledger.cycle('2026-12');
+  const { sha256, rows } = other;
+  const copied = claimBody('job-2', { keys: 2, row_set: await cycle.createRowSet(rows.rows), sha256 });
+  await cycle.append(async () => copied);
+  for (const claiming of [own, other])
+    await expect(claimRows(runner.ledger, claiming)).rejects.toMatchObject({ code: 'pending', exitCode: 11 });
+  await cycle.endClaim({ kind: 'release', job: 'job-2', why: 'gone', proof: '' });
+  await expect(claimRows(runner.ledger, own)).resolves.toBe(false);
 });
 
 describe('claiming free rows', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BUCKET } from '../../support/bucket-signature.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
+import { ended, type HereResult, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
@@ -70,14 +70,13 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
     const shown = succeeded(await on('reader', 'au status -o json'));
     expect(JSON.parse(shown.stdout)).toMatchObject([{ cycle: '2026-12', status: 'completed' }]);
     writeFileSync(pair.path('work/more.csv'), `${exampleRequestFile()}00000000-0000-4000-8000-000000000001,27,01,\n`);
-    const refused = await on('reader', 'au submit more.csv --cycle 2026-12');
-    expect([refused.code, pair.uploads()], refused.stderr).toEqual([3, 1]);
-    expect(errorIn(refused)['message']).toContain('this machine may only read the ledger');
+    ended(await on('reader', 'au submit more.csv --cycle 2026-12'), 3, {
+      uploads: 1,
+      error: { message: expect.stringContaining('this machine may only read the ledger') },
+    });
     // It must not send them with a ledger of its own either.
-    const alone = await on('reader', 'au submit more.csv --cycle 2026-12', { SVC_LEDGER: '' });
-    expect([alone.code, pair.uploads()], alone.stderr).toEqual([3, 1]);
-    const allowed = await on('writer', 'au submit more.csv --cycle 2026-12');
-    expect([allowed.code, pair.uploads()], allowed.stderr).toEqual([0, 2]);
+    ended(await on('reader', 'au submit more.csv --cycle 2026-12', { SVC_LEDGER: '' }), 3, { uploads: 1 });
+    ended(await on('writer', 'au submit more.csv --cycle 2026-12'), 0, { uploads: 2 });
   });
 
   it.each([`${SUBMIT} --wait`, 'au download {job} --out results.csv'])(
@@ -88,11 +87,11 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
       const { job } = JSON.parse((await on('writer', SUBMIT)).stdout) as { job: string };
       const typed = line.replace('{job}', job).replace('results.csv', pair.path('work/results.csv'));
       const results = pair.path(line.includes('--wait') ? 'work/tokens.results.csv' : 'work/results.csv');
-      const refused = await on('reader', typed);
-      expect(refused.code, refused.stderr).toBe(3);
-      expect(errorIn(refused)).toMatchObject({
-        message: expect.stringContaining(`the results of job ${job} were not delivered`),
-        next: `svc au download ${job}`,
+      ended(await on('reader', typed), 3, {
+        error: {
+          message: expect.stringContaining(`the results of job ${job} were not delivered`),
+          next: `svc au download ${job}`,
+        },
       });
       expect(existsSync(results)).toBe(false);
       succeeded(await on('writer', `au download ${job} --out ${pair.path('work/read.csv')}`));
@@ -109,11 +108,10 @@ describe.each(isSuperuser ? PLACES.slice(0, 1) : PLACES)('a ledger in $place', (
     writeFileSync(pair.path('work/others.csv'), `${exampleRequestFile().split('\n')[0]}\none-more,27,01,\n`);
     succeeded(await on('reader', 'au resume'));
     succeeded(await on('writer', 'au submit others.csv --cycle 2026-11 --new-ledger --wait'));
-    expect((await on('reader', 'au resume')).code).toBe(0);
+    succeeded(await on('reader', 'au resume'));
     // The same state directory, on a machine that may write now.
     succeeded(await on('writer', 'au resume', { SVC_STATE_DIR: pair.path('reader') }));
     rmSync(pair.path('work/tokens.results.csv'), { force: true });
-    const joined = await on('writer', SUBMIT);
-    expect([joined.code, pair.uploads()], joined.stderr).toEqual([0, 2]);
+    ended(await on('writer', SUBMIT), 0, { uploads: 2 });
   });
 });

@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { errorIn, rowOf, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { DAY, MINUTE } from './machines.ts';
@@ -46,63 +46,47 @@ it('R84: a machine that is killed while it enters what it sent lets no other mac
   expect(new Set(ends)).toEqual(new Set([0, 9]));
 });
 
-/** A desk and the environments of machines that share a ledger in a directory. */
-async function openSharing(options: Parameters<typeof openQuickDesk>[0] = {}) {
-  const desk = await openQuickDesk(options);
-  const ledger = desk.home.file('ledger');
-  mkdirSync(ledger);
-  const machine = (name: string) => ({ SVC_STATE_DIR: desk.home.file(name), SVC_LEDGER: ledger });
-  return { ...desk, machine };
-}
-
 it('R79: a file without a cycle that another machine sent ends with 0 for a week after its results were read, and with 6 later', async () => {
-  const desk = await openSharing();
-  succeeded(await desk.svc('au submit tokens.csv --wait', desk.machine('runner')));
+  const desk = await openQuickDesk();
+  succeeded(await desk.on('runner', 'au submit tokens.csv --wait'));
   await desk.clock.advance(6 * DAY);
-  succeeded(await desk.svc('au submit tokens.csv --wait --out soon.csv', desk.machine('laptop')));
+  succeeded(await desk.on('laptop', 'au submit tokens.csv --wait --out soon.csv'));
   await desk.clock.advance(2 * DAY);
-  const late = await desk.svc('au submit tokens.csv', desk.machine('desktop'));
-  expect(late.code, late.stderr).toBe(6);
+  const late = ended(await desk.on('desktop', 'au submit tokens.csv'), 6);
   const { next } = errorIn(late) as { readonly next: string };
   expect(next).toMatch(/^svc au submit tokens\.csv --cycle file-[0-9a-f]{16} --wait$/);
   // The command that is shown gets the results again, and bills nothing.
-  succeeded(await desk.svc(`${next.slice('svc '.length)} --out again.csv`, desk.machine('desktop')));
+  succeeded(await desk.on('desktop', `${next.slice('svc '.length)} --out again.csv`));
   expect(readFileSync(desk.home.file('again.csv'), 'utf8')).toBe(readFileSync(desk.home.file('soon.csv'), 'utf8'));
   expect(desk.uploads()).toBe(1);
 });
 
 it('the results of a cycle count as compared on the machine that sent its rows, and not on one that submitted some of them', async () => {
-  const desk = await openSharing();
+  const desk = await openQuickDesk();
   const cycle = '--cycle 2026-12';
-  expect(await desk.svc(`au submit tokens.csv ${cycle}`, desk.machine('runner'))).toMatchObject({ code: 0 });
+  succeeded(await desk.on('runner', `au submit tokens.csv ${cycle}`));
   writeFileSync(desk.home.file('some.csv'), exampleRequestFile().split('\n').slice(0, 4).join('\n'));
-  const some = await desk.svc(`au submit some.csv ${cycle} --wait --out some.results.csv`, desk.machine('laptop'));
-  expect(rowOf(some)).toMatchObject({ sent: 0, results: { compared: true } });
-  const all = await desk.svc('au resume 2026-12 --out all.csv', desk.machine('laptop'));
-  expect(rowOf(all)).toMatchObject({ rows: 40, results: { compared: false } });
-  const own = await desk.svc('au resume 2026-12 --wait --out own.csv', desk.machine('runner'));
-  expect(rowOf(own)).toMatchObject({ rows: 40, results: { compared: true } });
-  expect(desk.uploads()).toBe(1);
-});
-
-it('the results of a cycle are downloaded again where those that this machine keeps are damaged', async () => {
-  const { svc, home, jobs, files } = await openQuickDesk();
-  rowOf(await svc('au submit tokens.csv --cycle 2026-12 --wait --out mine.csv'));
-  const mine = readFileSync(home.file('mine.csv'), 'utf8');
-  writeFileSync(files(jobs()[0] ?? '').results, mine.split('\n').slice(0, 3).join('\n'));
-  rowOf(await svc('au resume 2026-12 --out all.csv'));
-  expect(readFileSync(home.file('all.csv'), 'utf8')).toBe(mine);
+  ended(await desk.on('laptop', `au submit some.csv ${cycle} --wait --out some.results.csv`), 0, {
+    row: { sent: 0, results: { compared: true } },
+  });
+  ended(await desk.on('laptop', 'au resume 2026-12 --out all.csv'), 0, {
+    row: { rows: 40, results: { compared: false } },
+  });
+  ended(await desk.on('runner', 'au resume 2026-12 --wait --out own.csv'), 0, {
+    uploads: 1,
+    row: { rows: 40, results: { compared: true } },
+  });
 });
 
 it('R58: a file without a cycle that a machine uploaded before it shared a ledger is not sent again', async () => {
-  const desk = await openSharing();
-  const { SVC_STATE_DIR: state } = desk.machine('runner');
+  const desk = await openQuickDesk();
+  const { SVC_STATE_DIR: state } = desk.envOf('runner');
   const created = await desk.svc('au create -o json', { SVC_STATE_DIR: state });
   const { id } = JSON.parse(created.stdout) as { id: string };
   succeeded(await desk.svc(`au upload ${id} tokens.csv`, { SVC_STATE_DIR: state }));
   const [header = '', ...rows] = readFileSync(desk.home.file('tokens.csv'), 'utf8').trimEnd().split('\n');
   writeFileSync(desk.home.file('turned.csv'), [header, ...rows.toReversed(), ''].join('\n'));
-  const laptop = await desk.svc('au submit turned.csv', desk.machine('laptop'));
+  const laptop = await desk.on('laptop', 'au submit turned.csv');
   // The other machine does not know the job before the one that sent it has the ledger.
   expect(laptop.code, laptop.stderr).toBe(9);
   for (const [line, name] of [
@@ -110,16 +94,15 @@ it('R58: a file without a cycle that a machine uploaded before it shared a ledge
     ['au submit turned.csv', 'runner'],
     ['au submit turned.csv', 'laptop'],
   ] as const) {
-    const again = succeeded(await desk.svc(line, desk.machine(name)));
-    expect(JSON.parse(again.stdout)).toMatchObject({ rows: 40, jobs: [id] });
+    ended(await desk.on(name, line), 0, { row: { rows: 40, jobs: [id] } });
   }
-  const month = await desk.svc('au submit tokens.csv --cycle 2026-12', desk.machine('laptop'));
-  expect(month.code, month.stderr).toBe(6);
-  expect(errorIn(month)).toMatchObject({
-    message: expect.stringContaining('are in a submission without a cycle too'),
-    next: 'svc au submit tokens.csv',
+  ended(await desk.on('laptop', 'au submit tokens.csv --cycle 2026-12'), 6, {
+    uploads: 1,
+    error: {
+      message: expect.stringContaining('are in a submission without a cycle too'),
+      next: 'svc au submit tokens.csv',
+    },
   });
-  expect(desk.uploads()).toBe(1);
 });
 
 it.each([
@@ -129,42 +112,37 @@ it.each([
   'R58: a row that two machines claimed before they shared a ledger is sent once, when the service has %s',
   async (_, isPaid) => {
     let isRefused = true;
-    const desk = await openSharing({
+    const desk = await openQuickDesk({
       intercept: ({ method, url }, outgoing, proceed) =>
         isRefused && method === 'PUT' && url?.includes('/store/') ? outgoing.writeHead(403).end() : proceed(),
     });
     const submit = 'au submit tokens.csv --cycle 2026-12';
-    const [runner, { SVC_LEDGER: ledger, ...laptop }] = [desk.machine('runner'), desk.machine('laptop')];
+    const [runner, { SVC_LEDGER: ledger, ...laptop }] = [desk.envOf('runner'), desk.envOf('laptop')];
     const refused = await desk.svc(submit, runner);
     expect(refused.code, refused.stderr).not.toBe(0);
     isRefused = !isPaid;
     const alone = await desk.svc(submit, laptop);
     expect(alone.code === 0, alone.stderr).toBe(isPaid);
     isRefused = false;
-    const shared = await desk.svc(submit, { ...laptop, SVC_LEDGER: ledger });
-    expect([shared.code, desk.uploads()], shared.stderr).toEqual([11, Number(isPaid)]);
-    const own = await desk.svc(submit, runner);
-    expect([own.code, desk.uploads()], own.stderr).toEqual([11, Number(isPaid)]);
+    ended(await desk.svc(submit, { ...laptop, SVC_LEDGER: ledger }), 11, { uploads: Number(isPaid) });
+    ended(await desk.svc(submit, runner), 11, { uploads: Number(isPaid) });
     await desk.clock.advance(80 * MINUTE);
-    for (const machine of [runner, { ...laptop, SVC_LEDGER: ledger }]) {
-      const last = await desk.svc(`${submit} --wait --out results.csv --force`, machine);
-      expect([last.code, desk.uploads()], last.stderr).toEqual([0, 1]);
-    }
+    for (const machine of [runner, { ...laptop, SVC_LEDGER: ledger }])
+      ended(await desk.svc(`${submit} --wait --out results.csv --force`, machine), 0, { uploads: 1 });
   },
 );
 
 it.each(['au resume', 'au submit other.csv'])(
   'R84: a machine that sent a file before it shared a ledger enters it with the next svc %s',
   async (line) => {
-    const desk = await openSharing();
+    const desk = await openQuickDesk();
     const [header = '', first = ''] = readFileSync(desk.home.file('tokens.csv'), 'utf8').split('\n');
     writeFileSync(desk.home.file('other.csv'), `${header}\n${first.replace(/^.{8}/, '00000000')}\n`);
-    const { SVC_STATE_DIR: state } = desk.machine('runner');
+    const { SVC_STATE_DIR: state } = desk.envOf('runner');
     succeeded(await desk.svc('au submit tokens.csv --wait', { SVC_STATE_DIR: state }));
-    succeeded(await desk.svc(line, desk.machine('runner')));
+    succeeded(await desk.on('runner', line));
     const before = desk.uploads();
-    succeeded(await desk.svc('au submit tokens.csv', desk.machine('laptop')));
-    expect(desk.uploads()).toBe(before);
+    ended(await desk.on('laptop', 'au submit tokens.csv'), 0, { uploads: before });
   },
 );
 
@@ -172,16 +150,16 @@ it('the embedded sandbox has a ledger apart from that of the service', async () 
   const desk = await openQuickDesk();
   const ledgers = (): string[] => readdirSync(desk.home.file('state/ledger')).toSorted();
   const env = { SVC_STATE_DIR: desk.home.file('state') };
-  expect(await desk.svc('--sandbox au submit tokens.csv', env)).toMatchObject({ code: 0 });
+  succeeded(await desk.svc('--sandbox au submit tokens.csv', env));
   expect(ledgers()).toEqual(['sandbox']);
-  expect(await desk.svc('au submit tokens.csv', env)).toMatchObject({ code: 0 });
+  succeeded(await desk.svc('au submit tokens.csv', env));
   expect(ledgers()).toHaveLength(2);
   expect(desk.uploads()).toBe(1);
 });
 
 it('the ledger of a cycle that is a file stops svc au submit with its path, and nothing is sent', async () => {
   const machine = await openMachine();
-  expect((await machine.svc('au submit tokens.csv --cycle 2026-10')).code).toBe(0);
+  succeeded(await machine.svc('au submit tokens.csv --cycle 2026-10'));
   const [tenant = ''] = readdirSync(machine.path('state/ledger'));
   const file = machine.path(`state/ledger/${tenant}/cycles/2026-11`);
   writeFileSync(file, '');

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
-import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { sharedLedger } from './shared-ledger.ts';
 
@@ -80,9 +80,7 @@ async function sharing(open: (machine: Machine) => Place | Promise<Place> = dire
   write('first.csv', 0, 3);
   write('second.csv', 3, 6);
   write('more.csv', 2, 8);
-  for (const name of ['first.csv', 'second.csv']) {
-    succeeded(await on('first', `au submit ${name} --cycle 2026-12`));
-  }
+  for (const name of ['first.csv', 'second.csv']) succeeded(await on('first', `au submit ${name} --cycle 2026-12`));
   const object = (end: string): string => {
     const [name = '', ...others] = place.names().filter((each) => each.endsWith(end));
     expect(others).toEqual([]);
@@ -98,11 +96,8 @@ const PLACES = [
 
 /** Expects the machine with copies and an empty one to end with 3 and to send nothing. */
 async function expectStopped(machine: Sharing, why: string): Promise<void> {
-  for (const which of ['first', 'empty'] as const) {
-    const refused = await machine.on(which, SUBMIT);
-    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
-    expect(errorIn(refused)['message']).toContain(why);
-  }
+  for (const which of ['first', 'empty'] as const)
+    ended(await machine.on(which, SUBMIT), 3, { uploads: 2, error: { message: expect.stringContaining(why) } });
 }
 
 /** Expects both machines to go on. */
@@ -119,14 +114,10 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
       const name = entry(number);
       const before = place.get(name);
       place.remove(name);
-      const refused = await on('empty', SUBMIT);
-      expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
-      const done = await on('first', SUBMIT);
-      expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
-      expect(done.stderr).toContain(`lacked 1 object, `);
+      ended(await on('empty', SUBMIT), 3, { uploads: 2 });
+      ended(await on('first', SUBMIT), 0, `lacked 1 object, `, { uploads: 3 });
       expect(Buffer.compare(place.get(name), before)).toBe(0);
-      expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
-      expect(machine.uploads()).toBe(3);
+      ended(await on('empty', SUBMIT), 0, { uploads: 3 });
     },
   );
 
@@ -136,10 +127,8 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
     const sets = place.names().filter((name) => name.includes('/rows/'));
     const before = sets.map((name) => place.get(name));
     for (const name of sets) place.remove(name);
-    const refused = await on('empty', SUBMIT);
-    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
-    const done = await on('first', SUBMIT);
-    expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+    ended(await on('empty', SUBMIT), 3, { uploads: 2 });
+    ended(await on('first', SUBMIT), 0, { uploads: 3 });
     for (const [at, name] of sets.entries())
       expect(Buffer.compare(place.get(name), before[at] ?? Buffer.alloc(0))).toBe(0);
   });
@@ -179,15 +168,12 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
     const before = names.map((name) => place.get(name));
     for (const name of names) place.remove(name);
     const restored = place.names();
-    const refused = await on('empty', SUBMIT);
-    expect([refused.code, machine.uploads()], refused.stderr).toEqual([9, 2]);
+    ended(await on('empty', SUBMIT), 9, { uploads: 2 });
     expect(place.names().toSorted()).toEqual(restored.toSorted());
-    const done = await on('first', SUBMIT);
-    expect([done.code, machine.uploads()], done.stderr).toEqual([0, 3]);
+    ended(await on('first', SUBMIT), 0, { uploads: 3 });
     for (const [at, name] of names.entries())
       expect(Buffer.compare(place.get(name), before[at] ?? Buffer.alloc(0))).toBe(0);
-    expect(await on('empty', SUBMIT)).toMatchObject({ code: 0 });
-    expect(machine.uploads()).toBe(3);
+    ended(await on('empty', SUBMIT), 0, { uploads: 3 });
   });
 
   it('R83: a machine with an old copy puts nothing back in a ledger that was restored and went on', async () => {
@@ -196,16 +182,16 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
     const { job } = JSON.parse(Buffer.from(place.get(entry(3))).toString()) as { job: string };
     for (const name of [entry(3), object(`/jobs/${job}`)]) place.remove(name);
     // The operator of this machine does not know that the rows of the second file were sent.
-    expect((await on('empty', `au ignore ${job} --yes`)).code).toBe(0);
-    const submitted = await on('empty', SUBMIT);
-    expect([submitted.code, machine.uploads()], submitted.stderr).toEqual([0, 3]);
+    succeeded(await on('empty', `au ignore ${job} --yes`));
+    ended(await on('empty', SUBMIT), 0, { uploads: 3 });
     const now = new Map(place.names().map((name) => [name, place.get(name)]));
-    const refused = await on('first', SUBMIT);
-    expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 3]);
-    expect(errorIn(refused)).toMatchObject({
-      message: expect.stringContaining('the ledger has two histories'),
-      jobs: [job],
-      next: `svc au status ${job}`,
+    ended(await on('first', SUBMIT), 3, {
+      uploads: 3,
+      error: {
+        message: expect.stringContaining('the ledger has two histories'),
+        jobs: [job],
+        next: `svc au status ${job}`,
+      },
     });
     expect(new Map(place.names().map((name) => [name, place.get(name)]))).toEqual(now);
   });
@@ -223,9 +209,7 @@ it.each<readonly [string, (file: string) => void]>([
   const file = machine.path(`ledger/${entry(1)}`);
   rmSync(file);
   damage(file);
-  const refused = await on('first', SUBMIT);
-  expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
-  expect(errorIn(refused)['message']).toContain(file);
+  ended(await on('first', SUBMIT), 3, { uploads: 2, error: { message: expect.stringContaining(file) } });
 });
 
 it.each<readonly [string, (file: string) => void]>([
@@ -251,8 +235,7 @@ it('R83: a cut last entry that no machine has is removed by hand after the time 
   writeFileSync(file, '{"version":1,"prev');
   utimesSync(file, clock.now() / 1000, clock.now() / 1000);
   rmSync(machine.path('state'), { recursive: true });
-  const refused = await on('empty', SUBMIT);
-  expect([refused.code, machine.uploads()], refused.stderr).toEqual([3, 2]);
+  const refused = ended(await on('empty', SUBMIT), 3, { uploads: 2 });
   const error = errorIn(refused);
   expect(error['object']).toBe(file);
   const from = Date.parse(String(error['removable_from']));
@@ -260,9 +243,10 @@ it('R83: a cut last entry that no machine has is removed by hand after the time 
   await clock.advance(from - clock.now());
   rmSync(String(error['object']));
   // The mark still names the job, which has its file.
-  const stopped = await on('empty', SUBMIT);
-  expect([stopped.code, machine.uploads()], stopped.stderr).toEqual([3, 2]);
-  expect(errorIn(stopped)['message']).toContain(`the claim of job ${job} is missing`);
+  ended(await on('empty', SUBMIT), 3, {
+    uploads: 2,
+    error: { message: expect.stringContaining(`the claim of job ${job} is missing`) },
+  });
 });
 
 it('R83: where nothing of a ledger is there, a machine sends nothing, until the volume is mounted or its copies are put there', async () => {
@@ -271,22 +255,22 @@ it('R83: where nothing of a ledger is there, a machine sends nothing, until the 
   renameSync(machine.path('ledger'), machine.path('away'));
   mkdirSync(machine.path('ledger'));
   for (const line of [SUBMIT, 'au status', 'au status 2026-12', 'au resume']) {
-    const refused = await on('first', line);
-    expect([refused.code, refused.stdout], refused.stderr).toEqual([3, '']);
-    expect(errorIn(refused), line).toMatchObject({
-      message: `this machine used the ledger in ${machine.path('ledger')}, and nothing of it is there; nothing was sent`,
-      next: 'svc doctor',
+    ended(await on('first', line), 3, {
+      stdout: '',
+      error: {
+        message: `this machine used the ledger in ${machine.path('ledger')}, and nothing of it is there; nothing was sent`,
+        next: 'svc doctor',
+      },
     });
   }
   expect([machine.uploads(), readdirSync(machine.path('ledger'))]).toEqual([2, []]);
   rmdirSync(machine.path('ledger'));
   renameSync(machine.path('away'), machine.path('ledger'));
-  expect(await on('first', SUBMIT)).toMatchObject({ code: 0 });
+  succeeded(await on('first', SUBMIT));
   renameSync(machine.path('ledger'), machine.path('lost'));
   mkdirSync(machine.path('ledger'));
   cpSync(String(errorIn(await on('first', SUBMIT))['copies']), machine.path('ledger'), { recursive: true });
-  expect(await on('empty', 'au submit tokens.csv --cycle 2026-12')).toMatchObject({ code: 0 });
-  expect(machine.uploads()).toBe(4);
+  ended(await on('empty', 'au submit tokens.csv --cycle 2026-12'), 0, { uploads: 4 });
 });
 
 it('R83: svc au status and a dry run say what a ledger lacks, and leave it', async () => {
@@ -294,10 +278,8 @@ it('R83: svc au status and a dry run say what a ledger lacks, and leave it', asy
   const name = entry(1);
   place.remove(name);
   const before = place.names();
-  for (const line of ['au status 2026-12', `${SUBMIT} --dry-run`]) {
-    const { stderr } = succeeded(await on('first', line));
-    expect(stderr, line).toContain(`lacks 1 object, ${name}: this machine has a copy`);
-  }
+  for (const line of ['au status 2026-12', `${SUBMIT} --dry-run`])
+    ended(await on('first', line), 0, `lacks 1 object, ${name}: this machine has a copy`);
   expect(place.names()).toEqual(before);
   const { stdout } = await on('first', 'doctor -o json');
   const findings = JSON.parse(stdout) as { check: string; found: string }[];

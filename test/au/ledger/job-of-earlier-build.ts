@@ -17,11 +17,10 @@ const SALT = 'a'.repeat(64);
  * job. Returns the job.
  */
 export async function jobOfEarlierBuild(
-  { svc, clock, home }: Pick<QuickDesk, 'svc' | 'clock' | 'home'>,
-  ledger: string,
+  { svc, clock, home, envOf }: Pick<QuickDesk, 'svc' | 'clock' | 'home' | 'envOf'>,
   rows: readonly string[],
 ): Promise<string> {
-  const env = { SVC_STATE_DIR: home.file('earlier'), SVC_LEDGER: ledger };
+  const env = envOf('earlier');
   const { id } = rowOf(await svc('au create', env));
   const job = rowOf(await svc(`au status ${String(id)} --show-urls`, env)) as unknown as AccountUpdaterJob;
   const body = [HEADER, ...rows, ''].join('\n');
@@ -33,7 +32,7 @@ export async function jobOfEarlierBuild(
   };
   const { signal } = new AbortController();
   const place = { env: {}, cwd: home.path, pid: process.pid, isAlive: () => true, clock, signal };
-  const objects = await openStore(place, ledger, { noun: 'ledger', writers: 'machines' });
+  const objects = await openStore(place, env.SVC_LEDGER, { noun: 'ledger', writers: 'machines' });
   const who = { host: 'runner', user: 'ci', version: '0.1.0' };
   const opened = await Ledger.open(objects, job.tenant_id ?? '', { clock, who });
   const cycle = opened.cycle('2026-12');

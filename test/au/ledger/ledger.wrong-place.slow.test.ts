@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { ended, succeeded } from '../../support/run-here.ts';
 import type { Clock } from '../../../src/base/system.ts';
 import { openStore } from '../../../src/client/store/open-store.ts';
 import type { ObjectStore } from '../../../src/client/store/store.ts';
@@ -58,22 +59,20 @@ it.each(['directory', 'bucket'])(
     const { right, wrong, env } = places;
     const on = (host: string, ledger: string, line = SUBMIT) =>
       machine.svc(line, { ...env, SVC_LEDGER: ledger, SVC_STATE_DIR: machine.path(host) });
-    expect((await on('laptop', right)).code).toBe(0);
-    expect((await on('laptop', right, 'au resume 2026-12 --wait --out laptop.csv')).code).toBe(0);
+    succeeded(await on('laptop', right));
+    succeeded(await on('laptop', right, 'au resume 2026-12 --wait --out laptop.csv'));
     // A run in the wrong place stops, and leaves there what it tried the place with.
-    const stopped = await on('runner-1', wrong);
-    expect([stopped.code, machine.uploads()], stopped.stderr).toEqual([9, 1]);
+    ended(await on('runner-1', wrong), 9, { uploads: 1 });
     await copyOver(places, right, wrong);
     // A machine without copies knows the rows, also among new ones.
-    const again = await on('runner-2', wrong);
-    expect([again.code, machine.uploads()], again.stderr).toEqual([0, 1]);
+    ended(await on('runner-2', wrong), 0, { uploads: 1 });
     const rows = readFileSync(machine.path('work/tokens.csv'), 'utf8').trimEnd().split('\n');
     writeFileSync(machine.path('work/more.csv'), `${[...rows, 'one-more,,,'].join('\n')}\n`);
-    const more = await on('runner-3', wrong, 'au submit more.csv --cycle 2026-12');
-    expect([more.code, machine.uploads()], more.stderr).toEqual([0, 2]);
-    expect(JSON.parse(more.stdout)).toMatchObject({ sent: 1, left_out: rows.length - 1 });
-    expect((await on('runner-1', wrong)).code).toBe(0);
-    expect(machine.uploads()).toBe(2);
+    ended(await on('runner-3', wrong, 'au submit more.csv --cycle 2026-12'), 0, {
+      uploads: 2,
+      row: { sent: 1, left_out: rows.length - 1 },
+    });
+    ended(await on('runner-1', wrong), 0, { uploads: 2 });
   },
 );
 
@@ -103,13 +102,12 @@ it('R58: a machine that begins to share copies the rows of an earlier build, whi
   // One row of its own makes the laptop open the ledger that machines share.
   earlier.writeRows('one.csv', [more]);
   const shared = { SVC_LEDGER: earlier.path('shared') };
-  expect((await earlier.laptop('au submit one.csv --cycle 2026-12', shared)).code).toBe(0);
+  succeeded(await earlier.laptop('au submit one.csv --cycle 2026-12', shared));
   for (const line of ['au submit ours.csv --cycle 2026-12', 'au submit alone.csv', 'au submit uploaded.csv']) {
-    const again = await earlier.newcomer(line);
-    expect([line, again.code], again.stderr).toEqual([line, 0]);
+    succeeded(await earlier.newcomer(line));
   }
   for (const name of ['ours.csv', 'alone.csv']) earlier.writeRows(name, earlier.rowsOf(name).toReversed());
-  expect((await earlier.runner('au submit ours.csv --cycle 2026-12')).code).toBe(0);
-  expect((await earlier.runner('au submit alone.csv')).code).toBe(0);
+  succeeded(await earlier.runner('au submit ours.csv --cycle 2026-12'));
+  succeeded(await earlier.runner('au submit alone.csv'));
   expect(earlier.rowsReceived().slice(before.length)).toEqual([more]);
 });

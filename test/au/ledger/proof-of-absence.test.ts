@@ -191,12 +191,10 @@ describe('the proof that a job is gone without its file', () => {
   });
 });
 
-describe('the time from which a job can be proven gone', () => {
-  it('the time from which a job can be proven gone is a quarter of an hour after its address ends', () => {
-    expect(provableFrom({ expires_at: '2026-12-01T06:00:00Z' })).toBe(Date.parse('2026-12-01T06:15:01Z'));
-    expect(provableFrom({ expires_at: '2026-12-01T06:00:00' })).toBe(Date.parse('2026-12-01T06:15:01Z'));
-    for (const expires of [null, 'soon', '']) expect(provableFrom({ expires_at: expires })).toBeUndefined();
-  });
+it('the time from which a job can be proven gone is a quarter of an hour after its address ends', () => {
+  expect(provableFrom({ expires_at: '2026-12-01T06:00:00Z' })).toBe(Date.parse('2026-12-01T06:15:01Z'));
+  expect(provableFrom({ expires_at: '2026-12-01T06:00:00' })).toBe(Date.parse('2026-12-01T06:15:01Z'));
+  for (const expires of [null, 'soon', '']) expect(provableFrom({ expires_at: expires })).toBeUndefined();
 });
 
 it('the absence of a job proves something for a week, in whatever form the ledger has the time of its creation', () => {

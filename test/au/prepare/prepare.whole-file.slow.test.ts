@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { errorIn } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { HEADER, type Row, merchantOf, place, placeText, right, rowsOf, uuid } from './whole-file.ts';
 
 it.each([
@@ -55,10 +55,10 @@ it('R93: svc au check and svc au submit refuse what a ready request cannot mean,
   ] as const) {
     const { run, path } = placeText(text);
     for (const command of ['check', 'submit']) {
-      const refused = await run('--sandbox', 'au', command, path);
-      expect([refused.code, errorIn(refused)['checks']], check).toEqual([13, [check]]);
-      expect(errorIn(refused)['next']).toContain(`--accept ${check}`);
-      expect((await run('--sandbox', 'au', command, path, '--accept', check)).code, check).toBe(0);
+      ended(await run('--sandbox', 'au', command, path), 13, {
+        error: { checks: [check], next: expect.stringContaining(`--accept ${check}`) },
+      });
+      succeeded(await run('--sandbox', 'au', command, path, '--accept', check));
     }
   }
 });

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { type SqlDialect, updateScript } from '../../../src/au/refresh/update-sql.ts';
 import { HAS_MARIADB, MariaDb } from '../../support/mariadb.ts';
 import { Postgres, POSTGRES_PROGRAMS } from '../../support/postgres.ts';
@@ -53,13 +54,12 @@ describe.skipIf(POSTGRES_PROGRAMS === undefined)('todo/update.sql for PostgreSQL
       `CREATE TABLE cards (token ${token}, expiration_year ${number}, expiration_month ${number}); INSERT INTO cards VALUES ${CARDS}`,
     );
     const rows = (): Promise<string[]> => postgres.lines('SELECT * FROM cards ORDER BY token');
-    const first = await postgres.run(scriptOf('postgres'));
-    expect(first).toMatchObject({ code: 0, stdout: '3 updated, 0 already applied, 1 not found\n', stderr: '' });
-    expect(await rows()).toEqual(expected(year, month));
-    expect(await postgres.run(scriptOf('postgres'))).toMatchObject({
-      code: 0,
-      stdout: '0 updated, 3 already applied, 1 not found\n',
+    ended(await postgres.run(scriptOf('postgres')), 0, {
+      stdout: '3 updated, 0 already applied, 1 not found\n',
+      stderr: '',
     });
+    expect(await rows()).toEqual(expected(year, month));
+    ended(await postgres.run(scriptOf('postgres')), 0, { stdout: '0 updated, 3 already applied, 1 not found\n' });
     expect(await rows()).toEqual(expected(year, month));
   });
 
@@ -70,11 +70,11 @@ describe.skipIf(POSTGRES_PROGRAMS === undefined)('todo/update.sql for PostgreSQL
       `CREATE TABLE cards (token uuid, expiration_year int, expiration_month int); INSERT INTO cards VALUES ${values}`,
     );
     const before = await postgres.lines('SELECT * FROM cards ORDER BY token');
-    const twice = await postgres.run(scriptOf('postgres', [A]));
-    expect(twice).toMatchObject({ code: 3, stdout: '' });
-    expect(twice.stderr).toContain('a token matches twice; nothing was updated');
+    ended(await postgres.run(scriptOf('postgres', [A])), 3, 'a token matches twice; nothing was updated', {
+      stdout: '',
+    });
     expect(await postgres.lines('SELECT * FROM cards ORDER BY token')).toEqual(before);
-    expect((await postgres.run(scriptOf('postgres'))).code).toBe(0);
+    succeeded(await postgres.run(scriptOf('postgres')));
     expect(await postgres.lines('SELECT * FROM cards ORDER BY token')).toEqual(
       expected(
         (y) => `20${y}`,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
-import { svcHere } from '../../support/run-here.ts';
+import { ended, svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -34,12 +34,8 @@ it.each([
   ['quoted', `"${DATED}",29,12,`],
 ])('R40 a card number with a date attached, %s, is refused by check, submit and prepare', async (_, row) => {
   const { all, out } = place(`${HEADER}\nb,,,\n${row}\n`);
-  for (const run of all()) {
-    const { code, stdout, stderr } = await run();
-    expect([code, stdout]).toEqual([13, '']);
-    expect(stderr).toContain('"line":3,"rule":"card_number"');
-    expect(stderr).not.toMatch(SHOWN_DIGITS);
-  }
+  for (const run of all())
+    ended(await run(), 13, '"line":3,"rule":"card_number"', { stdout: '', unsaid: SHOWN_DIGITS });
   expect(existsSync(out)).toBe(false);
 });
 
@@ -47,10 +43,9 @@ it('other digits attached to a card number are a warning that names the line, in
   const rows = [`${LIKE_A_CARD},,,`, 'b,,,', `c,,,"${LIKE_A_CARD}"`, `é,,,${LIKE_A_CARD}`, `00${LIKE_A_CARD},,,`];
   const { all, out, file } = place(`${HEADER}\n${rows.join('\n')}\n`);
   for (const run of all()) {
-    const { code, stderr } = await run();
-    expect(code).toBe(0);
-    expect(stderr).toContain('4 rows have digits that begin or end like a card number (lines 2, 4, 5, …): check that');
-    expect(stderr).not.toMatch(SHOWN_DIGITS);
+    ended(await run(), 0, '4 rows have digits that begin or end like a card number (lines 2, 4, 5, …): check that', {
+      unsaid: SHOWN_DIGITS,
+    });
   }
   expect(readFileSync(out, 'utf8')).toContain(LIKE_A_CARD);
   for (const disableFastPath of [false, true]) {

@@ -89,42 +89,38 @@ function file(): fc.Arbitrary<Buffer> {
   );
 }
 
-describe('any file', () => {
-  it('R39: any file is judged the same with and without the fast path, however it is cut, and never crashes', async () => {
-    const limits = fc.record({ bytes: fc.integer({ min: 60, max: 400 }), rows: fc.integer({ min: 1, max: 8 }) });
-    await fc.assert(
-      fc.asyncProperty(file(), fc.integer({ min: 1, max: 90 }), limits, async (file, size, limits) => {
-        const quickly = await checked(file, { limits });
-        expect(await checked(file, { limits, disableFastPath: true })).toEqual(quickly);
-        expect(await checked(inChunks(file, size), { limits })).toEqual(quickly);
-        expect(quickly.bytes).toBe(file.length);
-        expect(quickly.sha256).toBe(sha256(file));
-        expect(quickly.ok).toBe(quickly.problemCount === 0);
-        expect(quickly.problemCount > 0 || quickly.rows > 0).toBe(true);
-        for (const row of quickly.ok ? file.toString().split(/\r?\n/).slice(1) : [])
-          expect(row === '' || /^(?:[^,"]+|".+"),"?(?:\d\d)?"?,"?(?:0[1-9]|1[0-2])?"?,/u.test(row)).toBe(true);
-      }),
-      { numRuns: SOAK ? 100_000 : 600 },
-    );
-  });
-
-  it('any file takes both right and wrong files in the test above', async () => {
-    const checks = await Promise.all(fc.sample(file(), 300).map((file) => checked(file)));
-    const right = checks.filter((check) => check.ok).length;
-    expect(right).toBeGreaterThan(10);
-    expect(right).toBeLessThan(250);
-  });
+it('R39: any file is judged the same with and without the fast path, however it is cut, and never crashes', async () => {
+  const limits = fc.record({ bytes: fc.integer({ min: 60, max: 400 }), rows: fc.integer({ min: 1, max: 8 }) });
+  await fc.assert(
+    fc.asyncProperty(file(), fc.integer({ min: 1, max: 90 }), limits, async (file, size, limits) => {
+      const quickly = await checked(file, { limits });
+      expect(await checked(file, { limits, disableFastPath: true })).toEqual(quickly);
+      expect(await checked(inChunks(file, size), { limits })).toEqual(quickly);
+      expect(quickly.bytes).toBe(file.length);
+      expect(quickly.sha256).toBe(sha256(file));
+      expect(quickly.ok).toBe(quickly.problemCount === 0);
+      expect(quickly.problemCount > 0 || quickly.rows > 0).toBe(true);
+      for (const row of quickly.ok ? file.toString().split(/\r?\n/).slice(1) : [])
+        expect(row === '' || /^(?:[^,"]+|".+"),"?(?:\d\d)?"?,"?(?:0[1-9]|1[0-2])?"?,/u.test(row)).toBe(true);
+    }),
+    { numRuns: SOAK ? 100_000 : 600 },
+  );
 });
 
-describe('what is nearly a UUID', () => {
-  it('R39: a text that is nearly a UUID is judged alike both ways, whatever stands at any one place of it', async () => {
-    const signs = [' ', '"', ',', '\t', '\0', 'é', '-', 'g', 'G', '/', ':', '@', '`', '\u007f'];
-    const nearly = signs.flatMap((sign) => Array.from(UUID, (_, at) => UUID.slice(0, at) + sign + UUID.slice(at + 1)));
-    for (const token of nearly) {
-      const file = `${HEADER}\n${token},26,12,\n"${token}",26,12,\n`;
-      expect([token, await checked(file)]).toEqual([token, await checked(file, { disableFastPath: true })]);
-    }
-  });
+it('any file takes both right and wrong files in the test above', async () => {
+  const checks = await Promise.all(fc.sample(file(), 300).map((file) => checked(file)));
+  const right = checks.filter((check) => check.ok).length;
+  expect(right).toBeGreaterThan(10);
+  expect(right).toBeLessThan(250);
+});
+
+it('R39: a text that is nearly a UUID is judged alike both ways, whatever stands at any one place of it', async () => {
+  const signs = [' ', '"', ',', '\t', '\0', 'é', '-', 'g', 'G', '/', ':', '@', '`', '\u007f'];
+  const nearly = signs.flatMap((sign) => Array.from(UUID, (_, at) => UUID.slice(0, at) + sign + UUID.slice(at + 1)));
+  for (const token of nearly) {
+    const file = `${HEADER}\n${token},26,12,\n"${token}",26,12,\n`;
+    expect([token, await checked(file)]).toEqual([token, await checked(file, { disableFastPath: true })]);
+  }
 });
 
 describe('card numbers in files', () => {
@@ -180,61 +176,57 @@ describe('card numbers in files', () => {
   });
 });
 
-describe('parts', () => {
-  it('parts are the rows of the file in order, each within the limits, with the header in front', async () => {
-    const rows = fc.array(
-      fc.tuple(fc.nat(1e6), fc.constantFrom('', '26'), fc.constantFrom('\n', '\r\n'), fc.boolean()),
-      { minLength: 1, maxLength: 60 },
-    );
-    const limits = fc.record({ bytes: fc.integer({ min: 80, max: 600 }), rows: fc.integer({ min: 1, max: 30 }) });
-    await fc.assert(
-      fc.asyncProperty(
-        rows,
-        limits,
-        fc.integer({ min: 1, max: 300 }),
-        fc.boolean(),
-        async (rows, limits, size, ended) => {
-          const lines = rows.map(
-            ([id, year, end, quoted]) => `${quoted ? `"tok_${id}"` : `tok_${id}`},${year},,M${end}`,
-          );
-          const text = `${HEADER}\r\n${lines.join('')}`;
-          const file = Buffer.from(ended ? text : text.trimEnd());
-          const {
-            parts,
-            headerBytes,
-            ok,
-            sha256: whole,
-            exceeds,
-          } = await checkRequestFile(stream(inChunks(file, size)), { limits });
-          expect(ok).toBe(true);
-          expect(headerBytes).toBe(HEADER.length + 2);
-          let [end, row] = [headerBytes, 1];
-          for (const part of parts) {
-            const upload = Buffer.concat([file.subarray(0, headerBytes), file.subarray(part.start, part.end)]);
-            expect([part.start, part.firstRow]).toEqual([end, row]);
-            expect([part.bytes, part.sha256]).toEqual([upload.length, sha256(upload)]);
-            expect(upload.toString().trimEnd().split('\n')).toHaveLength(part.rows + 1);
-            expect(part.rows).toBeLessThanOrEqual(limits.rows);
-            expect(part.rows === 1 || part.bytes <= limits.bytes).toBe(true);
-            [end, row] = [part.end, row + part.rows];
-          }
-          expect([end, row]).toEqual([file.length, rows.length + 1]);
-          expect(parts.length > 1).toBe(exceeds.rows || (exceeds.bytes && rows.length > 1));
-          expect(parts.length > 1 || parts[0]?.sha256 === whole).toBe(true);
-        },
-      ),
-      { numRuns: SOAK ? 20_000 : 200 },
-    );
+it('parts are the rows of the file in order, each within the limits, with the header in front', async () => {
+  const rows = fc.array(fc.tuple(fc.nat(1e6), fc.constantFrom('', '26'), fc.constantFrom('\n', '\r\n'), fc.boolean()), {
+    minLength: 1,
+    maxLength: 60,
   });
+  const limits = fc.record({ bytes: fc.integer({ min: 80, max: 600 }), rows: fc.integer({ min: 1, max: 30 }) });
+  await fc.assert(
+    fc.asyncProperty(
+      rows,
+      limits,
+      fc.integer({ min: 1, max: 300 }),
+      fc.boolean(),
+      async (rows, limits, size, ended) => {
+        const lines = rows.map(([id, year, end, quoted]) => `${quoted ? `"tok_${id}"` : `tok_${id}`},${year},,M${end}`);
+        const text = `${HEADER}\r\n${lines.join('')}`;
+        const file = Buffer.from(ended ? text : text.trimEnd());
+        const {
+          parts,
+          headerBytes,
+          ok,
+          sha256: whole,
+          exceeds,
+        } = await checkRequestFile(stream(inChunks(file, size)), { limits });
+        expect(ok).toBe(true);
+        expect(headerBytes).toBe(HEADER.length + 2);
+        let [end, row] = [headerBytes, 1];
+        for (const part of parts) {
+          const upload = Buffer.concat([file.subarray(0, headerBytes), file.subarray(part.start, part.end)]);
+          expect([part.start, part.firstRow]).toEqual([end, row]);
+          expect([part.bytes, part.sha256]).toEqual([upload.length, sha256(upload)]);
+          expect(upload.toString().trimEnd().split('\n')).toHaveLength(part.rows + 1);
+          expect(part.rows).toBeLessThanOrEqual(limits.rows);
+          expect(part.rows === 1 || part.bytes <= limits.bytes).toBe(true);
+          [end, row] = [part.end, row + part.rows];
+        }
+        expect([end, row]).toEqual([file.length, rows.length + 1]);
+        expect(parts.length > 1).toBe(exceeds.rows || (exceeds.bytes && rows.length > 1));
+        expect(parts.length > 1 || parts[0]?.sha256 === whole).toBe(true);
+      },
+    ),
+    { numRuns: SOAK ? 20_000 : 200 },
+  );
+});
 
-  it('parts are as full as they can be', async () => {
-    const file = `${HEADER}\n${'t,,,\n'.repeat(10)}`;
-    const sizes = async (bytes: number, rows: number): Promise<number[]> =>
-      (await checked(file, { limits: { bytes, rows } })).parts.map((part) => part.rows);
-    expect(await sizes(1_000, 4)).toEqual([4, 4, 2]);
-    expect(await sizes(HEADER.length + 1 + 15, 100)).toEqual([3, 3, 3, 1]);
-    expect(await sizes(HEADER.length + 1 + 14, 100)).toEqual([2, 2, 2, 2, 2]);
-    expect(await sizes(10, 100)).toEqual(Array.from({ length: 10 }, () => 1));
-    expect(await sizes(1_000, 10)).toEqual([10]);
-  });
+it('parts are as full as they can be', async () => {
+  const file = `${HEADER}\n${'t,,,\n'.repeat(10)}`;
+  const sizes = async (bytes: number, rows: number): Promise<number[]> =>
+    (await checked(file, { limits: { bytes, rows } })).parts.map((part) => part.rows);
+  expect(await sizes(1_000, 4)).toEqual([4, 4, 2]);
+  expect(await sizes(HEADER.length + 1 + 15, 100)).toEqual([3, 3, 3, 1]);
+  expect(await sizes(HEADER.length + 1 + 14, 100)).toEqual([2, 2, 2, 2, 2]);
+  expect(await sizes(10, 100)).toEqual(Array.from({ length: 10 }, () => 1));
+  expect(await sizes(1_000, 10)).toEqual([10]);
 });

@@ -63,14 +63,12 @@ describe('what is said of a refused file', () => {
   });
 });
 
-describe('the warning of repeated rows', () => {
-  it('R39: the warning of repeated rows counts them and names the first', async () => {
-    const [two, many] = await Promise.all([2, 25].map((rows) => checked(`${HEADER}\n${'x,,,\n'.repeat(rows)}`)));
-    expect(explainWarnings(two!, two!)).toEqual([
-      '1 row repeats the token and merchant of an earlier row and is left out: line 3 (that of line 2)',
-    ]);
-    expect(explainWarnings(many!, many!)).toEqual([
-      '24 rows repeat the token and merchant of an earlier row and are left out: line 3 (that of line 2), line 4 (that of line 2), line 5 (that of line 2) …',
-    ]);
-  });
+it('R39: the warning of repeated rows counts them and names the first', async () => {
+  const [two, many] = await Promise.all([2, 25].map((rows) => checked(`${HEADER}\n${'x,,,\n'.repeat(rows)}`)));
+  expect(explainWarnings(two!, two!)).toEqual([
+    '1 row repeats the token and merchant of an earlier row and is left out: line 3 (that of line 2)',
+  ]);
+  expect(explainWarnings(many!, many!)).toEqual([
+    '24 rows repeat the token and merchant of an earlier row and are left out: line 3 (that of line 2), line 4 (that of line 2), line 5 (that of line 2) …',
+  ]);
 });

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
-import { type HereResult, succeeded, svcIn } from '../../support/run-here.ts';
+import { ended, type HereResult, succeeded, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 const REQUEST = 'token,expiration_year,expiration_month,merchant_id\na,,,\nb,,,\nc,,,\n';
@@ -55,7 +55,7 @@ it('the step of a result code is shown with the profile, and can be taken back',
   const shown = await svc('profile show -o json');
   expect(JSON.parse(shown.stdout)).toMatchObject({ actions: { WRN_OPT_OUT: 'exclude' } });
   expect((await svc('profile show --fields actions.WRN_OPT_OUT -o csv')).stdout).toContain('exclude');
-  expect(await svc('profile set action.WRN_OPT_OUT --unset')).toMatchObject({ code: 0 });
+  succeeded(await svc('profile set action.WRN_OPT_OUT --unset'));
   expect(await steps()).toEqual(DEFAULTS);
   const config = JSON.parse(readFileSync(home.file('.config/svc/config.json'), 'utf8')) as unknown;
   expect(JSON.stringify(config)).not.toContain('actions');
@@ -66,14 +66,12 @@ it.each([
   ['a code that is none', 'profile set action.WRN-OPT exclude', 2],
   ['a setting that does not exist', 'profile set actions keep', 2],
 ])('the step of a result code refuses %s', async (_, line, code) => {
-  expect(await svc(line)).toMatchObject({ code });
+  ended(await svc(line), code);
 });
 
 it('R13: the step of a result code in a config file that says what cannot be is named with its place', async () => {
   await svc('profile set action.WRN_OPT_OUT exclude');
   const file = home.file('.config/svc/config.json');
   writeFileSync(file, readFileSync(file, 'utf8').replace('"exclude"', '"drop"'));
-  const { code, stderr } = await svc('au report r.csv');
-  expect(code).toBe(3);
-  expect(stderr).toMatch(/line \d+, column \d+: WRN_OPT_OUT should be \\"replace\\" or/);
+  ended(await svc('au report r.csv'), 3, /line \d+, column \d+: WRN_OPT_OUT should be \\"replace\\" or/);
 });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
-import { errorIn, rowOf, succeeded } from '../../support/run-here.ts';
+import { ended, rowOf, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-11';
@@ -29,16 +29,17 @@ describe('results that the operator accepts unproven', () => {
   it('R85: results that the operator accepts unproven keep the tokens that they made out of the cycle', async () => {
     const machine = await openMachine();
     otherTag(machine);
-    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    ended(await machine.svc(`${SUBMIT} --wait`), 12);
     const [job = ''] = machine.jobs();
-    const taken = succeeded(await machine.svc(`au download ${job} --accept-unproven --out results.csv`));
-    expect(JSON.parse(taken.stdout)).toMatchObject({ compared: false });
-    expect(taken.stderr).toContain('were not compared with the tokens of');
-    expect(taken.stderr).toContain('they were accepted unproven');
+    ended(
+      await machine.svc(`au download ${job} --accept-unproven --out results.csv`),
+      0,
+      'were not compared with the tokens of',
+      'they were accepted unproven',
+      { row: { compared: false } },
+    );
     updatedFile(machine, machine.path('work/results.csv'));
-    const { stdout } = succeeded(await machine.svc('au submit next.csv --cycle 2026-11'));
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'nothing_new' });
-    expect(machine.uploads()).toBe(1);
+    ended(await machine.svc('au submit next.csv --cycle 2026-11'), 0, { uploads: 1, row: { status: 'nothing_new' } });
   });
 
   it('results that the operator accepts unproven and that are no CSV table are refused with the command that accepts them', async () => {
@@ -51,12 +52,10 @@ describe('results that the operator accepts unproven', () => {
         });
       proceed();
     };
-    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    ended(await machine.svc(`${SUBMIT} --wait`), 12);
     const [job = ''] = machine.jobs();
     rowOf(await machine.svc(`au download ${job} --accept-unproven --out results.csv`));
-    const shown = await machine.svc(`${SUBMIT} --wait`);
-    expect(shown.code, shown.stderr).toBe(12);
-    expect(errorIn(shown)).toMatchObject({ next: 'svc au download <job> --force' });
+    ended(await machine.svc(`${SUBMIT} --wait`), 12, { error: { next: 'svc au download <job> --force' } });
   });
 
   it('R94: empty results that the operator accepts are accepted, and submit does not ask for another download', async () => {
@@ -69,17 +68,16 @@ describe('results that the operator accepts unproven', () => {
         });
       proceed();
     };
-    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    ended(await machine.svc(`${SUBMIT} --wait`), 12);
     const [job = ''] = machine.jobs();
     rowOf(await machine.svc(`au download ${job} --accept-unproven --out results.csv`));
-    const shown = succeeded(await machine.svc(`${SUBMIT} --wait`));
-    expect(JSON.parse(shown.stdout)).toMatchObject({ results: { updated: 0, errors: 0 } });
+    ended(await machine.svc(`${SUBMIT} --wait`), 0, { row: { results: { updated: 0, errors: 0 } } });
   });
 
   it('results of a job that the operator accepts unproven do not count as compared among those of its cycle', async () => {
     const machine = await openMachine();
     otherTag(machine);
-    expect(await machine.svc(`${SUBMIT} --wait`)).toMatchObject({ code: 12 });
+    ended(await machine.svc(`${SUBMIT} --wait`), 12);
     const [job = ''] = machine.jobs();
     rowOf(await machine.svc(`au download ${job} --accept-unproven --out results.csv`));
     const { results } = rowOf(await machine.svc('au resume 2026-11 --out all.csv'));
@@ -89,13 +87,11 @@ describe('results that the operator accepts unproven', () => {
   it('the command that accepts unproven results of a job keeps the file that they were wanted in', async () => {
     const machine = await openMachine();
     otherTag(machine);
-    expect(await machine.svc(SUBMIT)).toMatchObject({ code: 0 });
+    succeeded(await machine.svc(SUBMIT));
     await machine.clock.advance(60_000);
     const [job = ''] = machine.jobs();
-    const refused = await machine.svc(`au download ${job} --out wanted.csv`);
-    expect([refused.code, errorIn(refused)['next']], refused.stderr).toEqual([
-      12,
-      `svc au download ${job} --out ${machine.path('work/wanted.csv')} --accept-unproven`,
-    ]);
+    ended(await machine.svc(`au download ${job} --out wanted.csv`), 12, {
+      error: { next: `svc au download ${job} --out ${machine.path('work/wanted.csv')} --accept-unproven` },
+    });
   });
 });

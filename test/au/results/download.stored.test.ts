@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { openMachine } from '../commands/machine.ts';
 import { refuseWith } from '../support.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-11 --wait';
 const MISSING = '<Error><Code>NoSuchKey</Code><Message>The object does not exist.</Message></Error>';
@@ -28,7 +28,7 @@ describe('results as stores send them', () => {
       else proceed();
     };
     const begun = machine.clock.now();
-    expect((await machine.svc(SUBMIT)).code).toBe(5);
+    ended(await machine.svc(SUBMIT), 5);
     expect(machine.clock.now() - begun).toBeGreaterThanOrEqual(300_000);
   });
 
@@ -58,7 +58,6 @@ describe('results as stores send them', () => {
         });
       proceed();
     };
-    const { stdout } = succeeded(await machine.svc(SUBMIT));
-    expect(JSON.parse(stdout)).toMatchObject({ results: { compared: true } });
+    ended(await machine.svc(SUBMIT), 0, { row: { results: { compared: true } } });
   });
 });

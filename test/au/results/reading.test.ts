@@ -8,7 +8,7 @@ import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { PUBLISHED_TEST_CARDS } from '../../support/card-numbers.ts';
-import { errorIn, succeeded } from '../../support/run-here.ts';
+import { ended, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -89,20 +89,21 @@ describe('results that another machine read before', () => {
     const { machine, svc, read, job, rowsRead } = await openGrowing();
     expect(read('first.csv')).toHaveLength(5);
     const before = newTokens(read('first.csv'));
-    const got = succeeded(await svc('laptop', `au download ${job} --out whole.csv`));
-    expect(got.stderr).toContain(`the results of job ${job} are others than when`);
+    ended(
+      await svc('laptop', `au download ${job} --out whole.csv`),
+      0,
+      `the results of job ${job} are others than when`,
+    );
     const made = newTokens(read('whole.csv')).filter((token) => !before.includes(token));
     expect(made.length).toBeGreaterThan(3);
     writeMade(machine, made);
-    const again = succeeded(await svc('runner', `au submit made.csv ${CYCLE}`));
-    expect(JSON.parse(again.stdout)).toMatchObject({ status: 'nothing_new' });
-    expect(machine.uploads()).toBe(1);
+    ended(await svc('runner', `au submit made.csv ${CYCLE}`), 0, { uploads: 1, row: { status: 'nothing_new' } });
     expect(rowsRead()).toEqual([4, undefined, read('whole.csv').length - 1]);
   });
 
   it('a machine whose kept results are older than those that another machine read downloads them again', async () => {
     const { svc, read, job } = await openGrowing();
-    expect(await svc('laptop', `au download ${job} --out whole.csv`)).toMatchObject({ code: 0 });
+    succeeded(await svc('laptop', `au download ${job} --out whole.csv`));
     succeeded(await svc('runner', `au submit tokens.csv ${CYCLE} --wait --out second.csv`));
     expect(read('second.csv')).toEqual(read('whole.csv'));
     succeeded(await svc('runner', 'au resume 2026-12 --out cycle.csv'));
@@ -120,38 +121,35 @@ describe('results that another machine read before', () => {
       previous = sha256Of(text);
     }
     expect(rowsRead()).toEqual([undefined, undefined]);
-    const got = succeeded(await svc('laptop', `au download ${job} --out whole.csv`));
-    expect(got.stderr).not.toContain('others than');
+    ended(await svc('laptop', `au download ${job} --out whole.csv`), 0, { unsaid: 'others than' });
     expect(rowsRead()).toEqual([undefined, undefined, read('whole.csv').length - 1]);
   });
 
   it('results that have lost rows since another machine read them are refused, until the operator accepts them', async () => {
     const { machine, svc, read, job, rowsRead } = await openGrowing();
-    expect(await svc('laptop', `au download ${job} --out whole.csv`)).toMatchObject({ code: 0 });
+    succeeded(await svc('laptop', `au download ${job} --out whole.csv`));
     firstResults(machine, 6);
-    const refused = await svc('laptop', `au download ${job} --out fewer.csv`);
-    expect(refused.code, refused.stderr).toBe(12);
-    expect(errorIn(refused)['message']).toMatch(/has \d+ rows? with \w+, and had \d+ when /);
+    ended(await svc('laptop', `au download ${job} --out fewer.csv`), 12, {
+      error: { message: expect.stringMatching(/has \d+ rows? with \w+, and had \d+ when /) },
+    });
     succeeded(await svc('laptop', `au download ${job} --out fewer.csv --accept-unproven`));
     expect(rowsRead()).toEqual([4, undefined, read('whole.csv').length - 1, 6]);
-    expect(await svc('laptop', `au download ${job} --out again.csv`)).toMatchObject({ code: 0 });
+    succeeded(await svc('laptop', `au download ${job} --out again.csv`));
   });
 });
 
-describe('what the ledger has of results', () => {
-  it('what the ledger has of results names closed accounts and counts rows by code, without any token or card number', async () => {
-    const directory = temporaryDirectory();
-    const file = join(directory, 'results.csv');
-    const [card, token] = [PUBLISHED_TEST_CARDS[0] ?? '', '00000000-0000-4000-8000-00000000000'];
-    const codes = ['WRN_CLOSED_ACCOUNT', 'ERR_INVALID_PAN', 'UPD_PAN', `UPD_${card}`, card];
-    const rows = codes.map((code, at) => `${token}${at},27,01,${code === 'UPD_PAN' ? `${token}9` : ''},,,${code}\n`);
-    writeFileSync(file, `${RESULT_COLUMNS.join(',')}\n${rows.join('')}`);
-    const reading = await readResultsFile('salt', file);
-    const closed = [0, 1].map((at) => keyOfClosedAccount('salt', `${token}${at}`));
-    expect([reading?.rows, reading?.born.size]).toEqual([5, 1]);
-    expect([...(reading?.closed.keys ?? [])]).toEqual(closed.toSorted((a, b) => (a < b ? -1 : 1)));
-    const done = await doneEntry({ createRowSet: async (set) => set.name() }, 'job-1', reading);
-    expect(done.results?.codes.map(({ code }) => code).toSorted()).toEqual(codes.slice(0, 3).toSorted());
-    expect(JSON.stringify(done)).not.toContain(token);
-  });
+it('what the ledger has of results names closed accounts and counts rows by code, without any token or card number', async () => {
+  const directory = temporaryDirectory();
+  const file = join(directory, 'results.csv');
+  const [card, token] = [PUBLISHED_TEST_CARDS[0] ?? '', '00000000-0000-4000-8000-00000000000'];
+  const codes = ['WRN_CLOSED_ACCOUNT', 'ERR_INVALID_PAN', 'UPD_PAN', `UPD_${card}`, card];
+  const rows = codes.map((code, at) => `${token}${at},27,01,${code === 'UPD_PAN' ? `${token}9` : ''},,,${code}\n`);
+  writeFileSync(file, `${RESULT_COLUMNS.join(',')}\n${rows.join('')}`);
+  const reading = await readResultsFile('salt', file);
+  const closed = [0, 1].map((at) => keyOfClosedAccount('salt', `${token}${at}`));
+  expect([reading?.rows, reading?.born.size]).toEqual([5, 1]);
+  expect([...(reading?.closed.keys ?? [])]).toEqual(closed.toSorted((a, b) => (a < b ? -1 : 1)));
+  const done = await doneEntry({ createRowSet: async (set) => set.name() }, 'job-1', reading);
+  expect(done.results?.codes.map(({ code }) => code).toSorted()).toEqual(codes.slice(0, 3).toSorted());
+  expect(JSON.stringify(done)).not.toContain(token);
 });

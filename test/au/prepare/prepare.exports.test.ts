@@ -1,7 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { inChunks, stream } from '../rows.ts';
 
@@ -35,8 +32,7 @@ interface Program {
   readonly expiration?: string;
   readonly date?: (isoDate: string) => string;
   readonly token?: (token: string) => string;
-  readonly write: (rows: Cells) => Buffer | Promise<Buffer>;
-  readonly isMissing?: boolean;
+  readonly write: (rows: Cells) => Buffer;
 }
 
 interface Dialect {
@@ -106,7 +102,7 @@ function numbered(rows: Cells, first: string): Cells {
   return rows.map((row, at) => [at === 0 ? first : String(at), ...row]);
 }
 
-const WRITTEN_HERE: readonly Program[] = [
+const PROGRAMS: readonly Program[] = [
   { name: 'a spreadsheet in English', date: american, write: writer({ end: CRLF }) },
   { name: 'a spreadsheet in English, as UTF-8', date: american, write: writer({ end: CRLF, encode: utf8WithMark }) },
   {
@@ -190,81 +186,6 @@ const WRITTEN_HERE: readonly Program[] = [
   },
 ];
 
-const CSV_SCRIPT = `
-import csv, json, sys
-dialect, quoting, rows = json.load(sys.stdin)
-out = open(sys.stdout.fileno(), 'w', encoding='utf-8', newline='')
-csv.writer(out, dialect, quoting=getattr(csv, quoting)).writerows(rows)
-`;
-
-const TABLE_SCRIPT = `
-import json, sqlite3, sys
-names, *rows = json.load(sys.stdin)
-table = sqlite3.connect(sys.argv[1])
-table.execute('create table cards (' + ', '.join('"' + name + '" text' for name in names) + ')')
-table.executemany('insert into cards values (' + ', '.join('?' * len(names)) + ')', rows)
-table.commit()
-`;
-import { temporaryDirectory } from '../../support/directory.ts';
-
-function starts(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const HAS_PYTHON = starts('python3');
-const HAS_SQLITE = HAS_PYTHON && starts('sqlite3');
-
-function byPython(dialect: string, quoting: string): Program['write'] {
-  return (rows) => execFileSync('python3', ['-c', CSV_SCRIPT], { input: JSON.stringify([dialect, quoting, rows]) });
-}
-
-function bySqlite(...options: readonly string[]): Program['write'] {
-  return (rows) => {
-    const file = join(temporaryDirectory(), 'cards.db');
-    execFileSync('python3', ['-c', TABLE_SCRIPT, file], { input: JSON.stringify(rows) });
-    return execFileSync('sqlite3', ['-header', ...options, file, 'select * from cards']);
-  };
-}
-
-function sqlText(cell: string): string {
-  return `'${cell.replaceAll("'", "''")}'`;
-}
-
-function byDuckDb(options: string): Program['write'] {
-  return async ([names = [], ...rows]) => {
-    const { DuckDBInstance } = await import('@duckdb/node-api');
-    const file = join(temporaryDirectory(), 'cards.csv');
-    const values = rows.map((row) => `(${row.map(sqlText).join(', ')})`).join(', ');
-    const columns = names.map((name) => `"${name}"`).join(', ');
-    const instance = await DuckDBInstance.create(':memory:');
-    const connection = await instance.connect();
-    await connection.run(`copy (select * from (values ${values}) as cards(${columns})) to '${file}' (${options})`);
-    connection.closeSync();
-    instance.closeSync();
-    return readFileSync(file);
-  };
-}
-
-const WRITTEN_BY_PROGRAMS: readonly Program[] = [
-  { name: "python's csv", write: byPython('excel', 'QUOTE_MINIMAL'), isMissing: !HAS_PYTHON },
-  { name: "python's csv with tabs", write: byPython('excel-tab', 'QUOTE_MINIMAL'), isMissing: !HAS_PYTHON },
-  { name: "python's csv for Unix", write: byPython('unix', 'QUOTE_ALL'), isMissing: !HAS_PYTHON },
-  { name: "python's csv with texts quoted", write: byPython('excel', 'QUOTE_NONNUMERIC'), isMissing: !HAS_PYTHON },
-  { name: 'sqlite3 with csv', write: bySqlite('-csv'), isMissing: !HAS_SQLITE },
-  { name: 'sqlite3 with bars', write: bySqlite('-list'), isMissing: !HAS_SQLITE },
-  { name: 'sqlite3 with tabs', write: bySqlite('-separator', '\t'), isMissing: !HAS_SQLITE },
-  { name: 'DuckDB', write: byDuckDb('header') },
-  { name: 'DuckDB with bars', write: byDuckDb("header, delimiter '|'") },
-  { name: 'DuckDB with all cells quoted', write: byDuckDb('header, force_quote *') },
-];
-
-const PROGRAMS = [...WRITTEN_HERE, ...WRITTEN_BY_PROGRAMS];
-
 async function prepared(bytes: Buffer) {
   let text = '';
   const request = (piece: string): Promise<void> => Promise.resolve(void (text += piece));
@@ -282,26 +203,16 @@ function table({ token = String, date = String, expiration }: Program, isDated: 
   return (columns[0] ?? []).map((_, row) => columns.map((column) => column[row] ?? ''));
 }
 
-describe('the preparation of an export by another program', () => {
-  it('the preparation of an export by another program is tried with more than thirty of them', () => {
-    expect(WRITTEN_HERE.length + WRITTEN_BY_PROGRAMS.length).toBeGreaterThan(30);
-  });
+it.each(PROGRAMS)('the preparation of an export by $name needs no option', async (program) => {
+  const { write, token = String } = program;
+  const { rows, problems, candidates } = await prepared(write(table(program, true)));
+  expect({ problems, candidates }).toEqual({ problems: [], candidates: [] });
+  expect(rows).toEqual(TOKENS.map((each, at) => `${token(each)},${EXPECTED[at]},`));
+});
 
-  for (const program of PROGRAMS) {
-    const { name, write, token = String, isMissing = false } = program;
-    it.skipIf(isMissing)(`the preparation of an export by ${name} needs no option`, async () => {
-      const { rows, problems, candidates } = await prepared(await write(table(program, true)));
-      expect({ problems, candidates }).toEqual({ problems: [], candidates: [] });
-      expect(rows).toEqual(TOKENS.map((each, at) => `${token(each)},${EXPECTED[at]},`));
-    });
-
-    it.skipIf(isMissing)(
-      `the preparation of an export by ${name} takes no other column for the expiration`,
-      async () => {
-        const { rows, problems, candidates } = await prepared(await write(table(program, false)));
-        expect({ problems, candidates }).toEqual({ problems: [], candidates: [] });
-        expect(rows).toEqual(TOKENS.map((each) => `${token(each)},,,`));
-      },
-    );
-  }
+it.each(PROGRAMS)('the preparation of an export by $name takes no other column for the expiration', async (program) => {
+  const { write, token = String } = program;
+  const { rows, problems, candidates } = await prepared(write(table(program, false)));
+  expect({ problems, candidates }).toEqual({ problems: [], candidates: [] });
+  expect(rows).toEqual(TOKENS.map((each) => `${token(each)},,,`));
 });
