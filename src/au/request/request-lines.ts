@@ -21,7 +21,8 @@ export interface LineReader {
  */
 export class LineBlocks {
   readonly #reader: LineReader;
-  readonly #held = new Uint8Array(LONGEST_LINE + 2); // a line of the longest, and its line end
+  // A line of the longest, and its line end. A `Buffer`, as the chunks are: for a second kind of array, V8 compiles all code again.
+  readonly #held = Buffer.alloc(LONGEST_LINE + 2);
   #length = 0;
   #long = false;
 
