@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/system.ts';
 import { exchange } from '../client/http/exchange.ts';
-import { TransportFailure } from '../client/http/failure.ts';
+import { TransportFailure } from '../client/http/transport-failure.ts';
 import {
   isTransient,
   MAX_ATTEMPTS,

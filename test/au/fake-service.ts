@@ -4,7 +4,7 @@ import { sha256Of } from '../../src/base/files/draft.ts';
 import { Client } from '../../src/client/api/client.ts';
 import { Pages } from '../../src/client/api/pages.ts';
 import type { DownloadOptions, DownloadResult } from '../../src/client/transfer/download.ts';
-import { AddressRefused, UploadUnclear } from '../../src/client/transfer/store.ts';
+import { AddressRefused, UploadUnclear } from '../../src/client/transfer/store-errors.ts';
 import type { UploadOptions, UploadResult } from '../../src/client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../src/schema/account-updater.ts';
 import type { FakeClock } from '../support/clock.ts';
@@ -213,5 +213,5 @@ async function forbidden(): Promise<never> {
 
 function expired(url: URL): AddressRefused {
   const error = { code: 'AccessDenied', message: undefined, requestId: undefined };
-  return new AddressRefused({ url, doing: 'upload', status: 403, error });
+  return new AddressRefused({ url, transfer: 'upload', status: 403, error });
 }

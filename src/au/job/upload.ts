@@ -4,13 +4,8 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
-import {
-  AddressRefused,
-  type AddressSource,
-  requireKnownHeaders,
-  requireStoreAddress,
-  UploadUnclear,
-} from '../../client/transfer/store.ts';
+import { AddressRefused, UploadUnclear } from '../../client/transfer/store-errors.ts';
+import { type AddressSource, requireKnownHeaders, requireStoreAddress } from '../../client/transfer/address.ts';
 import { uploadFile, type UploadOptions } from '../../client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';

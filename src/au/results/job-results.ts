@@ -6,7 +6,7 @@ import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
 import { type DownloadResult, UnprovenDownload } from '../../client/transfer/download.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
-import { AddressRefused } from '../../client/transfer/store.ts';
+import { AddressRefused } from '../../client/transfer/store-errors.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { after, holdJob } from '../job/verdict.ts';

@@ -10,16 +10,8 @@ import type { KeyType } from '../../schema/tenant.ts';
 import { type Effect, isRead } from './effect.ts';
 import { decoded } from './encoding.ts';
 import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
-import {
-  abortedError,
-  type CallFacts,
-  effectOf,
-  noResponseError,
-  redirectError,
-  refusalError,
-  TransportFailure,
-  unreadableError,
-} from './failure.ts';
+import { abortedError, type CallFacts, effectOf, noResponseError, redirectError, refusalError, unreadableError } from './api-errors.ts';
+import { TransportFailure } from './transport-failure.ts';
 import type { PacedRequest, Pacer } from './pacer.ts';
 import { type ApiRequest, buildUrl, ServiceClock } from './request.ts';
 import {

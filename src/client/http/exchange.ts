@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../base/system.ts';
 import { isRead } from './effect.ts';
-import { exchangeFailure, TransportFailure } from './failure.ts';
+import { exchangeFailure, TransportFailure } from './transport-failure.ts';
 import { readBody, type ReadBody, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
 import type { TimeLimits } from './retry.ts';
 import type { Lease, Transport } from './transport.ts';

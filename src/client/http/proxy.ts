@@ -9,7 +9,7 @@ import type { Environment } from '../../base/system.ts';
 import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { tlsOptions } from './tls-options.ts';
-import { type FailureType, toTransportFailure, TransportFailure } from './failure.ts';
+import { type FailureKind, toTransportFailure, TransportFailure } from './transport-failure.ts';
 
 /** A proxy named by the environment. Its address may contain a password and is never shown. */
 export interface Proxy {
@@ -138,7 +138,7 @@ function refused(status: number, { url, variable }: Proxy): TransportFailure {
       'connect',
       `the proxy from ${variable} ${hasUser ? 'did not accept the user and password' : 'asks for a user and password'} (${status})`,
     );
-  const kind: FailureType = status >= 500 ? 'proxy' : 'proxy_refused';
+  const kind: FailureKind = status >= 500 ? 'proxy' : 'proxy_refused';
   return new TransportFailure(kind, 'connect', `the proxy from ${variable} refused the tunnel (${status})`);
 }
 
@@ -154,7 +154,7 @@ function unusable(error: Error, variable: string): TransportFailure {
   );
 }
 
-const PROXY_WORDS: Partial<Record<FailureType, string>> = {
+const PROXY_WORDS: Partial<Record<FailureKind, string>> = {
   refused: 'refused the connection',
   reset: 'closed the connection',
   dns: 'has a name that could not be resolved',

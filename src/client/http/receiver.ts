@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { TimeLimits } from './retry.ts';
-import { type Stage, TransportFailure } from './failure.ts';
+import { type Stage, TransportFailure } from './transport-failure.ts';
 
 interface Head {
   readonly status: number;

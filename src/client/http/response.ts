@@ -4,7 +4,7 @@ import type { SvcError } from '../../base/errors.ts';
 import { keepSource, listSource, MAX_DEPTH, sourceFrom } from '../../base/json/source.ts';
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 import { objectOrUndefined, otherTypes } from '../../schema/json-value.ts';
-import { type CallFacts, type Problem, unconfirmedError, unreadableError } from './failure.ts';
+import { type CallFacts, type Problem, unconfirmedError, unreadableError } from './api-errors.ts';
 import type { Shape } from './request.ts';
 
 /** A response that was read completely, or up to a limit. */

@@ -2,7 +2,7 @@
 
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
-import type { FailureType, TransportFailure } from './failure.ts';
+import type { FailureKind, TransportFailure } from './transport-failure.ts';
 
 /** The most attempts of one request. */
 export const MAX_ATTEMPTS = 5;
@@ -103,7 +103,7 @@ function tooLongError(error: Error, askedMs: number, maxWaitMs: number): SvcErro
 const BASE_MS = 500;
 const CAP_MS = 20_000;
 const STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
-const FAILURES: ReadonlySet<FailureType> = new Set(['timeout', 'refused', 'reset', 'dns', 'proxy', 'unreachable']);
+const FAILURES: ReadonlySet<FailureKind> = new Set(['timeout', 'refused', 'reset', 'dns', 'proxy', 'unreachable']);
 
 /** The outcome of one attempt. */
 export type StatusOrFailure = { readonly status: number } | { readonly failure: TransportFailure };

@@ -6,7 +6,7 @@ import { inspectTarget, moveIntoPlace } from '../../base/files/target.ts';
 import type { Clock } from '../../base/system.ts';
 import { displayHost } from '../../schema/address.ts';
 import { exchange, type HttpResponse } from '../http/exchange.ts';
-import { TransportFailure } from '../http/failure.ts';
+import { TransportFailure } from '../http/transport-failure.ts';
 import {
   FILE_LIMITS,
   isTransient,
@@ -20,14 +20,8 @@ import type { Transport } from '../http/transport.ts';
 import { PartFile } from './part-file.ts';
 import { codingOf, continues, type Flaw, md5Of, type Proof, receive, type Received, versionOf } from './receive.ts';
 import type { OnProgress } from './source.ts';
-import {
-  AddressRefused,
-  ObjectMissing,
-  readStoreResponse,
-  redirectedByStore,
-  refusedByStore,
-  storeUnreachable,
-} from './store.ts';
+import { AddressRefused, ObjectMissing, redirectedByStore, refusedByStore, storeUnreachable } from './store-errors.ts';
+import { readStoreResponse } from './store-response.ts';
 
 /** The options of a download into a file. The operator chooses its name, never the service (R48). */
 export interface DownloadOptions extends FetchOptions {
@@ -260,8 +254,8 @@ async function accept(part: PartFile, url: URL, response: HttpResponse, clock: C
     return { error: anotherObject(url) };
   }
   if (status >= 300 && status < 400) throw redirectedByStore(url, status, response.header('location'));
-  const { origin, error } = await readStoreResponse(response);
-  const refused = refusedByStore({ url, doing: 'download', status, origin, error });
+  const storeResponse = await readStoreResponse(response);
+  const refused = refusedByStore({ ...storeResponse, status, url, transfer: 'download' });
   if (refused instanceof AddressRefused || isTransient({ status }))
     return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   throw refused;

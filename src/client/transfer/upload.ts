@@ -5,7 +5,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import { type Share, tookEffect } from '../http/effect.ts';
 import { exchange, type ExchangeRequest, type HttpResponse } from '../http/exchange.ts';
-import { TransportFailure } from '../http/failure.ts';
+import { TransportFailure } from '../http/transport-failure.ts';
 import {
   FILE_LIMITS,
   isTransient,
@@ -19,17 +19,14 @@ import type { Transport } from '../http/transport.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 import {
   brokenOffTwice,
-  describeStoreError,
-  isAzureType,
-  readStoreResponse,
   redirectedByStore,
   refusedByStore,
   respondedEarly,
-  signedHeadersOf,
-  type StoreResponse,
   storeUnreachable,
   UploadUnclear,
-} from './store.ts';
+} from './store-errors.ts';
+import { describeStoreError, readStoreResponse, type StoreResponse } from './store-response.ts';
+import { isAzureAddress, signedHeadersOf } from './address.ts';
 
 /** The options of an upload. Progress restarts with each attempt. */
 export interface UploadOptions extends RetryOptions {
@@ -103,7 +100,7 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Uplo
       fresh: true,
     });
     const share = body.stop();
-    return judge(options, share, await readStoreResponse(response), response);
+    return readResult(options, share, await readStoreResponse(response), response);
   } catch (error) {
     // The failure of the source is the cause, not the broken connection that follows.
     if (body.failure !== undefined) throw body.failure;
@@ -120,31 +117,30 @@ async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<Uplo
   }
 }
 
-/** Returns nothing when the file is stored, or a failure that may be retried. */
-function judge(
+/** Returns undefined if the file is stored, or a failure that may be retried. @throws SvcError for any other response */
+function readResult(
   { url, source, clock, onSent }: UploadOptions,
   share: Share,
-  said: StoreResponse,
-  response: Pick<HttpResponse, 'header'>,
+  storeResponse: StoreResponse,
+  { header }: Pick<HttpResponse, 'header'>,
 ): UploadFailure | undefined {
-  const { status, meaning, origin, error } = said;
-  const effect = tookEffect({ method: 'PUT', share, response: { status: meaning, origin } });
+  const { received, status, origin, error } = storeResponse;
+  const effect = tookEffect({ method: 'PUT', share, response: storeResponse });
   if (effect === 'yes') return undefined;
   if (effect === 'unknown') {
-    const isPage = origin === 'between' && status < 300;
-    const what = isPage ? `${status} with a web page, as a proxy does` : describeStoreError(status, error);
-    throw new UploadUnclear(url, source.size, `it responded ${what}`, status);
+    const isPage = origin === 'between' && received < 300;
+    const what = isPage ? `${received} with a web page, as a proxy does` : describeStoreError(received, error);
+    throw new UploadUnclear(url, source.size, `it responded ${what}`, received);
   }
   onSent?.('some');
-  if (meaning < 300) return { error: respondedEarly(url, status), atOnce: true };
-  if (meaning < 400) throw redirectedByStore(url, status, response.header('location'));
-  const facts = { status: meaning, received: status, origin, bytes: source.size, error };
-  const refused = refusedByStore({ url, doing: 'upload', ...facts });
+  if (status < 300) return { error: respondedEarly(url, received), atOnce: true };
+  if (status < 400) throw redirectedByStore(url, received, header('location'));
+  const refused = refusedByStore({ ...storeResponse, url, transfer: 'upload', bytes: source.size });
   // S3 responds with RequestTimeout to a body that arrived too slowly.
-  if (!isTransient({ status: meaning }) && error.code !== 'RequestTimeout') throw refused;
-  const isCutOff = meaning >= 500 && error.code === undefined;
-  const askedMs = retryAfterMs(response.header('retry-after'), clock.now());
-  return { error: refused, askedMs, brokenOff: isCutOff ? status : undefined };
+  if (!isTransient({ status }) && error.code !== 'RequestTimeout') throw refused;
+  const isCutOff = status >= 500 && error.code === undefined;
+  const askedMs = retryAfterMs(header('retry-after'), clock.now());
+  return { error: refused, askedMs, brokenOff: isCutOff ? received : undefined };
 }
 
 /** Returns the request for a pre-signed address: an exact length, and only the required headers. */
@@ -155,7 +151,7 @@ export function uploadRequest(
   const headers = {
     'content-length': String(size),
     ...(signedHeadersOf(url).includes('content-type') && { 'content-type': 'text/csv' }),
-    ...(isAzureType(url) && { 'x-ms-blob-type': 'BlockBlob' }),
+    ...(isAzureAddress(url) && { 'x-ms-blob-type': 'BlockBlob' }),
   };
   return { method: 'PUT', url, headers };
 }

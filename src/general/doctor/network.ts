@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Clock, Environment } from '../../base/system.ts';
 import { countText } from '../../cli/output/time.ts';
 import { exchange } from '../../client/http/exchange.ts';
-import { exchangeFailure, tlsHint, toTransportFailure, TransportFailure } from '../../client/http/failure.ts';
+import { exchangeFailure, tlsHint, toTransportFailure, TransportFailure } from '../../client/http/transport-failure.ts';
 import { loadTunnel, type Proxy, proxyFor } from '../../client/http/proxy.ts';
 import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/request.ts';
 import { type ClientCertificate, tlsOptions } from '../../client/http/tls-options.ts';

@@ -6,7 +6,7 @@ import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
 import { type Trace, tracedExchange } from '../../client/http/exchange.ts';
-import { tlsHint, TransportFailure } from '../../client/http/failure.ts';
+import { tlsHint, TransportFailure } from '../../client/http/transport-failure.ts';
 import { ServiceClock } from '../../client/http/request.ts';
 import { cut, plainLine, readProblem } from '../../client/http/response.ts';
 import {

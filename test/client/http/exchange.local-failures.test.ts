@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { expect, it } from 'vitest';
 import { exchange } from '../../../src/client/http/exchange.ts';
-import { TransportFailure } from '../../../src/client/http/failure.ts';
+import { TransportFailure } from '../../../src/client/http/transport-failure.ts';
 import type { Transport } from '../../../src/client/http/transport.ts';
 import { CREATE, failureOf, makeCore, PATIENT, READ } from './support/core.ts';
 

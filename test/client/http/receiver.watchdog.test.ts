@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { TransportFailure } from '../../../src/client/http/failure.ts';
+import type { TransportFailure } from '../../../src/client/http/transport-failure.ts';
 import { Watchdog } from '../../../src/client/http/receiver.ts';
 
 const LIMITS = { connect: 1_000, headers: 2_000, idle: 3_000, body: 10_000 };

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FailureType, type Stage, TransportFailure } from '../../../src/client/http/failure.ts';
+import { type FailureKind, type Stage, TransportFailure } from '../../../src/client/http/transport-failure.ts';
 import { backoffMs, isTransient, MAX_ATTEMPTS, RetryQuota, type TimeLimits } from '../../../src/client/http/retry.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { FaultServer, serve, type Step } from '../../support/fault-server.ts';
@@ -8,7 +8,7 @@ import { answer, hangUp, json, reset, silence } from '../../support/fault-steps.
 import { failureOf, makeCore, only, PATIENT, READ } from './support/core.ts';
 
 const RETRIED = [408, 429, 500, 502, 503, 504];
-const FAILED_ONCE: readonly (readonly [FailureType, boolean])[] = [
+const FAILED_ONCE: readonly (readonly [FailureKind, boolean])[] = [
   ['timeout', true],
   ['refused', true],
   ['reset', true],
@@ -20,7 +20,7 @@ const FAILED_ONCE: readonly (readonly [FailureType, boolean])[] = [
   ['malformed', false],
 ];
 
-function failure(kind: FailureType, stage: Stage): { failure: TransportFailure } {
+function failure(kind: FailureKind, stage: Stage): { failure: TransportFailure } {
   return { failure: new TransportFailure(kind, stage, 'words') };
 }
 

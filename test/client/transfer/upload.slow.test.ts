@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { AddressRefused } from '../../../src/client/transfer/store.ts';
+import { AddressRefused } from '../../../src/client/transfer/store-errors.ts';
 import { type StoreScript, takeObject } from '../../support/fault-store.ts';
 import { failure, TINY } from './support.ts';
 import { LARGE, setup } from './uploading.ts';

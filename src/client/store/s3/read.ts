@@ -1,22 +1,47 @@
-// Reads and lists the objects of a bucket.
+// Reads the bytes of an object in a bucket.
 
 import { SvcError } from '../../../base/errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
-import { TransportFailure } from '../../http/failure.ts';
+import { TransportFailure } from '../../http/transport-failure.ts';
 import { isTransient, MAX_ATTEMPTS } from '../../http/retry.ts';
-import { elementText } from '../../transfer/store.ts';
-import { decodedUri } from '../../../schema/address.ts';
-import { MAX_TEXT_BYTES, type StoredFile } from '../store.ts';
+import { damagedFile, MAX_TEXT_BYTES, type StoreContent } from '../store.ts';
 import type { S3Requests } from './requests.ts';
+import { s3Error } from './s3-error.ts';
 
-/** The size of the ranges in which objects are read. Each range is read into memory at once, even if its consumer is slow. */
+/**
+ * Reads an object of at most `most` bytes; undefined if it does not exist.
+ * @throws SvcError `checksum_mismatch` if it is larger
+ */
+export async function readSmallObject(
+  requests: S3Requests,
+  path: string,
+  most: number,
+  content: StoreContent,
+): Promise<Uint8Array | undefined> {
+  const { body, refusal } = await requests.send({
+    method: 'GET',
+    action: 's3:GetObject',
+    path,
+    bodyLimit: most,
+    // A new connection sees the same as another machine would.
+    fresh: content.writers !== 'one',
+    handled: [404],
+  });
+  if (refusal?.error.code === 'NoSuchBucket') throw s3Error(refusal);
+  if (refusal !== undefined) return undefined;
+  if (!body?.complete) throw damagedFile(path, `it has more than ${most} bytes`, content);
+  return body.bytes;
+}
+
+/** The size of a range. A whole range is in memory until its consumer has it, so ranges are short. */
 const RANGE = 8 * 1024 * 1024;
 
 const EMPTY_PART = new TransportFailure('reset', 'body', 'the store sent an empty part');
 
 /**
- * Yields the bytes of an object or of a part of the object. Resumes a body that breaks off, from the same version of the object.
- * @throws SvcError `not_found`, `checksum_mismatch` if the object changed while it was read
+ * Yields the bytes of an object, from `from` up to but not including `to`. After a cut, continues with the same version of the
+ * object.
+ * @throws SvcError `not_found`; `checksum_mismatch` if the object changes during the read; `network` after several cuts
  */
 export async function* readObject(
   requests: S3Requests,
@@ -37,7 +62,7 @@ export async function* readObject(
     at += bytes.byteLength;
     if (bytes.byteLength > 0) yield bytes;
     if (received.failure === undefined && !Number.isFinite(total)) return;
-    // Without new bytes, the next request would be the same again.
+    // Without new bytes, the same request would follow without a pause or an end.
     const isEmpty = bytes.byteLength === 0 && at < Math.min(total, to);
     const failure = received.failure ?? (isEmpty ? EMPTY_PART : undefined);
     if (failure === undefined) continue;
@@ -50,7 +75,10 @@ export async function* readObject(
   }
 }
 
-/** Requests a range. The first request has no ETag to match. Returns undefined if the object ends before the range. */
+/**
+ * Requests a range of the version with this ETag, which the first request does not know. Returns undefined if an object ends
+ * before the range of the first request.
+ */
 async function openRange(
   requests: S3Requests,
   path: string,
@@ -66,8 +94,8 @@ async function openRange(
     headers: isFirst ? { range } : { range, 'if-match': etag },
     handled: isFirst ? [416] : [412, 416],
   });
-  const isRest = response.status === 206 ? startOf(response) === at : at === 0;
-  if (refusal === undefined && isRest) return response;
+  const isRange = response.status === 206 ? startOf(response) === at : at === 0;
+  if (refusal === undefined && isRange) return response;
   if (isFirst && response.status === 416) return undefined;
   if (refusal === undefined) response.discard();
   throw new SvcError('checksum_mismatch', `${requests.location.name}: ${path} changed while it was read`, {
@@ -83,98 +111,4 @@ function totalOf(response: HttpResponse): number {
 
 function startOf(response: HttpResponse): number {
   return Number(/^bytes (\d+)-/.exec(response.header('content-range') ?? '')?.[1] ?? Number.NaN);
-}
-
-const MAX_PAGE = 16 * 1024 * 1024;
-
-/** Lists the objects whose path begins with `prefix` (ListObjectsV2); with `after`, only paths after it. */
-export async function* listObjects(requests: S3Requests, prefix: string, after?: string): AsyncGenerator<StoredFile> {
-  const { location } = requests;
-  const start = after === undefined ? {} : { 'start-after': location.prefix + after };
-  for await (const { objects } of listPages(requests, { prefix: location.prefix + prefix, ...start }))
-    for (const { key, ...facts } of objects)
-      if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), ...facts };
-}
-
-/** Lists the names directly below the location. The names of folders end with a slash. */
-export async function listNames(requests: S3Requests): Promise<string[]> {
-  const { prefix } = requests.location;
-  const keys: string[] = [];
-  for await (const { objects, folders } of listPages(requests, { prefix, delimiter: '/' }))
-    keys.push(...objects.map(({ key }) => key), ...folders);
-  const below = keys.filter((key) => key.startsWith(prefix) && key !== prefix).map((key) => key.slice(prefix.length));
-  // A store that ignores the delimiter lists all objects.
-  return [...new Set(below.map((path) => /^[^/]*\/?/.exec(path)?.[0] ?? path))].toSorted();
-}
-
-async function* listPages(requests: S3Requests, range: Readonly<Record<string, string>>) {
-  // The first key and the token of each page. A list that repeats one of them would never end.
-  const seen = new Set<string>();
-  let token: string | undefined;
-  for (;;) {
-    const query = {
-      'list-type': '2',
-      'encoding-type': 'url',
-      ...range,
-      ...(token !== undefined && { 'continuation-token': token }),
-    };
-    const request = { method: 'GET', action: 's3:ListBucket', path: '', query, bodyLimit: MAX_PAGE } as const;
-    const { body } = await requests.send(request);
-    if (!body?.complete) throw unexpected(requests, 'sends a list larger than it should be');
-    const page = readPage(requests, body.bytes.toString('utf8'));
-    for (const mark of [...page.objects.slice(0, 1).map(({ key }) => `key ${key}`), `token ${page.next ?? 'none'}`]) {
-      if (seen.has(mark)) throw unexpected(requests, 'repeats a page of its list');
-      seen.add(mark);
-    }
-    yield page;
-    if (page.next === undefined) return;
-    token = page.next;
-  }
-}
-
-function timeOf(text: string | undefined): number | undefined {
-  const at = Date.parse(text ?? '');
-  return Number.isNaN(at) ? undefined : at;
-}
-
-function readPage(requests: S3Requests, xml: string) {
-  const [list] = elements(xml, 'ListBucketResult');
-  if (list === undefined) throw unexpected(requests, 'does not return a list');
-  const isEncoded = elementText(list, 'EncodingType') === 'url';
-  const decoded = (key = ''): string => (isEncoded ? (decodedUri(key.replaceAll('+', ' ')) ?? key) : key);
-  const folders = elements(list, 'CommonPrefixes').map((folder) => decoded(elementText(folder, 'Prefix')));
-  const objects = elements(list, 'Contents').map((contents) => {
-    return {
-      key: decoded(elementText(contents, 'Key')),
-      bytes: Number(elementText(contents, 'Size') ?? Number.NaN),
-      changedAt: timeOf(elementText(contents, 'LastModified')),
-    };
-  });
-  if (objects.some(({ key, bytes }) => key === '' || !Number.isSafeInteger(bytes)))
-    throw unexpected(requests, 'lists an object without a key or a size');
-  const isMore = elementText(list, 'IsTruncated')?.toLowerCase() === 'true';
-  const next = elementText(list, 'NextContinuationToken');
-  if (isMore && next === undefined) throw unexpected(requests, 'does not say how its list continues');
-  return { objects, folders, next: isMore ? next : undefined };
-}
-
-function unexpected({ location }: S3Requests, what: string): SvcError {
-  return new SvcError('bad_response', `${location.name}: the store ${what}`, {
-    hint: 'Check that AWS_ENDPOINT_URL_S3 is an S3-compatible store.',
-  });
-}
-
-/** Returns the content of all elements of this name, with any namespace prefix; none if the text is not XML. */
-export function elements(xml: string, name: string): string[] {
-  const begin = new RegExp(`<(?:\\w{1,32}:)?${name}(?:\\s[^<>]{0,1000})?>`, 'g');
-  const end = new RegExp(`</(?:\\w{1,32}:)?${name}\\s{0,10}>`, 'g');
-  const contents: string[] = [];
-  for (;;) {
-    const opened = begin.exec(xml);
-    end.lastIndex = begin.lastIndex;
-    const closed = opened && end.exec(xml);
-    if (!closed) return contents;
-    contents.push(xml.slice(begin.lastIndex, closed.index));
-    begin.lastIndex = end.lastIndex;
-  }
 }

@@ -1,10 +1,11 @@
-// Explains the errors of object stores.
+// Explains why a store refused a request to a bucket.
 
 import { type ErrorCode, SvcError } from '../../../base/errors.ts';
 import { displayHost } from '../../../schema/address.ts';
 import { ownMember } from '../../../schema/own-member.ts';
 import type { Origin } from '../../http/effect.ts';
-import { describeStoreError, type StoreError } from '../../transfer/store.ts';
+import { isTransient } from '../../http/retry.ts';
+import { describeStoreError, type StoreError } from '../../transfer/store-response.ts';
 import rows from './errors.json' with { type: 'json' };
 import type { BucketLocation } from './settings.ts';
 
@@ -20,7 +21,7 @@ export interface S3Refusal {
   readonly received: number;
   readonly origin: Origin;
   readonly error: StoreError;
-  /** The region of the bucket that the store reports, if different from the configured region. */
+  /** The bucket's region, if the store names another region than the configured one. */
   readonly region: string | undefined;
 }
 
@@ -29,18 +30,17 @@ export function s3Error(refusal: S3Refusal): SvcError {
   const { location, url, action, status, received, error, region } = refusal;
   const { code, words, hint } = explanationOf(refusal);
   const values: Readonly<Record<string, string>> = { bucket: location.bucket, action, region: region ?? '' };
-  const filled = (text: string): string =>
-    text.replace(/\{(\w+)\}/g, (_, name) => ownMember(values, String(name)) ?? '');
+  const fill = (text: string): string => text.replace(/\{(\w+)\}/g, (_, name) => ownMember(values, String(name)) ?? '');
   const response = `${describeStoreError(received, error)}, ${displayHost(url)}`;
-  return new SvcError(code, `${location.name}: ${filled(words)} (${response})`, {
+  return new SvcError(code, `${location.name}: ${fill(words)} (${response})`, {
     status,
     requestId: error.requestId,
-    hint: filled(hint),
+    hint: fill(hint),
     facts: { bucket: location.bucket, store_code: error.code },
   });
 }
 
-/** The parts of an error, with placeholders `{bucket}`, `{action}` and `{region}`. */
+/** The parts of an error. Words and hint may contain the placeholders `{bucket}`, `{action}` and `{region}`. */
 interface Explanation {
   readonly code: ErrorCode;
   readonly words: string;
@@ -53,19 +53,19 @@ const REJECTED: Explanation = {
   hint: 'Check that AWS_ENDPOINT_URL_S3 is an S3-compatible store, then fix what the message names.',
 };
 
-/** The explanations by store error code, by status, and by a few names that `explanationNames` returns. */
-const EXPLANATIONS = new Map(rows.flatMap((row) => row.for.map((one) => [one, row as Explanation] as const)));
+/** The explanations by the names that `explanationNames` returns. */
+const EXPLANATIONS = new Map(rows.flatMap((row) => row.for.map((name) => [name, row as Explanation] as const)));
 
 function explanationOf({ status, action, error, region, origin }: S3Refusal): Explanation {
-  const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 429;
-  if (isRefusal && origin === 'between') return EXPLANATIONS.get('proxy') ?? REJECTED;
+  const isFromProxy = origin === 'between' && status >= 400 && status < 500 && !isTransient({ status });
+  if (isFromProxy) return EXPLANATIONS.get('proxy') ?? REJECTED;
   const names = explanationNames(status, action, error.code, region);
   return names.map((name) => EXPLANATIONS.get(name)).find((found) => found !== undefined) ?? REJECTED;
 }
 
+/** Returns the names under which to look for an explanation, best first: a store's error code, a status or a case. */
 function explanationNames(status: number, action: S3Action, code = '', region?: string): string[] {
-  const isElsewhere = region !== undefined && [301, 307, 400].includes(status);
-  if (isElsewhere) return ['other region'];
+  if (region !== undefined && [301, 307, 400].includes(status)) return ['other region'];
   if (status < 300) return [action === 's3:GetObject' ? 'page for an object' : 'page'];
   if (status < 400) return ['redirect'];
   if (status === 403 && action === 's3:GetObject' && ['', 'AccessDenied'].includes(code)) return ['denied read'];

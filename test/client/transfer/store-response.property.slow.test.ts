@@ -1,6 +1,6 @@
 import { assert, boolean, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeStoreError, readStoreError } from '../../../src/client/transfer/store.ts';
+import { describeStoreError, readStoreError } from '../../../src/client/transfer/store-response.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 const none = (): undefined => undefined;

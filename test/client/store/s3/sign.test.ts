@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { elementText } from '../../../../src/client/transfer/store.ts';
-import { elements } from '../../../../src/client/store/s3/read.ts';
-import { objectAddress, signedHeaders } from '../../../../src/client/store/s3/requests.ts';
+import { objectAddress, signedHeaders } from '../../../../src/client/store/s3/sign.ts';
 
 const endpoint = new URL('https://s3.example.com/base/');
 
@@ -49,15 +47,5 @@ describe('a signed request', () => {
         'SignedHeaders=host;x-amz-content-sha256;x-amz-date, ' +
         'Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
     );
-  });
-});
-
-describe('reading XML', () => {
-  it('XML elements are found with any prefix, and their entities are decoded', () => {
-    const xml = '<l:List xmlns:l="x"><l:Key a="1">a&amp;b&#x41;&#66;&quot;</l:Key><Key/><Key>\n c </Key></l:List>';
-    expect(elements(xml, 'Key')).toEqual(['a&amp;b&#x41;&#66;&quot;', '\n c ']);
-    expect(elementText(xml, 'Key')).toBe('a&bAB"');
-    expect(elementText(xml, 'Absent')).toBeUndefined();
-    expect(elementText('<Key>&#x110000;&#99999999;&no;</Key>', 'Key')).toBe('&#x110000;&#99999999;&no;');
   });
 });

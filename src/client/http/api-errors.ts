@@ -1,152 +1,10 @@
-// Turns failed exchanges and error responses into errors in plain words.
+// Explains why a call of an endpoint failed: no response, a refusal, a redirect or an unusable success.
 
-import { type ErrorCode, type ErrorDetails, localFailure, SvcError } from '../../base/errors.ts';
+import { type ErrorCode, type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
-import { ownMember } from '../../schema/own-member.ts';
 import { type Effect, isRead, originOf, tookEffect } from './effect.ts';
 import type { ApiRequest } from './request.ts';
-
-/** The stage at which an exchange failed. */
-export type Stage = 'connect' | 'send' | 'body';
-
-/** The kind of failure, as far as the client can tell. */
-export type FailureType =
-  | 'timeout'
-  | 'refused'
-  | 'reset'
-  | 'dns'
-  | 'tls'
-  | 'proxy'
-  | 'proxy_refused'
-  | 'malformed'
-  | 'unreachable';
-
-/** The failure of an exchange without a usable response. `sent` says whether the server may have received any byte. */
-export class TransportFailure extends Error {
-  override readonly name = 'TransportFailure';
-  readonly kind: FailureType;
-  readonly stage: Stage;
-  readonly sent: boolean;
-  /** The system's or library's own short code, such as ECONNRESET. */
-  readonly systemCode: string | undefined;
-
-  constructor(kind: FailureType, stage: Stage, message: string, systemCode?: string) {
-    super(message);
-    this.kind = kind;
-    this.stage = stage;
-    this.sent = stage !== 'connect';
-    this.systemCode = systemCode;
-  }
-}
-
-/**
- * Turns any error of the HTTP library into a failure in plain words. The original error is dropped on purpose: it may
- * contain addresses, headers and received bytes.
- */
-export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
-  if (error instanceof TransportFailure) return error;
-  const code = systemCodeOf(error);
-  const kind = isMalformed(error) ? 'malformed' : failureTypeOf(code);
-  const words = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
-  // The server read nothing of a request for which it wants a certificate.
-  const reached = code === CERTIFICATE_REQUIRED || REFUSED_CERTIFICATE.includes(code ?? '') ? 'connect' : stage;
-  return new TransportFailure(kind, reached, ownMember(WORDS_BY_CODE, code ?? '') ?? words, code);
-}
-
-/**
- * Returns why an exchange failed. Without a code of undici or the system, no server is at fault: the failure is that of
- * this machine.
- */
-export function exchangeFailure(error: unknown, stage: Stage): TransportFailure | SvcError {
-  if (error instanceof SvcError) return error;
-  if (error instanceof TransportFailure || systemCodeOf(error) !== undefined || isMalformed(error))
-    return toTransportFailure(error, stage);
-  return localFailure(error);
-}
-
-function systemCodeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  // Newer OpenSSL gives some alerts another name.
-  if ('code' in error && typeof error.code === 'string') return error.code.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_');
-  return 'cause' in error ? systemCodeOf(error.cause) : undefined;
-}
-
-const WORDS: Record<FailureType, string> = {
-  timeout: 'it did not respond in time',
-  refused: 'it refused the connection',
-  reset: 'it closed the connection before the response was complete',
-  dns: 'its name could not be resolved',
-  tls: 'its TLS certificate was not accepted',
-  proxy: 'the proxy could not be used',
-  proxy_refused: 'the proxy refused the connection',
-  malformed: 'its response was not valid HTTP',
-  unreachable: 'it could not be reached',
-};
-
-/** The alert by which a server refuses a client without a certificate; in TLS 1.3 it comes after the request was sent. */
-const CERTIFICATE_REQUIRED = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
-
-/** The alerts by which a server refuses the certificate of a client, also after the request was sent. */
-const REFUSED_CERTIFICATE = [
-  'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
-  'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
-  'ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE',
-  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
-  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED',
-  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
-];
-
-const WORDS_BY_CODE: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: "its TLS certificate has expired, or this machine's clock is ahead",
-  CERT_NOT_YET_VALID: "its TLS certificate is not valid yet, or this machine's clock is behind",
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is signed by itself, not by an authority',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its TLS certificate is signed by an authority that this machine does not trust',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its TLS certificate is signed by an authority that this machine does not trust',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its TLS certificate came without the intermediate certificate that signed it, or from an unknown authority',
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'it only offers versions of TLS that are too old (1.1 or earlier)',
-  ERR_SSL_UNSUPPORTED_PROTOCOL: 'it only offers versions of TLS that are too old (1.1 or earlier)',
-  [CERTIFICATE_REQUIRED]: 'it requires a client certificate',
-  ...Object.fromEntries(REFUSED_CERTIFICATE.map((code) => [code, 'it did not accept the client certificate'])),
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'it refused the TLS handshake, and may require a client certificate',
-  EPROTO: 'it does not speak TLS as expected',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS as expected',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its response was shorter or longer than announced',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of its response are too long',
-};
-
-const FAILURE_TYPES: Readonly<Record<string, FailureType>> = {
-  ECONNREFUSED: 'refused',
-  ECONNRESET: 'reset',
-  EPIPE: 'reset',
-  UND_ERR_SOCKET: 'reset',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
-  ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
-  ETIMEDOUT: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_OVERFLOW: 'malformed',
-  EPROTO: 'tls',
-  SELF_SIGNED_CERT_IN_CHAIN: 'tls',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls',
-};
-
-function failureTypeOf(code: string | undefined): FailureType {
-  if (code === undefined) return 'unreachable';
-  const known = ownMember(FAILURE_TYPES, code);
-  if (known) return known;
-  return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
-}
-
-/** Whether an error means a malformed response: undici gives its parser's errors no code, or that of a broken connection. */
-function isMalformed(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message);
-}
+import { CLIENT_CERTIFICATE_HINT, tlsHint, type TransportFailure } from './transport-failure.ts';
 
 /** The facts of a call, for the message when it fails. */
 export interface CallFacts {
@@ -339,7 +197,7 @@ function refusalOf(
     return {
       code: 'rejected',
       words: `${displayHost(url)} ${/\bno required\b/i.test(summary ?? '') ? 'requires a' : 'did not accept the'} client certificate (400)`,
-      hint: CLIENT_CERTIFICATE,
+      hint: CLIENT_CERTIFICATE_HINT,
     };
   const { code, words, hint } = usualAdvice(status);
   return { code, words: `${words} (${status}): ${subject}`, hint };
@@ -422,26 +280,3 @@ function networkAdvice({ kind, stage, systemCode }: TransportFailure): Advice {
   if (stage === 'connect') return { hint: 'Check your network and proxy settings, step by step:', next: ['doctor'] };
   return { hint: 'It is safe to run the command again.' };
 }
-
-/** Returns the hint for a TLS connection that failed with this code. */
-export function tlsHint(systemCode: string | undefined): string {
-  return ownMember(TLS_HINTS, systemCode ?? '') ?? TRUST;
-}
-
-const TRUST =
-  'If your network inspects TLS, trust its authority: set SVC_CERTIFICATES=system, or name a file in NODE_EXTRA_CA_CERTS.';
-const CLOCK =
-  "Compare this machine's clock with the right time. If it is right, whoever runs the server must renew its certificate.";
-const CLIENT_CERTIFICATE =
-  'Set SVC_CLIENT_CERT and SVC_CLIENT_KEY, or client_cert and client_key of the profile, to the files that you were given. They are for the host of the base URL only, never for a store.';
-const TLS_HINTS: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: CLOCK,
-  CERT_NOT_YET_VALID: CLOCK,
-  ERR_TLS_CERT_ALTNAME_INVALID: 'Check the host in the address: the server at this address has another name.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `Whoever runs the server should send its whole chain of certificates. ${TRUST}`,
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
-  ERR_SSL_UNSUPPORTED_PROTOCOL: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
-  [CERTIFICATE_REQUIRED]: CLIENT_CERTIFICATE,
-  ...Object.fromEntries(REFUSED_CERTIFICATE.map((code) => [code, CLIENT_CERTIFICATE])),
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: CLIENT_CERTIFICATE,
-};

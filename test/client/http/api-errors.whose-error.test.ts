@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toTransportFailure } from '../../../src/client/http/failure.ts';
+import { toTransportFailure } from '../../../src/client/http/transport-failure.ts';
 import { type Certificate, makeCertificate, tlsServer, trust } from '../../support/certificate.ts';
 import { serve } from '../../support/fault-server.ts';
 import { answer, json } from '../../support/fault-steps.ts';

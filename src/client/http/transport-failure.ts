@@ -1,0 +1,186 @@
+// Says why an exchange brought no usable response, and what to do about it.
+
+import { localFailure, SvcError } from '../../base/errors.ts';
+import { ownMember } from '../../schema/own-member.ts';
+
+/** The stage at which an exchange failed. */
+export type Stage = 'connect' | 'send' | 'body';
+
+/** The kind of failure, as far as the client can tell. */
+export type FailureKind =
+  | 'timeout'
+  | 'refused'
+  | 'reset'
+  | 'dns'
+  | 'tls'
+  | 'proxy'
+  | 'proxy_refused'
+  | 'malformed'
+  | 'unreachable';
+
+/** The failure of an exchange without a usable response. `sent` says whether the server may have received any byte. */
+export class TransportFailure extends Error {
+  override readonly name = 'TransportFailure';
+  readonly kind: FailureKind;
+  readonly stage: Stage;
+  readonly sent: boolean;
+  /** The short code of the system or library, such as ECONNRESET. */
+  readonly systemCode: string | undefined;
+
+  constructor(kind: FailureKind, stage: Stage, message: string, systemCode?: string) {
+    super(message);
+    this.kind = kind;
+    this.stage = stage;
+    this.sent = stage !== 'connect';
+    this.systemCode = systemCode;
+  }
+}
+
+/**
+ * Returns why an exchange failed. An error with a code of undici or the system is the failure of a server or the network; any
+ * other error is a failure of this machine.
+ */
+export function exchangeFailure(error: unknown, stage: Stage): TransportFailure | SvcError {
+  if (error instanceof SvcError) return error;
+  if (error instanceof TransportFailure || systemCodeOf(error) !== undefined || isMalformed(error))
+    return toTransportFailure(error, stage);
+  return localFailure(error);
+}
+
+/**
+ * Explains an error of the HTTP library. Drops the original error, which may contain addresses, headers and received
+ * bytes.
+ */
+export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
+  if (error instanceof TransportFailure) return error;
+  const code = systemCodeOf(error);
+  const known = ownMember(FAILURES, code ?? '');
+  const kind = isMalformed(error) ? 'malformed' : (known?.kind ?? (/CERT|TLS|SSL/.test(code ?? '') ? 'tls' : 'unreachable'));
+  const atOnce = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
+  // A server that refuses the client's certificate has not read the request, even if the request was sent.
+  return new TransportFailure(kind, known?.isUnread ? 'connect' : stage, known?.words ?? atOnce, code);
+}
+
+function systemCodeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  // Newer OpenSSL gives some alerts another name.
+  if ('code' in error && typeof error.code === 'string') return error.code.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_');
+  return 'cause' in error ? systemCodeOf(error.cause) : undefined;
+}
+
+/** Whether undici could not parse a response. Such errors have no code, or the code of a broken connection. */
+function isMalformed(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message);
+}
+
+/** Returns the hint for a TLS connection that failed with this code. */
+export function tlsHint(systemCode: string | undefined): string {
+  return ownMember(FAILURES, systemCode ?? '')?.hint ?? TRUST;
+}
+
+const WORDS: Record<FailureKind, string> = {
+  timeout: 'it did not respond in time',
+  refused: 'it refused the connection',
+  reset: 'it closed the connection before the response was complete',
+  dns: 'its name could not be resolved',
+  tls: 'its TLS certificate was not accepted',
+  proxy: 'the proxy could not be used',
+  proxy_refused: 'the proxy refused the connection',
+  malformed: 'its response was not valid HTTP',
+  unreachable: 'it could not be reached',
+};
+
+const TRUST =
+  'If your network inspects TLS, trust its authority: set SVC_CERTIFICATES=system, or name a file in NODE_EXTRA_CA_CERTS.';
+const CLOCK =
+  "Compare this machine's clock with the right time. If it is right, whoever runs the server must renew its certificate.";
+
+export const CLIENT_CERTIFICATE_HINT =
+  'Set SVC_CLIENT_CERT and SVC_CLIENT_KEY, or client_cert and client_key of the profile, to the files that you were given. They are for the host of the base URL only, never for a store.';
+
+/** What is known about the code of an error. */
+interface KnownFailure {
+  readonly kind: FailureKind;
+  readonly words?: string;
+  readonly hint?: string;
+  /** Whether the server has not read the request, even if the request was sent. */
+  readonly isUnread?: boolean;
+}
+
+const UNKNOWN_AUTHORITY: KnownFailure = {
+  kind: 'tls',
+  words: 'its TLS certificate is signed by an authority that this machine does not trust',
+};
+const OLD_TLS: KnownFailure = {
+  kind: 'tls',
+  words: 'it only offers versions of TLS that are too old (1.1 or earlier)',
+  hint: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
+};
+const NOT_TLS: KnownFailure = { kind: 'tls', words: 'it does not speak TLS as expected' };
+const REFUSED_CERTIFICATE: KnownFailure = {
+  kind: 'tls',
+  words: 'it did not accept the client certificate',
+  hint: CLIENT_CERTIFICATE_HINT,
+  isUnread: true,
+};
+
+/** The known failures by code. */
+const FAILURES: Readonly<Record<string, KnownFailure>> = {
+  ECONNREFUSED: { kind: 'refused' },
+  ECONNRESET: { kind: 'reset' },
+  EPIPE: { kind: 'reset' },
+  UND_ERR_SOCKET: { kind: 'reset' },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { kind: 'reset', words: 'its response was shorter or longer than announced' },
+  ENOTFOUND: { kind: 'dns' },
+  EAI_AGAIN: { kind: 'dns' },
+  ETIMEDOUT: { kind: 'timeout' },
+  UND_ERR_CONNECT_TIMEOUT: { kind: 'timeout' },
+  UND_ERR_HEADERS_TIMEOUT: { kind: 'timeout' },
+  UND_ERR_BODY_TIMEOUT: { kind: 'timeout' },
+  UND_ERR_HEADERS_OVERFLOW: { kind: 'malformed', words: 'the headers of its response are too long' },
+  CERT_HAS_EXPIRED: {
+    kind: 'tls',
+    words: "its TLS certificate has expired, or this machine's clock is ahead",
+    hint: CLOCK,
+  },
+  CERT_NOT_YET_VALID: {
+    kind: 'tls',
+    words: "its TLS certificate is not valid yet, or this machine's clock is behind",
+    hint: CLOCK,
+  },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    kind: 'tls',
+    words: 'its TLS certificate is for another name',
+    hint: 'Check the host in the address: the server at this address has another name.',
+  },
+  DEPTH_ZERO_SELF_SIGNED_CERT: {
+    kind: 'tls',
+    words: 'its TLS certificate is signed by itself, not by an authority',
+  },
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
+    kind: 'tls',
+    words:
+      'its TLS certificate came without the intermediate certificate that signed it, or from an unknown authority',
+    hint: `Whoever runs the server should send its whole chain of certificates. ${TRUST}`,
+  },
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: OLD_TLS,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: OLD_TLS,
+  EPROTO: NOT_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: {
+    kind: 'tls',
+    words: 'it refused the TLS handshake, and may require a client certificate',
+    hint: CLIENT_CERTIFICATE_HINT,
+  },
+  // With TLS 1.3, these alerts come after the request was sent.
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: { ...REFUSED_CERTIFICATE, words: 'it requires a client certificate' },
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: REFUSED_CERTIFICATE,
+};

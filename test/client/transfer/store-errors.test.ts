@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { refusedByStore } from '../../../src/client/transfer/store-errors.ts';
+import { readStoreError } from '../../../src/client/transfer/store-response.ts';
+
+it.each([
+  [204, 'bad_response'],
+  [399, 'bad_response'],
+  [400, 'rejected'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [408, 'server'],
+  [410, 'not_found'],
+  [416, 'rejected'],
+  [429, 'rate_limited'],
+  [499, 'rejected'],
+  [500, 'server'],
+  [503, 'server'],
+])('R21: an error response of a store with status %i is the error %s', (status, code) => {
+  const url = new URL('https://store.example/a');
+  expect(
+    refusedByStore({ url, transfer: 'download', status, error: readStoreError('', () => undefined) }),
+  ).toMatchObject({ code });
+});
