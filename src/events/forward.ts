@@ -9,9 +9,9 @@ import {
   type StatusOrFailure,
   type RetryableFailure,
   retryAfterMs,
-  type TimeLimits,
   withRetry,
 } from '../client/http/retry.ts';
+import type { TimeLimits } from '../client/http/watchdog.ts';
 import type { Transport } from '../client/http/transport.ts';
 import { headersToForward } from '../client/webhooks/received.ts';
 import { type JournalEntry, readJournal } from './journal.ts';
@@ -58,7 +58,7 @@ export async function forward(
     const outcome = await post(url, event, options, signal);
     const result = resultOf(outcome, attempts);
     if (result.reason === undefined || !isTransient(outcome) || attempts >= maxAttempts) return { value: result };
-    return { error: new Error(result.reason), askedMs: Math.min(MAX_PAUSE_MS, outcome.askedMs ?? 0) };
+    return { error: new Error(result.reason), requestedMs: Math.min(MAX_PAUSE_MS, outcome.requestedMs ?? 0) };
   };
   try {
     return await withRetry(attempt, { ...options, signal });
@@ -73,12 +73,12 @@ async function post(
   { headers, body }: ForwardRequest,
   { transport, clock, limits = FORWARD_LIMITS }: ForwardOptions,
   signal: AbortSignal,
-): Promise<StatusOrFailure & { askedMs?: number | undefined }> {
+): Promise<StatusOrFailure & { requestedMs?: number | undefined }> {
   try {
     const response = await exchange(transport, { method: 'POST', url, headers, body, limits, signal });
     // Reads and ignores a short body, so that the connection can be reused.
     await response.read(64 * 1024);
-    return { status: response.status, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
+    return { status: response.status, requestedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   } catch (error) {
     if (error instanceof TransportFailure) return { failure: error };
     throw error;

@@ -3,7 +3,7 @@ import { utcTime } from '../cli/output/time.ts';
 import type { Client } from '../client/api/client.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { Page } from '../client/api/pages.ts';
-import { TOLERATED_CLOCK_MS } from '../client/http/request.ts';
+import { TOLERATED_CLOCK_MS } from '../client/http/service-clock.ts';
 import type { Log } from '../schema/log.ts';
 import { type IntervalInput, intervalOf } from './options.ts';
 

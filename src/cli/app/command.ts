@@ -1,7 +1,7 @@
 import type { Clock, System } from '../../base/system.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
-import type { Trace } from '../../client/http/exchange.ts';
+import type { Trace } from '../../client/http/trace.ts';
 import type { ApiRequest } from '../../client/http/request.ts';
 import type { KeyType, TenantFacts } from '../../schema/tenant.ts';
 import type { Settings } from '../config/settings.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Environment } from '../../base/system.ts';
-import type { Trace, TraceEvent } from '../../client/http/exchange.ts';
+import type { Trace, TraceEvent } from '../../client/http/trace.ts';
 import type { Messages } from '../output/messages.ts';
 import { formatDuration } from '../output/time.ts';
 

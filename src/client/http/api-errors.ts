@@ -2,11 +2,12 @@
 
 import { type ErrorCode, type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
-import { type Effect, isRead, originOf, tookEffect } from './effect.ts';
+import { type Effect, isRead } from './effect.ts';
+import type { Problem } from './problem.ts';
 import type { ApiRequest } from './request.ts';
 import { CLIENT_CERTIFICATE_HINT, tlsHint, type TransportFailure } from './transport-failure.ts';
 
-/** The facts of a call, for the message when it fails. */
+/** A call of an endpoint, as error messages describe it. */
 export interface CallFacts {
   readonly request: ApiRequest<unknown>;
   readonly url: URL;
@@ -16,33 +17,7 @@ export interface CallFacts {
   readonly hide: (text: string) => string;
 }
 
-/** The content of an error response. */
-export interface Problem {
-  /** One line for people: title, detail and field messages. */
-  readonly summary: string | undefined;
-  /** Messages of a validation problem by field; the empty name has those without a field. */
-  readonly fields: Readonly<Record<string, readonly string[]>>;
-  readonly requestId: string | undefined;
-  /** Whether the body is an error of the service itself, not a page of a gateway. */
-  readonly isProblem: boolean;
-}
-
-type ResponseOrFailure = { readonly failure: TransportFailure } | ResponseFacts;
-
-interface ResponseFacts {
-  readonly status: number;
-  readonly text: string;
-  readonly header: (name: string) => string | undefined;
-}
-
-/** Returns whether a call took effect, by its response or its failure. */
-export function effectOf({ request: { method } }: CallFacts, outcome: ResponseOrFailure): Effect {
-  if ('failure' in outcome) return tookEffect({ method, share: outcome.failure.sent ? 'all' : 'none' });
-  const response = { status: outcome.status, origin: originOf('service', outcome) };
-  return tookEffect({ method, share: 'all', response });
-}
-
-/** Returns the error for a missing response. */
+/** Returns the error for a call without a response. */
 export function noResponseError(facts: CallFacts, failure: TransportFailure, effect: Effect): SvcError {
   if (effect === 'unknown') return unclearError(facts, failure.message);
   return new SvcError('network', `no response from ${displayHost(facts.url)}: ${failure.message}`, {
@@ -52,29 +27,29 @@ export function noResponseError(facts: CallFacts, failure: TransportFailure, eff
   });
 }
 
-/** Returns the error for a refusal. */
-export function refusalError(facts: CallFacts, status: number, problem: Problem, effect: Effect): SvcError {
+/** Returns the error for an error response. */
+export function refusalError(call: CallFacts, status: number, problem: Problem, effect: Effect): SvcError {
   const { requestId, fields, summary } = problem;
-  const said = summary === undefined ? '' : `: ${summary}`;
+  const details = summary === undefined ? '' : `: ${summary}`;
   if (effect === 'unknown')
-    return unclearError(facts, `the service responded with ${status}${said}`, { status, requestId });
-  const { code, words, ...advice } = refusalOf(facts, status, problem);
-  const known = {
+    return unclearError(call, `the service responded with ${status}${details}`, { status, requestId });
+  const { code, words, ...advice } = explainRefusal(call, status, problem);
+  const facts = {
     ...(Object.keys(fields).length > 0 && { fields }),
     ...(isForeign(code, problem) && { not_from_service: true }),
-    ...(code === 'forbidden' && problem.isProblem && forbiddenFacts(facts.request, summary)),
+    ...(code === 'forbidden' && problem.isFromService && forbiddenFacts(call.request, summary)),
   };
-  return new SvcError(code, `${words}${said}`, {
+  return new SvcError(code, `${words}${details}`, {
     status,
     requestId,
-    facts: Object.keys(known).length > 0 ? known : undefined,
+    facts: Object.keys(facts).length > 0 ? facts : undefined,
     ...advice,
   });
 }
 
-/** Whether a refusal is not from the service itself. An empty 401 may be the service's own. */
-function isForeign(code: ErrorCode, { isProblem, summary }: Problem): boolean {
-  if (isProblem) return false;
+/** Whether a server on the way sent a refusal. An empty 401 may be from the service. */
+function isForeign(code: ErrorCode, { isFromService, summary }: Problem): boolean {
+  if (isFromService) return false;
   return code === 'not_found' || code === 'forbidden' || (code === 'unauthorized' && summary !== undefined);
 }
 
@@ -84,7 +59,7 @@ interface Redirect {
   readonly effect: Effect;
 }
 
-/** Returns the error for a redirect, which is never followed, because the key would follow it (R01). */
+/** Returns the error for a redirect. No redirect is followed, since the other server would get the key (R01). */
 export function redirectError(facts: CallFacts, status: number, { location, requestId, effect }: Redirect): SvcError {
   const { url, request } = facts;
   const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
@@ -104,29 +79,28 @@ export function redirectError(facts: CallFacts, status: number, { location, requ
   });
 }
 
-/** Returns the path of the base URL of a request. */
 function basePath({ pathname }: URL, { path }: ApiRequest<unknown>): string {
   return pathname.slice(0, -path.length);
 }
 
-/** Returns the error for an unusable success. The outcome of a request that may have had an effect is unclear. */
-export function unreadableError(facts: CallFacts, what: string, details: Received): SvcError {
+/** Returns the error for a success with an unusable body. Whether a change took effect is then unknown. */
+export function unreadableError(facts: CallFacts, problem: string, details: ResponseDetails): SvcError {
   const { method, path } = facts.request;
   if (!isRead(method))
-    return unclearError(facts, `its response (${details.status}) could not be read: ${what}`, details);
+    return unclearError(facts, `its response (${details.status}) could not be read: ${problem}`, details);
   return new SvcError(
     'bad_response',
-    `the response of ${displayHost(facts.url)} to ${method} ${path} is malformed (${details.status}): ${what}`,
+    `the response of ${displayHost(facts.url)} to ${method} ${path} is malformed (${details.status}): ${problem}`,
     { ...details, hint: 'Check the base URL; if it is right, the service or something in between is at fault.' },
   );
 }
 
 /** Returns the error for a success that does not confirm that the request took effect. */
-export function unconfirmedError(facts: CallFacts, details: Received): SvcError {
+export function unconfirmedError(facts: CallFacts, details: ResponseDetails): SvcError {
   return unclearError(facts, `and its response (${details.status}) does not confirm it`, details);
 }
 
-/** Returns the error when the signal ends a sent request: the request may have taken effect, which the error says (R20). */
+/** Returns the error for a sent request that the signal ended. For a change, the error says that it may have taken effect (R20). */
 export function abortedError(facts: CallFacts, reason: unknown): unknown {
   if (isRead(facts.request.method) || !(reason instanceof SvcError)) return reason;
   const unclear = unclearError(facts, reason.message);
@@ -135,11 +109,11 @@ export function abortedError(facts: CallFacts, reason: unknown): unknown {
   return reason.with({ message: `${reason.message}; ${unclear.message}`, hint, next, retryable: false });
 }
 
-type Received = Pick<ErrorDetails, 'status' | 'requestId'>;
+type ResponseDetails = Pick<ErrorDetails, 'status' | 'requestId'>;
 
 /** Returns the error for a request that may or may not have taken effect (R20). */
-function unclearError({ request }: CallFacts, what: string, details: Received = {}): SvcError {
-  return new SvcError('outcome_unknown', `outcome unknown: ${subjectOf(request)} may have taken effect, ${what}`, {
+function unclearError({ request }: CallFacts, problem: string, details: ResponseDetails = {}): SvcError {
+  return new SvcError('outcome_unknown', `outcome unknown: ${subjectOf(request)} may have taken effect, ${problem}`, {
     hint: 'Check the current state before you run it again.',
     ...request.whenUnclear,
     ...details,
@@ -153,60 +127,50 @@ function subjectOf({ subject, method, path }: ApiRequest<unknown>): string {
 
 type Advice = Pick<ErrorDetails, 'hint' | 'next'>;
 
-function refusalOf(
-  { request, url, keyOrigin }: CallFacts,
-  status: number,
-  problem: Problem,
-): Advice & { readonly code: ErrorCode; readonly words: string } {
-  const { isProblem, summary } = problem;
+type Explanation = Advice & { readonly code: ErrorCode; readonly words: string };
+
+function explainRefusal(call: CallFacts, status: number, problem: Problem): Explanation {
+  const { request, url, keyOrigin } = call;
+  const { isFromService, summary = '' } = problem;
   const { key, permission } = request;
-  const needs = permission === undefined ? '' : ` (needs ${permission})`;
-  const subject = subjectOf(request);
-  const refusal = status === 401 ? 'unauthorized' : status === 403 ? 'forbidden' : undefined;
-  if (refusal !== undefined && isForeign(refusal, problem))
-    return { code: refusal, words: `${displayHost(url)} refused the request (${status})`, hint: NOT_FROM_SERVICE };
-  if (status === 401) {
-    const words = `the ${key} key from ${keyOrigin} was not accepted (401)`;
-    return {
-      code: 'unauthorized',
-      words,
-      ...keyAdvice(keyOrigin, `a ${key} key of this environment and still valid${needs}`),
-    };
+  if (status === 401 || status === 403) {
+    const code = status === 401 ? 'unauthorized' : 'forbidden';
+    const needs = permission === undefined ? '' : ` (needs ${permission})`;
+    if (isForeign(code, problem))
+      return { code, words: `${displayHost(url)} refused the request (${status})`, hint: NOT_FROM_SERVICE };
+    const words = `the ${key} key from ${keyOrigin} is not allowed to do this (403)${needs}`;
+    if (code === 'forbidden') return { code, words, ...forbiddenAdvice(request, summary) };
+    const advice = keyAdvice(keyOrigin, `a ${key} key of this environment and still valid${needs}`);
+    return { code, words: `the ${key} key from ${keyOrigin} was not accepted (401)`, ...advice };
   }
-  if (status === 403)
-    return {
-      code: 'forbidden',
-      words: `the ${key} key from ${keyOrigin} is not allowed to do this (403)${needs}`,
-      ...forbiddenAdvice(request, summary),
-    };
-  if (status === 404 && WITHOUT_ID.test(request.path))
-    return {
-      code: 'not_found',
-      words: `not found (404): ${subject}`,
-      hint: `${displayHost(url)}${basePath(url, request)} has no such path: is the base URL right? Check it step by step:`,
-      next: ['doctor'],
-    };
   if (status === 404)
-    return {
-      code: 'not_found',
-      words: `not found (404): ${subject}`,
-      hint: isProblem ? 'Check the id, and that the key belongs to the tenant that owns it.' : NOT_FROM_SERVICE,
-    };
-  // nginx answers with this sentence in an HTML page.
-  if (status === 400 && !isProblem && /\bSSL certificate\b/i.test(summary ?? ''))
+    return { code: 'not_found', words: `not found (404): ${subjectOf(request)}`, ...notFoundAdvice(call, problem) };
+  // nginx sends this sentence in an HTML page.
+  if (status === 400 && !isFromService && /\bSSL certificate\b/i.test(summary)) {
+    const words = /\bno required\b/i.test(summary) ? 'requires a' : 'did not accept the';
     return {
       code: 'rejected',
-      words: `${displayHost(url)} ${/\bno required\b/i.test(summary ?? '') ? 'requires a' : 'did not accept the'} client certificate (400)`,
+      words: `${displayHost(url)} ${words} client certificate (400)`,
       hint: CLIENT_CERTIFICATE_HINT,
     };
-  const { code, words, hint } = usualAdvice(status);
-  return { code, words: `${words} (${status}): ${subject}`, hint };
+  }
+  const { code, words, hint } = status === 429 ? LIMITED : status === 408 || status >= 500 ? FAILED : REJECTED;
+  return { code, words: `${words} (${status}): ${subjectOf(request)}`, hint };
+}
+
+function notFoundAdvice({ request, url }: CallFacts, { isFromService }: Problem): Advice {
+  if (!WITHOUT_ID.test(request.path))
+    return {
+      hint: isFromService ? 'Check the id, and that the key belongs to the tenant that owns it.' : NOT_FROM_SERVICE,
+    };
+  const base = `${displayHost(url)}${basePath(url, request)}`;
+  return { hint: `${base} has no such path: is the base URL right? Check it step by step:`, next: ['doctor'] };
 }
 
 const NOT_FROM_SERVICE = 'This error is not from the service itself: check the base URL, and any proxy or gateway.';
 
-/** Advises on a 403, which has two causes: the key, or an enterprise feature that is not enabled for the tenant. */
-function forbiddenAdvice({ key, permission, path }: ApiRequest<unknown>, summary: string | undefined): Advice {
+/** Returns the advice for a 403. The cause is the key, or an enterprise feature that is not enabled for the tenant. */
+function forbiddenAdvice({ key, permission, path }: ApiRequest<unknown>, summary: string): Advice {
   const feature = featureOf(path);
   if (isAboutFeature(summary))
     return {
@@ -215,13 +179,13 @@ function forbiddenAdvice({ key, permission, path }: ApiRequest<unknown>, summary
   const orFeature =
     feature === undefined ? '' : `, or ${feature}, an enterprise feature, is not enabled for the tenant`;
   return {
-    // A key of the other type gets this response too, and must not be given more rights than it should have.
+    // A key of the other type gets a 403 too, and must not be given more permissions.
     hint: `If it is a ${key} key, it lacks the permission ${permission ?? 'for this endpoint'}${orFeature}. Check its type before you change its permissions:`,
     next: ['whoami'],
   };
 }
 
-/** Returns the service's own words about a 403, and the feature that they say is not enabled. */
+/** Returns facts about a 403 for scripts: the service's message, and the feature that is not enabled. */
 function forbiddenFacts({ path }: ApiRequest<unknown>, summary: string | undefined) {
   return { detail: summary, ...(isAboutFeature(summary) && { disabled_feature: featureOf(path) ?? 'this feature' }) };
 }
@@ -239,20 +203,15 @@ const FEATURES: readonly (readonly [prefix: string, name: string])[] = [
   ['/account-updater/', 'Account Updater'],
 ];
 
-function usualAdvice(status: number): typeof LIMITED | typeof FAILED | typeof REJECTED {
-  if (status === 429) return LIMITED;
-  return status === 408 || status >= 500 ? FAILED : REJECTED;
-}
-
-/** Paths that every service has: if one is missing, the base URL is wrong, not an id. */
+/** The paths without an id. A 404 for such a path means that the base URL is wrong. */
 const WITHOUT_ID =
   /^\/(?:logs(?:\/entity-types)?|tenants\/self(?:\/reports\/usage)?|account-updater\/jobs|3ds\/sessions|applications)$/;
 
-// A variable precedes the profile, so a newly stored key would not be used.
-function keyAdvice(keyOrigin: string, what: string): Advice {
+function keyAdvice(keyOrigin: string, expected: string): Advice {
+  // A key in a variable is used instead of a stored key, so storing a new key would not help.
   const variable = /^SVC_\w+/.exec(keyOrigin)?.[0];
   const change = variable === undefined ? 'or store a new one' : `change ${variable}, or unset it and store a key`;
-  return { hint: `Check that it is ${what}; ${change}.`, next: ['login'] };
+  return { hint: `Check that it is ${expected}; ${change}.`, next: ['login'] };
 }
 
 const LIMITED = {

@@ -1,6 +1,10 @@
+// Makes optional reads, which neither fail nor delay a command.
+
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { Trace } from './exchange.ts';
-import { BEST_EFFORT_MS } from './retry.ts';
+import type { Trace } from './trace.ts';
+
+/** How long a command waits for all its optional reads together, in milliseconds (R86). */
+const BEST_EFFORT_MS = 2_000;
 
 interface BestEffortHost {
   readonly signal: AbortSignal;
@@ -8,8 +12,8 @@ interface BestEffortHost {
 }
 
 /**
- * Runs optional reads, which only add details to the output of a command. Optional reads never fail the command, and all
- * together delay the command by at most 2 s. Only the trace reports a failure. `over` aborts when the time is over.
+ * Makes optional reads, which only add details to the output of a command. All reads together delay the command by at most 2 s,
+ * after which `over` aborts. Only the trace reports a failure.
  * @returns the result of `read`, or its error
  */
 export async function bestEffort<T>(

@@ -1,37 +1,38 @@
-// Sends a request of the API: key, pace, retries, time limits and errors.
+// Calls endpoints of the service: adds the key, keeps to the rate limits, repeats attempts and explains failures.
 
-import { isUtf8 } from 'node:buffer';
 import { setMaxListeners } from 'node:events';
 import { isSvcError } from '../../base/errors.ts';
 import { exactText } from '../../base/json/exact.ts';
 import { formsOf } from '../../base/security/redact.ts';
 import type { Clock } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
-import { type Effect, isRead } from './effect.ts';
-import { decoded } from './encoding.ts';
-import { exchange, type ExchangeRequest, type Trace, traced } from './exchange.ts';
-import { abortedError, type CallFacts, effectOf, noResponseError, redirectError, refusalError, unreadableError } from './api-errors.ts';
-import { TransportFailure } from './transport-failure.ts';
+import {
+  abortedError,
+  type CallFacts,
+  noResponseError,
+  redirectError,
+  refusalError,
+  unreadableError,
+} from './api-errors.ts';
+import { type Effect, isRead, originOf, tookEffect } from './effect.ts';
+import { exchange, type ExchangeRequest } from './exchange.ts';
 import type { PacedRequest, Pacer } from './pacer.ts';
-import { type ApiRequest, buildUrl, ServiceClock } from './request.ts';
+import { readProblem } from './problem.ts';
+import { type ApiRequest, buildUrl } from './request.ts';
 import {
   type AnyResponse,
   readAnyResponse,
-  readProblem,
   type ReadResponse,
   readResponse,
+  readWhole,
   requestIdOf,
 } from './response.ts';
-import {
-  API_LIMITS,
-  isTransient,
-  type RetryableFailure,
-  retryAfterMs,
-  RetryQuota,
-  type TimeLimits,
-  withRetry,
-} from './retry.ts';
+import { isTransient, type RetryableFailure, retryAfterMs, RetryQuota, withRetry } from './retry.ts';
+import { ServiceClock } from './service-clock.ts';
+import { type Trace, traced } from './trace.ts';
+import { TransportFailure } from './transport-failure.ts';
 import type { Transport } from './transport.ts';
+import { API_LIMITS, type TimeLimits } from './watchdog.ts';
 
 /** A key and its origin, for messages. */
 export interface ApiKey {
@@ -39,7 +40,7 @@ export interface ApiKey {
   readonly origin: string;
 }
 
-/** The dependencies and settings of the core. */
+/** The dependencies and settings of `HttpCore`. */
 export interface CoreOptions {
   readonly baseUrl: URL;
   readonly key: (kind: KeyType) => Promise<ApiKey>;
@@ -55,21 +56,21 @@ export interface CoreOptions {
   readonly trace?: Trace | undefined;
   /** Whether to send each request only once, and not to delay other requests after a refusal. */
   readonly isBestEffort?: boolean | undefined;
-  /** Receives a sentence about an unusual but successful response. */
+  /** Receives warnings about unusual but successful responses. */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 
 const KEY_HEADER = 'svc-api-key';
-/** The status of a partial body, which no request of the API asks for. */
+/** The status of a partial body. No request to the service asks for a part. */
 const PARTIAL = 206;
-const MAX_BODY = 64 * 1024 * 1024;
-const MAX_ERROR_BODY = 64 * 1024;
-/** How many members of another type one warning names. */
+/** The maximum number of members that one warning names. */
 const MAX_NAMED_MEMBERS = 5;
 const NOT_UTF8 = 'a response contains bytes that are not UTF-8; each is shown as U+FFFD';
-const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Sends all requests to the service, with key, time limits, retries and pacing, and reports errors in plain words. */
+/** The response to an attempt, or the failure of an attempt without a response. */
+type Outcome = ReadResponse | { readonly failure: TransportFailure };
+
+/** Sends all requests of a client to the service. */
 export class HttpCore {
   readonly serviceClock: ServiceClock;
   readonly #options: CoreOptions;
@@ -90,8 +91,8 @@ export class HttpCore {
   }
 
   /**
-   * Returns a core for optional reads. Sends each read once, until `over` aborts. A refusal does not delay other requests, and
-   * pauses are not reported.
+   * Returns a core for optional reads, which sends each read once. The reads end when `over` aborts. A refusal does not delay
+   * other requests, and pauses are not traced.
    */
   bestEffort(over: AbortSignal): HttpCore {
     const { signal = over, trace } = this.#options;
@@ -105,7 +106,7 @@ export class HttpCore {
   }
 
   /**
-   * Calls an endpoint and gives its response in the request's shape.
+   * Calls an endpoint, and returns its response in the shape of the request.
    * @throws SvcError for every failure; the signal's reason when it aborts
    */
   async call<T>(request: ApiRequest<T>): Promise<T> {
@@ -115,11 +116,11 @@ export class HttpCore {
   /** Like `call`, but also returns the text of the response, and the bytes of a response that is not UTF-8. */
   async callWithText<T>(request: ApiRequest<T>): Promise<{ value: T; text: string; bytes: Buffer | undefined }> {
     const succeeding = this.#succeed(request);
-    // The shape loads while the request is under way.
+    // Loads the shape while the request is under way.
     const loading = new Promise(setImmediate).then(() =>
       typeof request.shape === 'function' ? request.shape() : request.shape,
     );
-    // Nobody awaits the shape of a failed request, so a failure to load the shape must not be unhandled.
+    // If the request fails, nobody awaits the shape, so a failure to load the shape must not be unhandled.
     loading.catch(() => undefined);
     const { facts, response } = await succeeding;
     const value = readResponse(facts, await loading, response, (members) => this.#warnOfTypes(members));
@@ -135,27 +136,30 @@ export class HttpCore {
     return readAnyResponse(facts, response);
   }
 
-  async #succeed(request: ApiRequest<unknown>): Promise<{ facts: CallFacts; response: ReadResponse; key: string }> {
-    const { trace, baseUrl } = this.#options;
+  /** Repeats attempts until one succeeds. */
+  async #succeed(request: ApiRequest<unknown>): Promise<{ facts: CallFacts; response: ReadResponse }> {
+    const { baseUrl, isBestEffort = false } = this.#options;
     const key = await this.#options.key(request.key);
     const url = buildUrl(baseUrl, request.path, request.query);
     const facts: CallFacts = { request, url, keyOrigin: key.origin, hide: this.#hiderOf(key.value) };
     const outgoing = this.#outgoing(facts, key.value);
     const response = await withRetry((index) => this.#attempt(facts, outgoing, index), {
       ...this.#options,
-      attempts: this.#options.isBestEffort === true ? 1 : request.attempts,
+      attempts: isBestEffort ? 1 : request.attempts,
       quota: this.#quota,
-      onWait: (ms, { error }) => {
-        const isLimit = isSvcError(error) && error.status === 429;
-        const noResponse = isSvcError(error, 'network') && error.status === undefined ? error.message : undefined;
-        trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms, noResponse });
-      },
+      onWait: (ms, { error }) => this.#traceRetry(ms, error),
     });
     this.#quota.refill();
-    return { facts, response, key: key.value };
+    return { facts, response };
   }
 
-  /** Warns of members that have another type than documented, of each member once. */
+  #traceRetry(ms: number, error: Error): void {
+    const isLimit = isSvcError(error) && error.status === 429;
+    const noResponse = isSvcError(error, 'network') && error.status === undefined ? error.message : undefined;
+    this.#options.trace?.({ kind: 'wait', why: isLimit ? 'rate limit' : 'retry', ms, noResponse });
+  }
+
+  /** Warns once of each member that has another type than documented. */
   #warnOfTypes(members: readonly string[]): void {
     const newNames = members.filter((name) => !this.#namedMembers.has(name));
     if (newNames.length === 0) return;
@@ -171,6 +175,7 @@ export class HttpCore {
     return hide;
   }
 
+  /** Makes one attempt. Returns its success, or a failure that may be repeated. @throws SvcError for any other failure */
   async #attempt(
     facts: CallFacts,
     outgoing: ExchangeRequest,
@@ -178,8 +183,8 @@ export class HttpCore {
   ): Promise<{ value: ReadResponse } | RetryableFailure> {
     if (index > 0) await facts.request.beforeRepeat?.();
     const outcome = await this.#send(facts, outgoing, index);
-    const effect = effectOf(facts, outcome);
-    const mayRepeat = isTransient(outcome) && effect === 'no';
+    const effect = effectOf(outgoing.method, outcome);
+    const mayRepeat = effect === 'no' && isTransient(outcome);
     if ('failure' in outcome) {
       const error = noResponseError(facts, outcome.failure, effect);
       if (mayRepeat) return { error };
@@ -187,27 +192,23 @@ export class HttpCore {
     }
     if (outcome.status === PARTIAL) throw partialError(facts, outcome);
     if (outcome.status < 300) return { value: outcome };
-    const error = failedError(facts, outcome, effect);
-    const askedMs = this.#askedPause(facts, outcome);
+    const error = statusError(facts, outcome, effect);
+    const requestedMs = this.#requestedPause(facts, outcome);
     // The service would refuse other requests with this key too, so delays them even if this request is given up.
     if (outcome.status === 429 && this.#options.isBestEffort !== true)
-      this.#options.pacer.hold(pacedBy(facts.request, outgoing), askedMs ?? 0);
-    if (mayRepeat) return { error, askedMs };
+      this.#options.pacer.hold(pacedBy(facts.request, outgoing), requestedMs ?? 0);
+    if (mayRepeat) return { error, requestedMs };
     throw error;
   }
 
-  #askedPause({ request }: CallFacts, response: ReadResponse): number | undefined {
+  #requestedPause({ request }: CallFacts, response: ReadResponse): number | undefined {
     const requestedMs = retryAfterMs(response.header('retry-after'), this.serviceClock.now());
     if (requestedMs !== undefined || response.status !== 429) return requestedMs;
     return this.#options.pacer.blockMs(request);
   }
 
-  /** Sends once, paced and traced. Rejects only with the signal's reason, or for an unusable proxy. */
-  async #send(
-    facts: CallFacts,
-    outgoing: ExchangeRequest,
-    attempt: number,
-  ): Promise<ReadResponse | { readonly failure: TransportFailure }> {
+  /** Waits for the pacer, then sends once. Rejects only with the signal's reason, or for a failure of this machine. */
+  async #send(facts: CallFacts, outgoing: ExchangeRequest, attempt: number): Promise<Outcome> {
     const { clock, pacer, signal, trace } = this.#options;
     const ended = await pacer.take(pacedBy(facts.request, outgoing), signal, (ms) =>
       trace?.({ kind: 'wait', why: 'pacing', ms }),
@@ -216,15 +217,25 @@ export class HttpCore {
     const onSent = (): void => {
       sent = true;
     };
-    const work = (): Promise<ReadResponse> => this.#read(facts, { ...outgoing, onSent });
+    const exchangeNow = (): Promise<ReadResponse> => this.#exchange(facts, { ...outgoing, onSent });
     try {
-      return await traced(outgoing, { clock, trace, attempt }, requestIdOf, work);
+      return await traced(outgoing, { clock, trace, attempt }, requestIdOf, exchangeNow);
     } catch (error) {
       if (error instanceof TransportFailure) return { failure: error };
       throw sent ? abortedError(facts, error) : error;
     } finally {
       ended();
     }
+  }
+
+  async #exchange({ hide }: CallFacts, outgoing: ExchangeRequest): Promise<ReadResponse> {
+    const { clock, transport, onWarning } = this.#options;
+    const sentAt = clock.now();
+    const response = await exchange(transport, outgoing);
+    this.serviceClock.learn(response.header('date'), sentAt);
+    const read = await readWhole(response, hide);
+    if (read.bytes) onWarning?.(NOT_UTF8);
+    return read;
   }
 
   #outgoing({ request, url }: CallFacts, key: string): ExchangeRequest {
@@ -239,39 +250,6 @@ export class HttpCore {
     };
     const fresh = !isRead(request.method);
     return { method: request.method, url, headers, body, limits, signal, fresh };
-  }
-
-  async #read({ hide }: CallFacts, outgoing: ExchangeRequest): Promise<ReadResponse> {
-    const sentAt = this.#options.clock.now();
-    const response = await exchange(this.#options.transport, outgoing);
-    this.serviceClock.learn(response.header('date'), sentAt);
-    const { status } = response;
-    const isError = status >= 300;
-    const limit = isError ? MAX_ERROR_BODY : MAX_BODY;
-    const body = await response.read(limit);
-    if (body.failure && !isError) throw body.failure;
-    const encoding = response.header('content-encoding');
-    const plain =
-      encoding === undefined
-        ? { bytes: body.bytes, complete: true }
-        : await decoded(body.bytes, encoding, { limit, isPartial: isError });
-    const { bytes, complete } = 'problem' in plain ? { bytes: Buffer.alloc(0), complete: false } : plain;
-    const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-    const isDamaged = !isError && !isUtf8(bytes);
-    if (isDamaged) this.#options.onWarning?.(NOT_UTF8);
-    return {
-      status,
-      bytes: isDamaged ? bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0) : undefined,
-      text: isError ? hide(text) : text,
-      complete: complete && body.complete,
-      unreadable: 'problem' in plain ? plain.problem : undefined,
-      // A server on the way may echo the request, including the key.
-      header: (name) => {
-        const value = response.header(name);
-        return value === undefined ? undefined : hide(value);
-      },
-      headers: () => response.headers().map(([name, value]) => [name, hide(value)]),
-    };
   }
 }
 
@@ -288,10 +266,17 @@ function pacedBy({ key, path }: ApiRequest<unknown>, { headers }: ExchangeReques
   return { key, path, secret: headers[KEY_HEADER] };
 }
 
-/** Returns a function that removes the key from a text. Must run before the text is cut, which could leave a part of the key. */
+/** Returns a function that removes the key from a text. Texts must not be cut before, which could leave a part of the key. */
 function hiderOf(key: string): (text: string) => string {
   const forms = key === '' ? [] : [key, ...formsOf(key)];
   return (text) => forms.reduce((rest, form) => rest.replaceAll(form, '(the key)'), text);
+}
+
+/** Returns whether a request took effect, by its response or its failure. */
+function effectOf(method: string, outcome: Outcome): Effect {
+  if ('failure' in outcome) return tookEffect({ method, share: outcome.failure.sent ? 'all' : 'none' });
+  const response = { status: outcome.status, origin: originOf('service', outcome) };
+  return tookEffect({ method, share: 'all', response });
 }
 
 function partialError(facts: CallFacts, response: ReadResponse): Error {
@@ -299,7 +284,8 @@ function partialError(facts: CallFacts, response: ReadResponse): Error {
   return unreadableError(facts, 'it is only a part, and a part was not requested', details);
 }
 
-function failedError(facts: CallFacts, { status, text, header }: ReadResponse, effect: Effect): Error {
+/** Returns the error for a response with a status from 300 up. */
+function statusError(facts: CallFacts, { status, text, header }: ReadResponse, effect: Effect): Error {
   const problem = readProblem(text, header('content-type'));
   const requestId = requestIdOf({ header }) ?? problem.requestId;
   return status < 400

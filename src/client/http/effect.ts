@@ -1,3 +1,5 @@
+// Decides whether a request took effect, by its response and how much of it was sent.
+
 /** The server that sent a response: the service, its store, or a server in between, such as a proxy or a gateway. */
 export type Origin = 'service' | 'store' | 'between';
 

@@ -1,13 +1,14 @@
+// Sends one request over a connection, and returns its response.
+
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../../base/system.ts';
 import { isRead } from './effect.ts';
+import { Receiver, TakeError } from './receiver.ts';
 import { exchangeFailure, TransportFailure } from './transport-failure.ts';
-import { readBody, type ReadBody, type Receive, Receiver, TakeError, Watchdog } from './receiver.ts';
-import type { TimeLimits } from './retry.ts';
 import type { Lease, Transport } from './transport.ts';
+import { type TimeLimits, Watchdog } from './watchdog.ts';
 
-/** One request on the wire. It is sent once; without `fresh`, again if a reused connection turns out to be closed. */
+/** A request to send once. Without `fresh`, it is sent again if a reused connection turns out to be closed. */
 export interface ExchangeRequest {
   readonly method: string;
   readonly url: URL;
@@ -15,35 +16,45 @@ export interface ExchangeRequest {
   readonly body?: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
   readonly limits: TimeLimits;
   readonly signal?: AbortSignal | undefined;
-  /** Opens a new connection: for requests that must not take effect twice. */
+  /** Whether to open a new connection, for requests that must not take effect twice. */
   readonly fresh?: boolean | undefined;
   /** Called at the moment from which the server may have received the request. */
   readonly onSent?: (() => void) | undefined;
 }
 
-/** What came back. The body must be read to its end or discarded. */
+/** A response. Its body must be read to the end or discarded. */
 export interface HttpResponse {
   readonly status: number;
-  /** Returns a header; repeated headers are joined with commas. */
+  /** Returns the value of a header. Values of repeated headers are joined with commas. */
   header(name: string): string | undefined;
-  /** Every header, by lower-case name. */
+  /** Returns all headers, with names in lower case. */
   headers(): [name: string, value: string][];
   /**
-   * Hands every piece of the body on as it comes: the connection is never held back. Resolves at its end. A piece is
-   * lent until `take` returns.
-   * @throws TransportFailure when it breaks off; what `take` throws, which also drops the rest
+   * Calls `take` with each piece of the body as it arrives, and resolves at the end of the body. The memory of a piece may be reused
+   * after `take` returns.
+   * @throws TransportFailure if the body breaks off; the error of `take`, after which the rest is discarded
    */
-  readonly receive: Receive;
-  /** Reads the body as bytes, no further than `limit`. A body that breaks off or stalls gives what arrived, and its failure. */
+  readonly receive: (take: (piece: Uint8Array) => void) => Promise<void>;
+  /** Reads at most `limit` bytes of the body, and discards the rest with the connection. */
   read(limit: number): Promise<ReadBody>;
-  /** Drops the rest of the body and its connection. */
+  /** Discards the rest of the body, and closes the connection. */
   discard(): void;
 }
 
+/** The bytes of a body. */
+export interface ReadBody {
+  /** The bytes that arrived within the limit, also of a body that breaks off or stalls. */
+  readonly bytes: Buffer;
+  /** False if the body is longer than the limit, or broke off. */
+  readonly complete: boolean;
+  /** The failure that cut the body off. */
+  readonly failure?: TransportFailure | undefined;
+}
+
 /**
- * Sends one request and gives its response. Redirects are responses like any other.
- * @throws TransportFailure when no valid response comes, the signal's own reason when it aborts, and SvcError
- * `config` when the proxy's address cannot be used, `local` for a failure without a code
+ * Sends one request and resolves to its response. Does not follow redirects.
+ * @throws TransportFailure if no valid response arrives; the signal's reason when it aborts; SvcError `config` for an unusable
+ *   proxy or certificate authorities, `local` for a failure of this machine
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
   if (!isRead(request.method)) {
@@ -56,7 +67,7 @@ export async function exchange(transport: Transport, request: ExchangeRequest): 
   try {
     return await exchangeOn(lease, request);
   } catch (error) {
-    // The server closed an idle connection just as it was reused. That is no failure, so the request is sent at once again.
+    // A server may close an idle connection at the moment of its reuse. The request is then sent again at once.
     if (!isReused || isStream(request.body) || !isStale(error)) throw error;
     return exchangeOn(transport.acquire(request.url, true), request);
   }
@@ -66,6 +77,7 @@ function isStream(body: ExchangeRequest['body']): body is AsyncIterable<Uint8Arr
   return typeof body === 'object' && !(body instanceof Uint8Array);
 }
 
+/** Whether an error may come from a connection that the server had closed. */
 function isStale(error: unknown): boolean {
   return error instanceof TransportFailure && error.kind === 'reset' && error.stage !== 'body';
 }
@@ -116,13 +128,14 @@ async function* watched(body: AsyncIterable<Uint8Array>, watchdog: Watchdog): As
   watchdog.progress();
 }
 
+/** Resolves to the response once its headers have arrived. Calls `finish` when the body has ended. */
 async function toResponse(
   receiver: Receiver,
   signal: AbortSignal | undefined,
   finish: (reusable: boolean) => void,
 ): Promise<HttpResponse> {
   const { status, headers } = await receiver.head;
-  const receive: Receive = async (take) => {
+  const receive: HttpResponse['receive'] = async (take) => {
     try {
       await receiver.receive(take);
       finish(true);
@@ -135,7 +148,8 @@ async function toResponse(
   return {
     status,
     header: (name) => headers.get(name)?.join(', '),
-    headers: () => Array.from(headers).flatMap(([name, values]) => values.map((one): [string, string] => [name, one])),
+    headers: () =>
+      Array.from(headers).flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
     receive,
     read: (limit) => readBody(receive, limit),
     discard() {
@@ -145,64 +159,22 @@ async function toResponse(
   };
 }
 
-/** The receiver of trace events, and the number of the attempt, counted from 0. */
-export interface TraceOptions {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly trace: Trace | undefined;
-  readonly attempt: number;
-}
+const TOO_LONG = new Error('the body is longer than its limit');
 
-/** Traces the request of an exchange, then its response or failure. `requestIdOf` finds the id for a support case. */
-export async function traced<R extends Pick<HttpResponse, 'status' | 'header'>>(
-  { method, url }: Pick<ExchangeRequest, 'method' | 'url'>,
-  { clock, trace, attempt }: TraceOptions,
-  requestIdOf: (response: R) => string | undefined,
-  work: () => Promise<R>,
-): Promise<R> {
-  const started = clock.now();
-  trace?.({ kind: 'request', method, url, attempt });
+async function readBody(receive: HttpResponse['receive'], limit: number): Promise<ReadBody> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  let failure: TransportFailure | undefined;
   try {
-    const response = await work();
-    const ms = clock.now() - started;
-    trace?.({ kind: 'response', method, url, status: response.status, ms, requestId: requestIdOf(response) });
-    return response;
+    await receive((piece) => {
+      pieces.push(piece);
+      size += piece.byteLength;
+      if (size > limit) throw TOO_LONG;
+    });
   } catch (error) {
-    if (error instanceof TransportFailure)
-      trace?.({ kind: 'failure', method, url, reason: error.message, ms: clock.now() - started });
-    throw error;
+    if (error instanceof TransportFailure) failure = error;
+    else if (error !== TOO_LONG) throw error;
   }
+  const complete = failure === undefined && size <= limit;
+  return { bytes: Buffer.concat(pieces).subarray(0, limit), complete, failure };
 }
-
-/** Sends and traces one request to a server other than the service. */
-export function tracedExchange(
-  transport: Transport,
-  request: ExchangeRequest,
-  options: TraceOptions,
-): Promise<HttpResponse> {
-  const requestIdOf = (response: HttpResponse): string | undefined => {
-    const id = response.header('x-amz-request-id') ?? response.header('x-request-id') ?? '';
-    return /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
-  };
-  return traced(request, options, requestIdOf, () => exchange(transport, request));
-}
-
-type RequestFacts = { readonly method: string; readonly url: URL };
-type ResponseFacts = { readonly status: number; readonly ms: number; readonly requestId: string | undefined };
-
-/** An event of a request under way. No event contains a key; addresses may contain a query. */
-export type TraceEvent =
-  | ({ readonly kind: 'request'; readonly attempt: number } & RequestFacts)
-  | ({ readonly kind: 'response' } & RequestFacts & ResponseFacts)
-  | ({ readonly kind: 'failure'; readonly reason: string; readonly ms: number } & RequestFacts)
-  | {
-      readonly kind: 'wait';
-      readonly why: 'retry' | 'rate limit' | 'pacing' | 'store';
-      readonly ms: number;
-      /** The address that no response came from, and why. */
-      readonly noResponse?: string | undefined;
-    }
-  /** A read failed that the command can do without. */
-  | { readonly kind: 'done without'; readonly reason: string };
-
-/** Receives trace events. */
-export type Trace = (event: TraceEvent) => void;

@@ -1,29 +1,25 @@
-// Finds the proxy for an address, and opens tunnels through it.
+// Finds the proxy for an address in the environment.
 
-import type { ClientRequest } from 'node:http';
-import type { RequestOptions } from 'node:https';
-import { BlockList, isIP, type Socket } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
-import { decodedUri, isLoopback, readAddress } from '../../schema/address.ts';
+import { isLoopback, readAddress } from '../../schema/address.ts';
 import { ownMember } from '../../schema/own-member.ts';
-import { tlsOptions } from './tls-options.ts';
-import { type FailureKind, toTransportFailure, TransportFailure } from './transport-failure.ts';
 
-/** A proxy named by the environment. Its address may contain a password and is never shown. */
+/** A proxy. Its address may contain a password and is never shown. */
 export interface Proxy {
   readonly url: URL;
-  /** The variable that names it, for messages. */
+  /** The variable that names the proxy, for messages. */
   readonly variable: string;
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
 /**
- * The proxy for an address: `https_proxy` or `http_proxy` by its scheme, else `all_proxy`, in lower case first.
- * None for this machine, nor for what `no_proxy` names.
- * @throws SvcError `config` when the variable contains no usable address; its value is not shown
+ * Returns the proxy that `https_proxy` or `http_proxy` names for the scheme of an address, else `all_proxy`; variables in lower case
+ * come before those in upper case. Returns undefined for this machine and for hosts in `no_proxy`.
+ * @throws SvcError `config` if the variable contains no usable address; the error does not show the value
  */
 export function proxyFor(target: URL, environment: Environment): Proxy | undefined {
   if (isLoopback(target)) return undefined;
@@ -46,8 +42,8 @@ function read(environment: Environment, name: string): { variable: string; value
 }
 
 /**
- * Whether `no_proxy` names the host: `*`, a name with everything below it, either with a port, an address, a range or the
- * beginning of an address such as `10.*`. A name may have a dot at its end, and letters of any alphabet.
+ * Whether `no_proxy` names a host. An entry is `*`, a domain with all its subdomains (with or without a port), an IP address, a
+ * range, or the beginning of an address such as `10.*`. A domain may end with a dot, and have letters of any alphabet.
  */
 function isExempt(target: URL, list: string): boolean {
   const host = withoutDot(target.hostname);
@@ -60,8 +56,8 @@ function isExempt(target: URL, list: string): boolean {
       if (entry === '*' || isAddressIn(host, entry)) return true;
       if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
       if (/^(?:\d+\.){1,3}\*$/.test(name)) return isIP(host) === 4 && host.startsWith(name.slice(0, -1));
-      const known = withoutDot(domainToASCII(name) || name);
-      return host === known || host.endsWith(`.${known}`);
+      const domain = withoutDot(domainToASCII(name) || name);
+      return host === domain || host.endsWith(`.${domain}`);
     });
 }
 
@@ -69,7 +65,7 @@ function withoutDot(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Tells whether an entry is the address of a host, in any form and without brackets too, or a range such as `10.0.0.0/8`. */
+/** Whether an entry is the IP address of a host, with or without brackets, or a range that contains it, such as `10.0.0.0/8`. */
 function isAddressIn(host: string, entry: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
   const [, first = '', bits] = /^\[?([\d.:a-f]+)\]?(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
@@ -80,83 +76,3 @@ function isAddressIn(host: string, entry: string): boolean {
   range.addSubnet(first, Math.min(Number(bits ?? most), most), family);
   return range.check(address, family);
 }
-
-type Done = (result: Socket | TransportFailure) => void;
-
-/** Requests a tunnel to a target (host and port). `done` is called once; destroying what is returned gives up. */
-export type OpenTunnel = (target: string, done: Done) => ClientRequest;
-
-/** Loads the function that opens tunnels through a proxy. Failures never contain the proxy's address. */
-export async function loadTunnel({ url, variable }: Proxy, environment: Environment): Promise<OpenTunnel> {
-  const authorities = url.protocol === 'https:' ? tlsOptions(environment) : {};
-  const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  return (target, done) => {
-    const connecting = request({ ...optionsOf(url, target), ...authorities });
-    connecting.once('connect', ({ statusCode = 0 }, socket: Socket, early: Buffer) => {
-      // The caller adds its listener too late for an immediate error.
-      socket.on('error', () => undefined);
-      if (statusCode >= 200 && statusCode < 300) {
-        if (early.length > 0) socket.unshift(early);
-        done(socket);
-      } else {
-        socket.destroy();
-        done(refused(statusCode, { url, variable }));
-      }
-    });
-    connecting.once('error', (error) => done(unusable(error, variable)));
-    connecting.end();
-    return connecting;
-  };
-}
-
-function optionsOf(url: URL, target: string): RequestOptions {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const user = [url.username, url.password].map((part) => decodedUri(part) ?? part).join(':');
-  return {
-    host,
-    // By default Node takes the server name from the host header, which names the target rather than the proxy.
-    servername: isIP(host) === 0 ? host : '',
-    port: url.port || (url.protocol === 'https:' ? 443 : 80),
-    method: 'CONNECT',
-    path: target,
-    agent: false,
-    // Overrides NODE_TLS_REJECT_UNAUTHORIZED (R64).
-    rejectUnauthorized: true,
-    headers: {
-      host: target,
-      ...(user === ':' ? {} : { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` }),
-    },
-  };
-}
-
-function refused(status: number, { url, variable }: Proxy): TransportFailure {
-  const hasUser = url.username !== '' || url.password !== '';
-  // Some proxies send 401 for a password that they do not accept.
-  if (status === 407 || status === 401)
-    return new TransportFailure(
-      'proxy_refused',
-      'connect',
-      `the proxy from ${variable} ${hasUser ? 'did not accept the user and password' : 'asks for a user and password'} (${status})`,
-    );
-  const kind: FailureKind = status >= 500 ? 'proxy' : 'proxy_refused';
-  return new TransportFailure(kind, 'connect', `the proxy from ${variable} refused the tunnel (${status})`);
-}
-
-function unusable(error: Error, variable: string): TransportFailure {
-  const { kind, systemCode } = toTransportFailure(error, 'connect');
-  const words = systemCode?.startsWith('HPE_') ? 'did not answer as a proxy does' : PROXY_WORDS[kind];
-  const lasting = kind === 'tls' ? 'proxy_refused' : 'proxy';
-  return new TransportFailure(
-    lasting,
-    'connect',
-    `the proxy from ${variable} ${words ?? 'could not be reached'}`,
-    systemCode,
-  );
-}
-
-const PROXY_WORDS: Partial<Record<FailureKind, string>> = {
-  refused: 'refused the connection',
-  reset: 'closed the connection',
-  dns: 'has a name that could not be resolved',
-  tls: 'has a TLS certificate that was not accepted',
-};

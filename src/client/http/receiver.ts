@@ -1,6 +1,8 @@
+// Receives one response from undici, and hands its body to a reader.
+
 import type { Dispatcher } from 'undici';
-import type { TimeLimits } from './retry.ts';
-import { type Stage, TransportFailure } from './transport-failure.ts';
+import { TransportFailure } from './transport-failure.ts';
+import type { Watchdog } from './watchdog.ts';
 
 interface Head {
   readonly status: number;
@@ -8,31 +10,30 @@ interface Head {
   readonly headers: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The facts of an exchange that its receiver needs. */
+/** The parts of an exchange that its receiver needs. */
 export interface ReceiverOptions {
   readonly signal: AbortSignal | undefined;
-  readonly watchdog: Pick<Watchdog, 'sending' | 'answered' | 'received' | 'stop'>;
+  readonly watchdog: Pick<Watchdog, 'sending' | 'responding' | 'received' | 'stop'>;
   /** Called at the moment from which the server may have received the request. */
   readonly onSent?: (() => void) | undefined;
-  /** The error that broke the connection, if any did. */
+  /** Returns the error that broke the connection, if any. */
   readonly brokenBy?: (() => Error | undefined) | undefined;
 }
 
-/** How an exchange ended: with an error, or well. */
+/** The end of an exchange. Without `error`, the response arrived completely. */
 interface End {
   readonly error?: unknown;
 }
 
-/** The most bytes kept in memory until the reader begins. */
+/** The maximum number of bytes kept in memory until the reader begins. */
 const MAX_WAITING = 64 * 1024 * 1024;
 
 /**
- * Receives one response. The connection is never paused: pieces go to the reader as they come, and the reader takes
- * each at once, into memory within a bound or into a file. undici 7 ends the process when the peer closes a connection
- * that is paused (its issue 5360).
+ * Receives one response, and never pauses the connection: undici 7 ends the process when the server closes a paused connection
+ * (undici's issue 5360). The reader must therefore take each piece of the body at once.
  */
 export class Receiver implements Dispatcher.DispatchHandler {
-  /** Rejects when no response comes, and as soon as the signal aborts: undici may need longer to let go. */
+  /** Rejects if no response arrives, and at once when the signal aborts: undici may take longer to end the exchange. */
   readonly head: Promise<Head>;
   readonly #options: ReceiverOptions;
   readonly #onAbort = (): void => this.giveUp(this.#options.signal?.reason);
@@ -54,21 +55,21 @@ export class Receiver implements Dispatcher.DispatchHandler {
     options.signal?.addEventListener('abort', this.#onAbort);
   }
 
-  /** Ends the exchange with an error; the rest of the body is not needed. */
+  /** Ends the exchange with an error, and closes its connection. */
   giveUp(error: unknown): void {
     this.#waiting = [];
     this.#finish({ error });
     this.#controller?.abort(asError(error));
   }
 
-  /** Called when the exchange is over: its signal may live much longer. */
+  /** Stops listening to the signal, which may live much longer than the exchange. */
   stopListening(): void {
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
   }
 
   /**
-   * Hands every piece of the body to `take` as it comes; resolves at its end. To be called once.
-   * @throws what broke the body off, behind its last piece; what `take` throws
+   * Calls `take` with each piece of the body, and resolves at the end of the body. To be called once.
+   * @throws the error that cut the body off, after the last piece; `TakeError` if `take` fails
    */
   receive(take: (piece: Uint8Array) => void): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -80,7 +81,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Discards the rest of the response and its connection. */
+  /** Discards the rest of the response, and closes its connection. */
   drop(): void {
     const dropped = new Error('dropped');
     if (this.#end === undefined) this.giveUp(dropped);
@@ -101,9 +102,9 @@ export class Receiver implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
-    // An interim response, such as 103, is not the response.
+    // An interim response, such as 103, precedes the final response.
     if (status < 200) return;
-    this.#options.watchdog.answered();
+    this.#options.watchdog.responding();
     const values = new Map<string, readonly string[]>();
     for (const [name, value = []] of Object.entries(headers))
       values.set(name, typeof value === 'string' ? [value] : value);
@@ -119,8 +120,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     // undici mistakes a broken connection for the end of a body without a length.
-    const broken = this.#options.brokenBy?.();
-    this.#finish(broken === undefined ? {} : { error: broken });
+    const error = this.#options.brokenBy?.();
+    this.#finish(error === undefined ? {} : { error });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -144,8 +145,8 @@ export class Receiver implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * The one place that ends an exchange. A body may be complete before its reader has taken it, so a failure until then
-   * replaces a success, and the reader's own failure replaces any other end (R70).
+   * Ends the exchange, unless it has ended. Until the reader knows of the end, a failure replaces a success, and the reader's own
+   * failure replaces any other end (R70).
    */
   #finish(end: End): void {
     const isWorse = isFailure(end) && (!isFailure(this.#end) || isReaderFailure(end));
@@ -155,7 +156,7 @@ export class Receiver implements Dispatcher.DispatchHandler {
     this.#settle();
   }
 
-  /** Reports the end to the reader after every piece was delivered. */
+  /** Reports the end to the reader, which by then has all pieces. */
   #settle(): void {
     if (this.#end === undefined || this.#reader === undefined || this.#isSettled) return;
     this.#isSettled = true;
@@ -172,7 +173,7 @@ function isReaderFailure(end: End | undefined): boolean {
   return isFailure(end) && end.error instanceof TakeError;
 }
 
-/** The failure of a body's reader, such as a full disk, as opposed to one of the connection. */
+/** The failure of the reader, such as a full disk, as opposed to a failure of the connection. */
 export class TakeError extends Error {
   constructor(cause: unknown) {
     super('the body was not taken', { cause });
@@ -184,99 +185,3 @@ function asError(reason: unknown): Error {
 }
 
 function ignore(): void {}
-
-/** Limits the time of one exchange, with a timer for the current stage and one for the whole body. */
-export class Watchdog {
-  stage: Stage = 'connect';
-  readonly #limits: TimeLimits;
-  readonly #onExpired: (failure: TransportFailure) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #bodyTimer: NodeJS.Timeout | undefined;
-  #over = false;
-
-  constructor(limits: TimeLimits, onExpired: (failure: TransportFailure) => void) {
-    this.#limits = limits;
-    this.#onExpired = onExpired;
-    this.#arm(limits.connect);
-  }
-
-  /** Called when the request is being sent. */
-  sending(): void {
-    if (!this.#over) this.stage = 'send';
-    this.#arm(this.#limits.headers);
-  }
-
-  /** Called when a piece of the request's body was sent. */
-  progress(): void {
-    if (this.stage === 'send') this.#arm(Math.max(this.#limits.idle, this.#limits.headers));
-  }
-
-  /** Called when the headers arrived. */
-  answered(): void {
-    this.stage = 'body';
-    this.#arm(this.#limits.idle);
-    const { body } = this.#limits;
-    if (!this.#over && Number.isFinite(body))
-      this.#bodyTimer = setTimeout(() => this.#expire('its response was not complete within', body), body);
-  }
-
-  /** Called when a piece of the body arrived. */
-  received(): void {
-    if (!this.#over) this.#timer?.refresh();
-  }
-
-  /** Ends the watch. Later events of undici start no timer, which would keep the process alive. */
-  stop(): void {
-    this.#over = true;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#bodyTimer);
-  }
-
-  #arm(ms: number): void {
-    clearTimeout(this.#timer);
-    if (this.#over) return;
-    const words = this.stage === 'connect' ? 'no connection was made within' : 'it stayed silent within';
-    this.#timer = setTimeout(() => this.#expire(words, ms), ms);
-  }
-
-  #expire(words: string, ms: number): void {
-    this.stop();
-    this.#onExpired(new TransportFailure('timeout', this.stage, `${words} ${ms / 1000} s`));
-  }
-}
-
-/** The bytes of a body. */
-export interface ReadBody {
-  readonly bytes: Buffer;
-  /** False when there was more than the limit, or the body broke off. */
-  readonly complete: boolean;
-  /** The failure that cut the body off. */
-  readonly failure?: TransportFailure | undefined;
-}
-
-/** Hands a body on, piece by piece. */
-export type Receive = (take: (piece: Uint8Array) => void) => Promise<void>;
-
-const TOO_LONG = new Error('the body is longer than its limit');
-
-/**
- * Reads at most `limit` bytes; the rest of the body is discarded with its connection. A body that breaks off or stalls
- * gives what arrived until then.
- */
-export async function readBody(receive: Receive, limit: number): Promise<ReadBody> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  let failure: TransportFailure | undefined;
-  try {
-    await receive((piece) => {
-      pieces.push(piece);
-      size += piece.byteLength;
-      if (size > limit) throw TOO_LONG;
-    });
-  } catch (error) {
-    if (error instanceof TransportFailure) failure = error;
-    else if (error !== TOO_LONG) throw error;
-  }
-  const complete = failure === undefined && size <= limit;
-  return { bytes: Buffer.concat(pieces).subarray(0, limit), complete, failure };
-}

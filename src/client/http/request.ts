@@ -1,8 +1,9 @@
+// Describes a call of an endpoint, and builds its address.
+
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
-import type { Clock } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 
-/** A shape that a response must have. Any zod schema is one. */
+/** The shape that a response must have, such as a zod schema. */
 export interface Shape<T> {
   safeParse(
     value: unknown,
@@ -11,49 +12,48 @@ export interface Shape<T> {
     | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 }
 
-/** Parameters by name, without the question mark. */
+/** Query parameters by name. A parameter with a list of values is sent once for each value. */
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/** One call of an endpoint, as its resource describes it. */
+/** A call of an endpoint. */
 export interface ApiRequest<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** The path, made by `path` so that every part is encoded. */
+  /** The encoded path, which the template tag `path` builds. */
   readonly path: string;
-  /** A list sends the parameter once for each of its values. */
   readonly query?: Query | undefined;
   /** The body, sent as JSON. */
   readonly body?: unknown;
   readonly key: KeyType;
-  /** The permission that the key needs, for the message when it is refused. */
+  /** The permission that the key needs, for the message of a refusal. */
   readonly permission?: string | undefined;
-  /** The response's shape, or a function that loads it during the request. Without a shape the body is not read. */
+  /** The shape of the response, or a function that loads the shape during the request. Without a shape, the result is undefined. */
   readonly shape?: Shape<T> | (() => Promise<Shape<T>>) | undefined;
-  /** Whether items of this list may be nested to any depth, since the caller reads them one by one. */
+  /** Whether the items of this list may be nested to any depth. The caller then checks the depth of each item. */
   readonly itemsOfAnyDepth?: boolean | undefined;
-  /** The most attempts, even if the request certainly had no effect; five by default. */
+  /** The maximum number of attempts; five by default. */
   readonly attempts?: number | undefined;
-  /** Called before each attempt but the first; ends the call if it rejects. The pause before may have been long. */
+  /** Called before each repeated attempt, possibly after a long pause. The call fails if the promise rejects. */
   readonly beforeRepeat?: (() => Promise<void>) | undefined;
-  /** How to find out what happened when no clear response came. */
+  /** The advice of an error after which the outcome is unknown. */
   readonly whenUnclear?: Pick<ErrorDetails, 'hint' | 'next'> | undefined;
-  /** The requested thing, for messages: `job 3f…`. */
+  /** What is requested, for messages, such as `job 3f…`. */
   readonly subject?: string | undefined;
 }
 
-/** Builds a path from a template, each value encoded as one part of it. */
+/** Builds a path from a template, and encodes each value as one segment. @throws SvcError `usage` for a value of dots only, or none */
 export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
   return parts.reduce((text, part, index) => text + encodePart(values[index - 1] ?? '') + part);
 }
 
-/** Joins base URL, path and query. The base URL may include a path. */
-export function buildUrl(base: URL, requestPath: string, query: ApiRequest<unknown>['query'] = {}): URL {
+/** Joins base URL, path and query. The base URL may have a path and a query. */
+export function buildUrl(base: URL, requestPath: string, query: Query = {}): URL {
   const url = new URL(base);
   url.pathname = base.pathname.replace(/\/+$/, '') + requestPath;
   // Each change of `url.searchParams` would parse the whole address again.
   const parameters = new URLSearchParams(base.search);
   for (const [name, value] of Object.entries(query)) {
     if (Array.isArray(value)) {
-      for (const one of value) parameters.append(name, String(one));
+      for (const item of value) parameters.append(name, String(item));
     } else if (value !== undefined) {
       parameters.set(name, String(value));
     }
@@ -66,57 +66,4 @@ function encodePart(value: string): string {
   // URL parsing resolves dot segments even when percent-encoded, which would lead to another endpoint.
   if (value === '' || /^\.{1,2}$/.test(value)) throw new SvcError('usage', 'an id must not be empty or made of dots');
   return encodeURIComponent(value);
-}
-
-/** The service's clock, learned from the `Date` header of its responses (R25). */
-export class ServiceClock {
-  readonly #clock: Clock;
-  #offset = 0;
-  #machineAhead = 0;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Milliseconds by which the service's clock is ahead of ours. */
-  get offset(): number {
-    return this.#offset;
-  }
-
-  /** Milliseconds by which this machine's clock is ahead of the service's, as far as the last response proves it. */
-  get machineAhead(): number {
-    return this.#machineAhead;
-  }
-
-  /** Milliseconds since the epoch, by the service's clock. */
-  now(): number {
-    return this.#clock.now() + this.#offset;
-  }
-
-  /**
-   * Learns from the `Date` header of the response to a request sent at `sentAt`. The header has whole seconds, so a smaller
-   * difference is ignored.
-   */
-  learn(header: string | undefined, sentAt = this.#clock.now()): void {
-    const at = header === undefined ? Number.NaN : Date.parse(header);
-    if (Number.isNaN(at)) return;
-    const now = this.#clock.now();
-    const offset = at + 500 - now;
-    this.#offset = Math.abs(offset) <= 1_000 ? 0 : offset;
-    this.#machineAhead = machineAhead(at, sentAt, now);
-  }
-}
-
-/** The largest difference between the clocks, in milliseconds, that archives and `svc doctor` do not mention. */
-export const TOLERATED_CLOCK_MS = 2_000;
-
-/**
- * Returns by how many milliseconds this machine's clock is ahead of the service's; negative when it is behind, 0 when the
- * response proves no difference. The service wrote `date`, in whole seconds, between the request and the response, so that
- * a slow response alone proves none.
- */
-export function machineAhead(date: number, sentAt: number, receivedAt: number): number {
-  const least = sentAt - (date + 999);
-  const most = receivedAt - date;
-  return least > 0 || most < 0 ? Math.round((least + most) / 2) : 0;
 }

@@ -1,13 +1,13 @@
-// Decides whether and when a request is repeated.
+// Repeats attempts that failed: decides whether and when.
 
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import type { FailureKind, TransportFailure } from './transport-failure.ts';
 
-/** The most attempts of one request. */
+/** The maximum number of attempts of one request. */
 export const MAX_ATTEMPTS = 5;
 
-/** Options for repeating attempts. */
+/** The options that callers of a client choose. */
 export interface RetryOptions {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly signal?: AbortSignal | undefined;
@@ -16,13 +16,13 @@ export interface RetryOptions {
   readonly maxWaitMs?: number | undefined;
 }
 
-/** The options and what each caller adds. */
+/** The options of `withRetry`. */
 export interface RetryPolicy extends RetryOptions {
-  /** The most failed attempts in a row; five by default. */
+  /** The maximum number of failed attempts in a row; five by default. */
   readonly attempts?: number | undefined;
-  /** Ends the waiting when it aborts: the last failure's error is thrown. */
+  /** Ends a pause when aborted. The error of the last failure is then thrown. */
   readonly giveUp?: AbortSignal | undefined;
-  /** Pays for every attempt after the first. */
+  /** The budget for all attempts after the first. */
   readonly quota?: RetryQuota | undefined;
   /** Called before each pause. */
   readonly onWait?: ((ms: number, failure: RetryableFailure) => void) | undefined;
@@ -30,21 +30,21 @@ export interface RetryPolicy extends RetryOptions {
 
 /** An attempt that failed and may be repeated. */
 export interface RetryableFailure {
-  /** Thrown when there is no further attempt. */
+  /** The error to throw if this was the last attempt. */
   readonly error: Error;
   /** The pause that the server requested, in milliseconds. */
-  readonly askedMs?: number | undefined;
-  /** Whether the next attempt follows at once, since the cause of the failure is known. */
+  readonly requestedMs?: number | undefined;
+  /** Whether the next attempt follows without a pause, since the cause of the failure is known. */
   readonly atOnce?: boolean | undefined;
-  /** Whether the attempt made progress, so that earlier failures no longer count. */
+  /** Whether the attempt made progress, after which earlier failures do not count. */
   readonly advanced?: boolean | undefined;
 }
 
 /**
- * Makes attempts until one succeeds. Between them it waits as long as the server requests, plus a random time up to a
- * bound that doubles (full jitter).
- * @throws what an attempt throws; the error of the last failure; SvcError `rate_limited` for a pause that is longer
- *   than allowed; the signal's reason
+ * Makes attempts until one succeeds. Pauses between attempts for as long as the server requests, plus a random time (see
+ * `backoffMs`).
+ * @throws the error of the last failure; SvcError `rate_limited` if the server requests a pause longer than `maxWaitMs`; the
+ *   signal's reason; any error that an attempt throws
  */
 export async function withRetry<T>(
   attempt: (index: number) => Promise<{ readonly value: T } | RetryableFailure>,
@@ -55,38 +55,39 @@ export async function withRetry<T>(
   for (let index = 0; ; index += 1) {
     const outcome = await attempt(index);
     if ('value' in outcome) return outcome.value;
-    const { error, askedMs = 0, atOnce = false, advanced = false } = outcome;
+    const { error, requestedMs = 0, atOnce = false, advanced = false } = outcome;
     failed = advanced ? 1 : failed + 1;
     if (failed >= attempts) throw error;
-    if (askedMs > maxWaitMs) throw tooLongError(error, askedMs, maxWaitMs);
+    if (requestedMs > maxWaitMs) throw tooLongError(error, requestedMs, maxWaitMs);
     if (policy.quota?.take() === false) throw error;
     if (atOnce) continue;
-    const ms = askedMs + backoffMs(failed - 1, random);
+    const ms = requestedMs + backoffMs(failed - 1, random);
     policy.onWait?.(ms, outcome);
     await pause(ms, error, policy);
   }
 }
 
-/** Waits. If the command's time is up meanwhile, the error says what the request was waiting for. */
-async function pause(ms: number, waitingFor: Error, { clock, signal, giveUp }: RetryPolicy): Promise<void> {
-  const signals = [signal, giveUp].filter((one) => one !== undefined);
+/** Pauses after a failure. If the time limit of the command ends the pause, the error also names the failure. */
+async function pause(ms: number, failure: Error, { clock, signal, giveUp }: RetryPolicy): Promise<void> {
+  const signals = [signal, giveUp].filter((each) => each !== undefined);
   try {
     await clock.sleep(ms, signals.length > 1 ? AbortSignal.any(signals) : signals[0]);
   } catch (error) {
-    if (giveUp?.aborted === true && signal?.aborted !== true) throw waitingFor;
+    if (giveUp?.aborted === true && signal?.aborted !== true) throw failure;
     if (!isSvcError(error, 'timeout')) throw error;
     throw error.with({
-      message: `${error.message}; ${waitingFor.message}`,
-      ...(waitingFor instanceof SvcError && { status: waitingFor.status, requestId: waitingFor.requestId }),
+      message: `${error.message}; ${failure.message}`,
+      ...(failure instanceof SvcError && { status: failure.status, requestId: failure.requestId }),
     });
   }
 }
 
+/** The longest pause that an error names, in seconds. */
 const LONGEST_NAMED_S = 86_400;
 
-/** Returns the error for a pause longer than the operator allows (R17). More than a day is not named exactly. */
-function tooLongError(error: Error, askedMs: number, maxWaitMs: number): SvcError {
-  const seconds = Math.ceil(askedMs / 1000);
+/** Returns the error for a pause longer than the operator allows (R17). */
+function tooLongError(error: Error, requestedMs: number, maxWaitMs: number): SvcError {
+  const seconds = Math.ceil(requestedMs / 1000);
   const isNamed = seconds <= LONGEST_NAMED_S;
   const words = isNamed ? `${seconds} s` : 'more than a day';
   const refusal = error instanceof SvcError ? error : new SvcError('rate_limited', error.message, { cause: error });
@@ -105,10 +106,10 @@ const CAP_MS = 20_000;
 const STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 const FAILURES: ReadonlySet<FailureKind> = new Set(['timeout', 'refused', 'reset', 'dns', 'proxy', 'unreachable']);
 
-/** The outcome of one attempt. */
+/** The response to an attempt, or the failure of an attempt without a response. */
 export type StatusOrFailure = { readonly status: number } | { readonly failure: TransportFailure };
 
-/** Whether another attempt may succeed (R15). A request that may have taken effect must not be sent again all the same. */
+/** Whether another attempt may succeed (R15). Even then, a request that may have taken effect must not be sent again. */
 export function isTransient(outcome: StatusOrFailure): boolean {
   return 'status' in outcome ? STATUSES.has(outcome.status) : FAILURES.has(outcome.failure.kind);
 }
@@ -118,10 +119,7 @@ export function backoffMs(attempt: number, random: () => number): number {
   return Math.floor(random() * Math.min(CAP_MS, BASE_MS * 2 ** attempt));
 }
 
-/**
- * A budget of retries for all requests of a client. Retries draw on it and successes refill it,
- * so that a dead service is not hammered by a command that makes many requests.
- */
+/** A budget of retries for all requests of a client, so that a command with many requests does not overload a failing service. */
 export class RetryQuota {
   #left = 20;
 
@@ -139,10 +137,8 @@ export class RetryQuota {
 }
 
 /**
- * Reads a `Retry-After` header: whole or decimal seconds, or an HTTP date, which is compared with the
- * service's own clock. Where it was sent several times, joined with commas, the longest counts.
- * Anything else, and anything in the past, counts as not given.
- * @returns milliseconds to wait, or undefined
+ * Returns the pause in milliseconds that a `Retry-After` header requests: whole or decimal seconds, or an HTTP date by the service's
+ * clock. Of several values joined with commas, the longest pause counts. Returns undefined for a date in the past and any other text.
  */
 export function retryAfterMs(header: string | undefined, serviceNow: number): number | undefined {
   // A date contains a comma after the name of its day.
@@ -154,29 +150,8 @@ export function retryAfterMs(header: string | undefined, serviceNow: number): nu
 function pauseOf(text: string, serviceNow: number): number | undefined {
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), Number.MAX_SAFE_INTEGER);
   if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
-  // The oldest of the three date formats names no zone; it is GMT like the others.
+  // The oldest of the three date formats names no zone, and is in GMT too.
   const at = Date.parse(/:\d\d \d{4}$/.test(text) ? `${text} GMT` : text);
   // A date has whole seconds, so the pause lasts to the end of that second.
   return Number.isNaN(at) || at <= serviceNow ? undefined : at + 999 - serviceNow;
 }
-
-/** The time limits for the stages of one exchange, in milliseconds. */
-export interface TimeLimits {
-  /** DNS, connection, TLS and a proxy's tunnel together. */
-  readonly connect: number;
-  /** From the last byte sent to the response's headers. */
-  readonly headers: number;
-  /** Longest silence while a body flows, either way. */
-  readonly idle: number;
-  /** The whole body of a response; Infinity where its size is not bounded. */
-  readonly body: number;
-}
-
-/** Limits for the service's own endpoints. */
-export const API_LIMITS: TimeLimits = { connect: 10_000, headers: 30_000, idle: 30_000, body: 60_000 };
-
-/** The longest time, in milliseconds, that a command waits for reads that it can do without (R86). */
-export const BEST_EFFORT_MS = 2_000;
-
-/** Limits for files: no limit on the whole body while bytes keep arriving. */
-export const FILE_LIMITS: TimeLimits = { connect: 10_000, headers: 60_000, idle: 30_000, body: Infinity };

@@ -4,23 +4,22 @@ import tls, { type SecureContext } from 'node:tls';
 import { SvcError } from '../../base/errors.ts';
 import type { Environment } from '../../base/system.ts';
 
-/** The functions that Node has since 22.15; older versions are supported too. */
+/** The function that reads certificate authorities, in Node since 22.15. */
 interface SystemStore {
   readonly getCACertificates?: (type: 'default' | 'system') => string[];
 }
 
-/** The certificate by which a client shows a server who it is, with its key; both in PEM form. */
+/** A client certificate and its private key, in PEM form. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** The authorities do not change during a command, and reading them takes a while. */
-let withSystem: SecureContext | undefined;
+/** Kept for later connections, since reading the authorities of the system takes a while. */
+let systemContext: SecureContext | undefined;
 
 /**
- * Returns TLS options that trust this system's certificate authorities beside Node's own, if the environment selects
- * them, and that show the server a client certificate, if one is given. Certificates of servers are always checked.
+ * Returns the TLS options of connections. SVC_CERTIFICATES=system adds the certificate authorities of this system to Node's own.
  * @throws SvcError `config` if this version of Node cannot read the system's authorities
  */
 export function tlsOptions(
@@ -28,13 +27,13 @@ export function tlsOptions(
   certificate?: ClientCertificate,
 ): { secureContext?: SecureContext } {
   const read = environment['SVC_CERTIFICATES'] === 'system' ? requireSystemStore() : undefined;
-  const open = (more: Partial<ClientCertificate>): SecureContext =>
-    tls.createSecureContext({ ...(read && { ca: [...read('default'), ...read('system')] }), ...more });
-  if (certificate !== undefined) return { secureContext: open(certificate) };
-  return read === undefined ? {} : { secureContext: (withSystem ??= open({})) };
+  const createContext = (): SecureContext =>
+    tls.createSecureContext({ ...(read && { ca: [...read('default'), ...read('system')] }), ...certificate });
+  if (certificate !== undefined) return { secureContext: createContext() };
+  return read === undefined ? {} : { secureContext: (systemContext ??= createContext()) };
 }
 
-/** Returns the function that reads authorities. @throws SvcError `config` if this version of Node has none */
+/** Returns the function that reads certificate authorities. @throws SvcError `config` if this version of Node has none */
 export function requireSystemStore(): (type: 'default' | 'system') => string[] {
   const { getCACertificates } = tls as SystemStore;
   if (getCACertificates !== undefined) return getCACertificates;

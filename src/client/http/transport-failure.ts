@@ -55,7 +55,9 @@ export function toTransportFailure(error: unknown, stage: Stage): TransportFailu
   if (error instanceof TransportFailure) return error;
   const code = systemCodeOf(error);
   const known = ownMember(FAILURES, code ?? '');
-  const kind = isMalformed(error) ? 'malformed' : (known?.kind ?? (/CERT|TLS|SSL/.test(code ?? '') ? 'tls' : 'unreachable'));
+  const kind = isMalformed(error)
+    ? 'malformed'
+    : (known?.kind ?? (/CERT|TLS|SSL/.test(code ?? '') ? 'tls' : 'unreachable'));
   const atOnce = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
   // A server that refuses the client's certificate has not read the request, even if the request was sent.
   return new TransportFailure(kind, known?.isUnread ? 'connect' : stage, known?.words ?? atOnce, code);
@@ -154,16 +156,12 @@ const FAILURES: Readonly<Record<string, KnownFailure>> = {
     words: 'its TLS certificate is for another name',
     hint: 'Check the host in the address: the server at this address has another name.',
   },
-  DEPTH_ZERO_SELF_SIGNED_CERT: {
-    kind: 'tls',
-    words: 'its TLS certificate is signed by itself, not by an authority',
-  },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { kind: 'tls', words: 'its TLS certificate is signed by itself, not by an authority' },
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
     kind: 'tls',
-    words:
-      'its TLS certificate came without the intermediate certificate that signed it, or from an unknown authority',
+    words: 'its TLS certificate came without the intermediate certificate that signed it, or from an unknown authority',
     hint: `Whoever runs the server should send its whole chain of certificates. ${TRUST}`,
   },
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: OLD_TLS,

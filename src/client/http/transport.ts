@@ -1,19 +1,20 @@
 // Opens and reuses connections.
 
-import type { Duplex } from 'node:stream';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Environment } from '../../base/system.ts';
+import { keepEarlyResponse } from './early-response.ts';
+import { type Proxy, proxyFor } from './proxy.ts';
 import { type ClientCertificate, tlsOptions } from './tls-options.ts';
-import { loadTunnel, type Proxy, proxyFor } from './proxy.ts';
+import { loadTunnel } from './tunnel.ts';
 
-/** A connection lent to one exchange, which alone uses it until `release`. */
+/** A connection that a single exchange uses until `release`. */
 export interface Lease {
   readonly dispatcher: Dispatcher;
   /** Whether an earlier exchange used the connection, so that the server may have closed it. */
   readonly isReused: boolean;
-  /** The error that broke the connection, if any did. */
+  /** Returns the error that broke the connection, if any. */
   brokenBy(): Error | undefined;
-  /** Returns the connection. One that is not reusable is closed, even while it is still opening. */
+  /** Ends the use of the connection, and closes it unless it is reusable. */
   release(reusable: boolean): void;
 }
 
@@ -21,70 +22,75 @@ export interface Lease {
 export interface ChangeGuard {
   /** Whether such requests fail before they are sent. */
   readonly readOnly?: boolean | undefined;
+  /** Called before each such request. */
   readonly beforeChange?: (() => Promise<void>) | undefined;
 }
 
-/** The connections of one client. Closing it ends them all at once. */
+/** The connections of one client. */
 export interface Transport {
   readonly guard: ChangeGuard;
   /**
-   * Lends a connection to the host of an address. `fresh` opens a new one: a reused connection may be half closed, which
-   * leaves unclear whether a request ran.
-   * @throws SvcError `config` when the environment names a proxy or certificate authorities that cannot be used
+   * Returns a connection to the host of an address; a new one if `fresh`. The server may have closed a reused connection, which
+   * leaves unknown whether it received a request.
+   * @throws SvcError `config` for a proxy or certificate authorities that cannot be used
    */
   acquire(url: URL, fresh: boolean): Lease;
+  /** Closes all connections at once, also while they are in use. */
   close(): Promise<void>;
 }
 
-/** A client certificate, and the one server that it is shown to: no store, proxy or collector gets it. */
+/** A client certificate for a single server. No store, proxy or collector gets it. */
 export interface Identity {
   readonly origin: string;
   readonly certificate: ClientCertificate;
 }
 
-/** Opens connections directly, or through the proxy that the environment names (R24). */
+/** Returns a transport that connects directly, or through the proxy that the environment names (R24). */
 export function createTransport(
   environment: Environment = {},
   guard: ChangeGuard = {},
   identity?: Identity,
 ): Transport {
-  // The watchdog limits the time. NODE_TLS_REJECT_UNAUTHORIZED=0 would by default disable certificate checks, and an
-  // impostor could receive a key (R64).
-  let secure: Connector | undefined;
-  let identified: Connector | undefined;
-  const plain = buildConnector({ timeout: 0, rejectUnauthorized: true });
-  const connector = (certificate?: ClientCertificate): Connector =>
-    buildConnector({ timeout: 0, rejectUnauthorized: true, ...tlsOptions(environment, certificate) });
-  const direct: Connector = (options, callback) => {
-    // Plain connections need no certificate authorities.
-    if (options.protocol !== 'https:') return plain(options, callback);
-    if (identity !== undefined && addressOf(options).origin === identity.origin)
-      return (identified ??= connector(identity.certificate))(options, callback);
-    return (secure ??= connector())(options, callback);
-  };
+  const direct = directConnector(environment, identity);
   const open = new Set<Connection>();
   return {
     guard,
     acquire(url, fresh) {
       proxyFor(url, environment);
       if (url.protocol === 'https:') tlsOptions(environment);
-      const idle = fresh ? undefined : Array.from(open).findLast((one) => one.isIdleTo(url.origin));
+      const idle = fresh ? undefined : Array.from(open).findLast((connection) => connection.isIdleTo(url.origin));
       const lease = idle ?? new Connection(url.origin, fresh, environment, direct);
       open.add(lease);
       lease.take(() => open.delete(lease));
       return lease;
     },
     async close() {
-      await Promise.all(Array.from(open, (one) => one.close()));
+      await Promise.all(Array.from(open, (connection) => connection.close()));
       open.clear();
     },
   };
 }
 
+/** Returns a connector without a proxy. Loads certificates only for the first connection that needs them. */
+function directConnector(environment: Environment, identity: Identity | undefined): Connector {
+  const connector = (tls: ReturnType<typeof tlsOptions>): Connector =>
+    // By default, NODE_TLS_REJECT_UNAUTHORIZED=0 would disable certificate checks, and an impostor could get a key (R64).
+    buildConnector({ timeout: 0, rejectUnauthorized: true, ...tls });
+  const plain = connector({});
+  let secure: Connector | undefined;
+  let identified: Connector | undefined;
+  return (options, callback) => {
+    if (options.protocol !== 'https:') return plain(options, callback);
+    if (identity === undefined || addressOf(options).origin !== identity.origin)
+      return (secure ??= connector(tlsOptions(environment)))(options, callback);
+    return (identified ??= connector(tlsOptions(environment, identity.certificate)))(options, callback);
+  };
+}
+
 /**
- * One connection to one origin. undici's pool is not used: it reconnects needlessly after an abandoned exchange and cannot
- * close a connection that is still opening. undici's proxy agent is not used either: it retries a proxy that hangs up
- * without a pause, and leaves half-open connections behind.
+ * A connection to one server. svc does not use undici's pool, which reconnects after an abandoned exchange and cannot close a
+ * connection that is still opening, nor undici's proxy agent, which retries a proxy that hangs up without a pause and leaves
+ * half-open connections.
  */
 class Connection implements Lease {
   readonly dispatcher: Dispatcher;
@@ -93,8 +99,9 @@ class Connection implements Lease {
   readonly #environment: Environment;
   readonly #direct: Connector;
   readonly #opening = new Set<Opening>();
-  #givenUp = false;
+  #isClosed = false;
   isReused = false;
+  /** Removes the connection from its transport; undefined while the connection is idle. */
   #forget: (() => void) | undefined;
   #brokenBy: Error | undefined;
 
@@ -103,13 +110,13 @@ class Connection implements Lease {
     this.#fresh = fresh;
     this.#environment = environment;
     this.#direct = direct;
-    const connect = preferResponse(
+    const connect = keepEarlyResponse(
       (options, callback) => this.#connect(options, callback),
       (error) => {
         this.#brokenBy = error;
       },
     );
-    // Our own watchdog limits every stage exactly, so undici's coarse timers are switched off.
+    // The watchdog limits the time of every stage, so undici's own timers are off.
     this.dispatcher = new Client(origin, { connect, headersTimeout: 0, bodyTimeout: 0, pipelining: fresh ? 0 : 1 });
   }
 
@@ -136,7 +143,7 @@ class Connection implements Lease {
 
   async close(): Promise<void> {
     // A connection that is still opening would keep the process alive until the system gives up.
-    this.#givenUp = true;
+    this.#isClosed = true;
     for (const opening of this.#opening) opening.destroy();
     this.#opening.clear();
     await this.dispatcher.destroy();
@@ -154,7 +161,7 @@ class Connection implements Lease {
 
   async #throughProxy(proxy: Proxy, options: Options, callback: Callback): Promise<void> {
     const openTunnel = await loadTunnel(proxy, this.#environment);
-    if (this.#givenUp) return;
+    if (this.#isClosed) return;
     const { hostname, port } = addressOf(options);
     const target = `${hostname}:${port || (options.protocol === 'https:' ? 443 : 80)}`;
     this.#track(
@@ -167,6 +174,7 @@ class Connection implements Lease {
     );
   }
 
+  /** Keeps what `open` returns until it is done, so that `close` can destroy it. */
   #track(open: (done: Callback) => unknown, callback: Callback): void {
     const opening = open((...result) => {
       if (isOpening(opening)) this.#opening.delete(opening);
@@ -187,59 +195,4 @@ function addressOf({ protocol, host, hostname, port }: Options): URL {
 
 function isOpening(value: unknown): value is Opening {
   return typeof value === 'object' && value !== null && 'destroy' in value;
-}
-
-type WriteDone = (error?: Error | null) => void;
-
-// A response, if any, is already in the receive buffer; this limits the wait when there is none.
-const READ_MS = 1_000;
-
-/**
- * Opens connections so that an early response is not lost. A server that refuses a long body responds and closes. The
- * next write then fails, and Node would destroy the socket before reading that response (R38).
- */
-function preferResponse(connector: Connector, onBroken: (error: Error | undefined) => void): Connector {
-  return (options, callback) => {
-    connector(options, (...[error, socket]) => {
-      if (error === null) {
-        // This listener precedes undici's own, so that the error is known when undici reacts to it.
-        onBroken(undefined);
-        socket.on('error', onBroken);
-        // Node reports a reset that arrives with the last bytes as a plain end. The remote address tells them apart: a
-        // connection that was reset has none. Node caches the address, so it must not be read earlier.
-        socket.once('end', () => socket.remoteAddress ?? onBroken(resetByPeer()));
-        holdWriteErrors(socket);
-        callback(null, socket);
-      } else callback(error, null);
-    });
-  };
-}
-
-function resetByPeer(): Error {
-  return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
-}
-
-/** Delays the error of a failed write until everything received before it was read. */
-function holdWriteErrors(socket: Duplex): void {
-  const write = socket._write.bind(socket);
-  const writev = socket._writev?.bind(socket);
-  socket._write = (chunk, encoding, done) => write(chunk, encoding, held(socket, done));
-  if (writev) socket._writev = (chunks, done) => writev(chunks, held(socket, done));
-}
-
-function held(socket: Duplex, done: WriteDone): WriteDone {
-  return (error) => {
-    if (!isLostPeer(error) || socket.readableEnded || socket.destroyed) return done(error);
-    const report = (): void => {
-      clearTimeout(timer);
-      socket.off('end', report).off('close', report);
-      done(error);
-    };
-    const timer = setTimeout(report, READ_MS);
-    socket.once('end', report).once('close', report);
-  };
-}
-
-function isLostPeer(error: Error | null | undefined): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET');
 }

@@ -5,7 +5,7 @@ import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
 import { type LockHost, type LockOptions, withLock } from '../../base/files/lock.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import type { System } from '../../base/system.ts';
-import type { Trace } from '../http/exchange.ts';
+import type { Trace } from '../http/trace.ts';
 
 /** A file in a store. */
 export interface StoredFile {

@@ -7,15 +7,8 @@ import type { Clock } from '../../base/system.ts';
 import { displayHost } from '../../schema/address.ts';
 import { exchange, type HttpResponse } from '../http/exchange.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
-import {
-  FILE_LIMITS,
-  isTransient,
-  type RetryableFailure,
-  retryAfterMs,
-  type RetryOptions,
-  type TimeLimits,
-  withRetry,
-} from '../http/retry.ts';
+import { FILE_LIMITS, type TimeLimits } from '../http/watchdog.ts';
+import { isTransient, type RetryableFailure, retryAfterMs, type RetryOptions, withRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import { PartFile } from './part-file.ts';
 import { codingOf, continues, type Flaw, md5Of, type Proof, receive, type Received, versionOf } from './receive.ts';
@@ -257,7 +250,7 @@ async function accept(part: PartFile, url: URL, response: HttpResponse, clock: C
   const storeResponse = await readStoreResponse(response);
   const refused = refusedByStore({ ...storeResponse, status, url, transfer: 'download' });
   if (refused instanceof AddressRefused || isTransient({ status }))
-    return { error: refused, askedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
+    return { error: refused, requestedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
   throw refused;
 }
 

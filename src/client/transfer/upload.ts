@@ -6,15 +6,8 @@ import type { Clock } from '../../base/system.ts';
 import { type Share, tookEffect } from '../http/effect.ts';
 import { exchange, type ExchangeRequest, type HttpResponse } from '../http/exchange.ts';
 import { TransportFailure } from '../http/transport-failure.ts';
-import {
-  FILE_LIMITS,
-  isTransient,
-  type RetryableFailure,
-  retryAfterMs,
-  type RetryOptions,
-  type TimeLimits,
-  withRetry,
-} from '../http/retry.ts';
+import { FILE_LIMITS, type TimeLimits } from '../http/watchdog.ts';
+import { isTransient, type RetryableFailure, retryAfterMs, type RetryOptions, withRetry } from '../http/retry.ts';
 import type { Transport } from '../http/transport.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 import {
@@ -139,8 +132,8 @@ function readResult(
   // S3 responds with RequestTimeout to a body that arrived too slowly.
   if (!isTransient({ status }) && error.code !== 'RequestTimeout') throw refused;
   const isCutOff = status >= 500 && error.code === undefined;
-  const askedMs = retryAfterMs(header('retry-after'), clock.now());
-  return { error: refused, askedMs, brokenOff: isCutOff ? received : undefined };
+  const requestedMs = retryAfterMs(header('retry-after'), clock.now());
+  return { error: refused, requestedMs, brokenOff: isCutOff ? received : undefined };
 }
 
 /** Returns the request for a pre-signed address: an exact length, and only the required headers. */

@@ -5,18 +5,13 @@ import { gzip } from 'node:zlib';
 import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
-import { type Trace, tracedExchange } from '../../client/http/exchange.ts';
+import { type Trace, tracedExchange } from '../../client/http/trace.ts';
 import { tlsHint, TransportFailure } from '../../client/http/transport-failure.ts';
-import { ServiceClock } from '../../client/http/request.ts';
-import { cut, plainLine, readProblem } from '../../client/http/response.ts';
-import {
-  isTransient,
-  MAX_ATTEMPTS,
-  type RetryableFailure,
-  retryAfterMs,
-  type TimeLimits,
-  withRetry,
-} from '../../client/http/retry.ts';
+import { ServiceClock } from '../../client/http/service-clock.ts';
+import { cut, plainLine } from '../../client/http/foreign-text.ts';
+import { readProblem } from '../../client/http/problem.ts';
+import { isTransient, MAX_ATTEMPTS, type RetryableFailure, retryAfterMs, withRetry } from '../../client/http/retry.ts';
+import type { TimeLimits } from '../../client/http/watchdog.ts';
 import type { Transport } from '../../client/http/transport.ts';
 import { displayHost } from '../../schema/address.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
@@ -133,7 +128,7 @@ export class OtlpExporter {
         text: bytes.toString('utf8'),
         contentType: response.header('content-type'),
         location: response.header('location'),
-        askedMs: retryAfterMs(response.header('retry-after'), this.#collectorClock.now()),
+        requestedMs: retryAfterMs(response.header('retry-after'), this.#collectorClock.now()),
       };
     } catch (error) {
       if (error instanceof TransportFailure) return { failure: error };
@@ -146,8 +141,8 @@ export class OtlpExporter {
     const error = collectorError(this.#url, posted);
     const isFailing = 'status' in posted && (posted.status === 500 || posted.status === 408);
     if (!isOutage(posted) && !(isFailing && index + 1 < MAX_ATTEMPTS)) throw error;
-    const asked = 'status' in posted ? (posted.askedMs ?? 0) : 0;
-    return { error, askedMs: Math.min(asked, LONGEST_PAUSE_MS) };
+    const asked = 'status' in posted ? (posted.requestedMs ?? 0) : 0;
+    return { error, requestedMs: Math.min(asked, LONGEST_PAUSE_MS) };
   }
 }
 
@@ -182,7 +177,7 @@ interface CollectorResponse {
   /** The target of a redirect. */
   readonly location: string | undefined;
   /** The requested wait in milliseconds. */
-  readonly askedMs: number | undefined;
+  readonly requestedMs: number | undefined;
 }
 
 type Posted = CollectorResponse | { readonly failure: TransportFailure };

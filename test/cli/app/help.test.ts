@@ -15,7 +15,8 @@ import { CONFIG_FILE_NAME } from '../../../src/cli/config/paths.ts';
 import { OUTPUT_FORMATS, TIME_STYLES } from '../../../src/cli/config/values.ts';
 import { formatBytes, formatDuration, formatNumber } from '../../../src/cli/output/time.ts';
 import { KNOWN_RATES } from '../../../src/client/http/pacer.ts';
-import { API_LIMITS, FILE_LIMITS, MAX_ATTEMPTS } from '../../../src/client/http/retry.ts';
+import { API_LIMITS, FILE_LIMITS } from '../../../src/client/http/watchdog.ts';
+import { MAX_ATTEMPTS } from '../../../src/client/http/retry.ts';
 import { RECEIVER_LIMITS } from '../../../src/client/webhooks/receiver.ts';
 import {
   MAX_REQUEST_FILE_BYTES,

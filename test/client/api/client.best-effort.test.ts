@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { Client } from '../../../src/client/api/client.ts';
-import type { TraceEvent } from '../../../src/client/http/exchange.ts';
+import type { TraceEvent } from '../../../src/client/http/trace.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { FaultServer } from '../../support/fault-server.ts';
 import { answer, json, reset, silence } from '../../support/fault-steps.ts';

@@ -111,7 +111,7 @@ describe('a proxy', () => {
     [{ status: 502 }, 'refused the tunnel (502)', 5],
     ['hang-up', 'closed the connection', 5],
     ['reset', 'closed the connection', 5],
-    ['garbage', 'did not answer as a proxy does', 5],
+    ['garbage', 'did not respond as a proxy does', 5],
   ])('R24: a proxy that does this is told of clearly: %j', async (manner, words, attempts) => {
     const proxy = await startProxy(manner);
     for (const request of [READ, CREATE]) {

@@ -3,7 +3,7 @@ import { Receiver, type ReceiverOptions } from '../../../src/client/http/receive
 
 const watchdog = {
   sending: () => undefined,
-  answered: () => undefined,
+  responding: () => undefined,
   received: () => undefined,
   stop: () => undefined,
 };

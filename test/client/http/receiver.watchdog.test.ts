@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TransportFailure } from '../../../src/client/http/transport-failure.ts';
-import { Watchdog } from '../../../src/client/http/receiver.ts';
+import { Watchdog } from '../../../src/client/http/watchdog.ts';
 
 const LIMITS = { connect: 1_000, headers: 2_000, idle: 3_000, body: 10_000 };
 
@@ -33,7 +33,7 @@ describe('the watchdog', () => {
     const endless = new Watchdog({ ...LIMITS, body: Infinity }, (failure) => expired.push(failure));
     watchdog.stop();
     endless.sending();
-    endless.answered();
+    endless.responding();
     for (let n = 0; n < 1_000; n += 1) {
       vi.advanceTimersByTime(2_999);
       endless.received();
@@ -46,11 +46,11 @@ describe('the watchdog', () => {
     for (const stage of ['connect', 'send', 'body'] as const) {
       const over = new Watchdog(LIMITS, (failure) => expired.push(failure));
       if (stage !== 'connect') over.sending();
-      if (stage === 'body') over.answered();
+      if (stage === 'body') over.responding();
       over.stop();
       over.sending();
       over.progress();
-      over.answered();
+      over.responding();
       over.received();
     }
     watchdog.stop();

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FailureKind, type Stage, TransportFailure } from '../../../src/client/http/transport-failure.ts';
-import { backoffMs, isTransient, MAX_ATTEMPTS, RetryQuota, type TimeLimits } from '../../../src/client/http/retry.ts';
+import { backoffMs, isTransient, MAX_ATTEMPTS, RetryQuota } from '../../../src/client/http/retry.ts';
+import type { TimeLimits } from '../../../src/client/http/watchdog.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { FaultServer, serve, type Step } from '../../support/fault-server.ts';
 import { answer, hangUp, json, reset, silence } from '../../support/fault-steps.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ApiRequest } from '../../../src/client/http/request.ts';
-import type { TimeLimits } from '../../../src/client/http/retry.ts';
+import type { TimeLimits } from '../../../src/client/http/watchdog.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { FaultServer, serve, type Step } from '../../support/fault-server.ts';
 import {

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import type { LockHost } from '../../../src/base/files/lock.ts';
-import { FILE_LIMITS, type TimeLimits } from '../../../src/client/http/retry.ts';
+import { FILE_LIMITS, type TimeLimits } from '../../../src/client/http/watchdog.ts';
 import { createTransport, type Transport } from '../../../src/client/http/transport.ts';
 import { FakeClock } from '../../support/clock.ts';
 import type { FaultServer } from '../../support/fault-server.ts';

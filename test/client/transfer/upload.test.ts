@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileSource } from '../../../src/client/transfer/source.ts';
-import type { TimeLimits } from '../../../src/client/http/retry.ts';
+import type { TimeLimits } from '../../../src/client/http/watchdog.ts';
 import { AddressRefused, UploadUnclear } from '../../../src/client/transfer/store-errors.ts';
 import { requireKnownHeaders } from '../../../src/client/transfer/address.ts';
 import { SIGNATURE, signedAddress, type StoreScript, takeObject } from '../../support/fault-store.ts';

@@ -110,7 +110,7 @@ describe('the response of a collector that accepted a request', () => {
     ['', undefined],
     ['null', undefined],
   ])('the response %s is read as %j', (text, said) => {
-    const answer = { status: 200, text, contentType: undefined, location: undefined, askedMs: undefined };
+    const answer = { status: 200, text, contentType: undefined, location: undefined, requestedMs: undefined };
     expect(readPartialSuccess(answer)).toEqual(said);
   });
 });

@@ -6,11 +6,13 @@ import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../../base/system.ts';
 import { VERSION } from '../../../base/version.ts';
 import { displayHost } from '../../../schema/address.ts';
 import { hasPageType, isRead, tookEffect } from '../../http/effect.ts';
-import { type HttpResponse, type Trace, tracedExchange } from '../../http/exchange.ts';
+import type { HttpResponse } from '../../http/exchange.ts';
+import { type Trace, tracedExchange } from '../../http/trace.ts';
 import { tlsHint, TransportFailure } from '../../http/transport-failure.ts';
-import type { ReadBody } from '../../http/receiver.ts';
-import { ServiceClock } from '../../http/request.ts';
-import { FILE_LIMITS, isTransient, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
+import type { ReadBody } from '../../http/exchange.ts';
+import { ServiceClock } from '../../http/service-clock.ts';
+import { FILE_LIMITS } from '../../http/watchdog.ts';
+import { isTransient, type RetryableFailure, retryAfterMs, withRetry } from '../../http/retry.ts';
 import type { Transport } from '../../http/transport.ts';
 import { elementText } from '../../transfer/xml.ts';
 import { readStoreResponse } from '../../transfer/store-response.ts';
@@ -95,7 +97,7 @@ export class S3Requests {
       if (!atOnce && !mayRepeat(refusal)) throw s3Error(refusal);
       hadWrongTime ||= atOnce;
       wasUnclear ||= tookEffect({ method, share: 'all', response: refusal }) === 'unknown';
-      return { error: s3Error(refusal), atOnce, askedMs: this.#requestedPause(response) };
+      return { error: s3Error(refusal), atOnce, requestedMs: this.#requestedPause(response) };
     };
     return withRetry(attempt, { ...this.#connection, onWait: (ms) => trace?.({ kind: 'wait', why: 'store', ms }) });
   }

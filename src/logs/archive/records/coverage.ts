@@ -2,7 +2,7 @@
 
 import { SvcError } from '../../../base/errors.ts';
 import { formatDuration, isoTime } from '../../../cli/output/time.ts';
-import { TOLERATED_CLOCK_MS } from '../../../client/http/request.ts';
+import { TOLERATED_CLOCK_MS } from '../../../client/http/service-clock.ts';
 import { HOUR_MS } from '../../../schema/durations.ts';
 import type { TimeRange } from '../../entry.ts';
 import type { DropRecord, RecordContent } from './record.ts';

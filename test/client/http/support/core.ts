@@ -5,7 +5,7 @@ import type { Environment } from '../../../../src/base/system.ts';
 import { type CoreOptions, HttpCore } from '../../../../src/client/http/core.ts';
 import { Pacer } from '../../../../src/client/http/pacer.ts';
 import type { ApiRequest } from '../../../../src/client/http/request.ts';
-import type { TimeLimits } from '../../../../src/client/http/retry.ts';
+import type { TimeLimits } from '../../../../src/client/http/watchdog.ts';
 import { createTransport } from '../../../../src/client/http/transport.ts';
 import { FakeClock } from '../../../support/clock.ts';
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { machineAhead } from '../../../../src/client/http/request.ts';
+import { machineAhead } from '../../../../src/client/http/service-clock.ts';
 import { FakeClock } from '../../../support/clock.ts';
 import { rowsIn, svcHere } from '../../../support/run-here.ts';
 import { startLogServer } from '../../commands/log-server.ts';

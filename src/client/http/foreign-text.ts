@@ -1,0 +1,51 @@
+// Makes text from servers safe to show.
+
+import { maskCardNumbers } from '../../base/security/card-number.ts';
+
+const MAX_LENGTH = 300;
+
+/**
+ * Reduces a text to one line of at most 300 characters, without control, format or bidirectional characters, card numbers, and
+ * queries of addresses, which may contain signatures.
+ */
+export function plainLine(text: string): string {
+  const line = text.replace(new RegExp(String.raw`[\s\p{C}]+`, 'gu'), ' ').trim();
+  return cut(maskCardNumbers(hideQueries(line)));
+}
+
+/** Cuts a text to 300 UTF-16 units, never within a character. */
+export function cut(text: string): string {
+  if (text.length <= MAX_LENGTH) return text;
+  return `${text.slice(0, MAX_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** Returns an id of a request; undefined for a value that is no plain id. */
+export function plainId(id: unknown): string | undefined {
+  return typeof id === 'string' && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
+}
+
+/** Describes a body that is not a JSON object; undefined for a body without text. */
+export function describeText(body: string, contentType: string | undefined): string | undefined {
+  if (/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(body)) return describePage(body);
+  if (looksBinary(body)) return 'a body that is not text';
+  if (/^\s*[[{]/.test(body)) return 'a JSON body that is cut off or damaged';
+  const line = plainLine(body);
+  return line === '' ? undefined : line;
+}
+
+function describePage(body: string): string {
+  const title = /<title[^>]{0,100}>([^<]{1,1000})/i.exec(body.slice(0, 20_000))?.[1] ?? '';
+  const line = plainLine(title);
+  return `a web page instead of JSON${line === '' ? '' : `: «${line}»`}`;
+}
+
+/** Whether more than a tenth of the first characters are control or replacement characters. */
+function looksBinary(body: string): boolean {
+  const start = body.slice(0, 1_000);
+  const unreadable = start.match(/[^\s -~\u00A0-\uFFFF]|\uFFFD/g)?.length ?? 0;
+  return unreadable * 10 > start.length;
+}
+
+function hideQueries(text: string): string {
+  return text.replace(/(\bhttps?:\/\/[^\s?#"'<>]+)[?#][^\s"'<>]*/gi, '$1?…');
+}
