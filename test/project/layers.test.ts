@@ -73,7 +73,7 @@ const MAY_OPEN_FILES = new RegExp(
     // The emulator is the service, not the tool.
     'emulator/',
     // These open request files, results and archives, the journal of webhook events.
-    'client/transfer/(source|part-file)\\.ts',
+    'client/transfer/(source|copy|part-file)\\.ts',
     'client/store/directory-store\\.ts',
     'events/journal\\.ts',
     // This one reads the process's own entries in /proc.

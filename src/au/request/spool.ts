@@ -12,7 +12,8 @@ import { inspectTarget } from '../../base/files/target.ts';
 import type { System } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
-import { copyInto, fileSource } from '../../client/transfer/source.ts';
+import { copyInto } from '../../client/transfer/copy.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 import type { Overflow } from './row-buckets.ts';
 
 /** The largest standard input, twelve times the size of a job. It stops a runaway pipe. */

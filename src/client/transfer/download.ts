@@ -1,34 +1,26 @@
-// Downloads a file from a pre-signed address, and proves that it is complete.
+// Downloads a file from a pre-signed address, and proves that the file is complete.
 
 import { SvcError } from '../../base/errors.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { inspectTarget, moveIntoPlace } from '../../base/files/target.ts';
-import type { Clock } from '../../base/system.ts';
-import { displayHost } from '../../schema/address.ts';
-import { exchange, type HttpResponse } from '../http/exchange.ts';
-import { TransportFailure } from '../http/transport-failure.ts';
-import { FILE_LIMITS, type TimeLimits } from '../http/watchdog.ts';
-import { isTransient, type RetryableFailure, retryAfterMs, type RetryOptions, withRetry } from '../http/retry.ts';
-import type { Transport } from '../http/transport.ts';
+import { type FetchOptions, fetchObject } from './fetch-object.ts';
 import { PartFile } from './part-file.ts';
-import { codingOf, continues, type Flaw, md5Of, type Proof, receive, type Received, versionOf } from './receive.ts';
-import type { OnProgress } from './source.ts';
-import { AddressRefused, ObjectMissing, redirectedByStore, refusedByStore, storeUnreachable } from './store-errors.ts';
-import { readStoreResponse } from './store-response.ts';
+import type { Flaw, Proof, Received } from './receive.ts';
+import { AddressRefused, ObjectMissing } from './store-errors.ts';
 
 /** The options of a download into a file. The operator chooses its name, never the service (R48). */
 export interface DownloadOptions extends FetchOptions {
-  /** The process, for the lock that prevents two downloads of one target; without it there is no lock. */
+  /** The process, for a lock that prevents two downloads of one target. Without a process, there is no lock. */
   readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
   readonly target: string;
   readonly overwrite: boolean;
-  /** Checks a complete file for flaws that the response does not show. */
+  /** Returns flaws of a complete file that the response does not show. */
   readonly inspect?: ((file: string, proof: Proof) => Promise<readonly Flaw[]>) | undefined;
-  /** Called for a file that is proven or accepted, before it gets its name. */
+  /** Called with a proven or accepted file before the file gets its name. */
   readonly onAccepted?: ((file: string) => Promise<void>) | undefined;
-  /** Called for an unproven file before it is downloaded again. */
+  /** Called with the flaws of an unproven file before the next download. */
   readonly onUnproven?: ((flaws: readonly Flaw[], nextMs: number) => void) | undefined;
-  /** Whether to accept bytes that were the same each time although they break one rule. */
+  /** Whether to accept a file that was the same in each download, and has the same single flaw each time. */
   readonly acceptUnproven?: boolean | undefined;
 }
 
@@ -37,14 +29,14 @@ export interface DownloadResult extends Received {
   readonly path: string;
 }
 
-/** Pauses between downloads of a file that is not proven: three downloads within 20 s, each with a fresh address. */
+/** The pauses between the downloads of an unproven file. */
 const PAUSES_MS = [2_000, 6_000];
 
 /**
- * Downloads an object into a file, whole or not at all (R44): a partial file beside it, synced and renamed once it is
- * proven (R59). What an earlier run left is continued when it is provably the same object.
- * @throws SvcError `usage` (exists, or no file), `config` (another process is at it), `local` (disk),
- *   `UnprovenDownload`, and those of the transfer; when bytes were kept for the next run, `facts.kept` says how many
+ * Downloads an object into a file, completely or not at all (R44). Writes a partial file beside the target, which is flushed and
+ * renamed once it is proven (R59). Resumes the download of an earlier run if the object is provably the same.
+ * @throws UnprovenDownload; SvcError `usage` if the target exists or is no file, `config` if another process downloads it, `local`
+ *   for the disk, and the errors of the store. `facts.kept` is the number of bytes that the next run resumes after.
  */
 export async function downloadFile(options: DownloadOptions): Promise<DownloadResult> {
   const { host, overwrite, clock, signal = new AbortController().signal } = options;
@@ -56,8 +48,8 @@ export async function downloadFile(options: DownloadOptions): Promise<DownloadRe
   };
   if (!host) return work();
   // Taking the lock also proves that the directory is writable, before any request to the store.
-  const holder: LockHost = { pid: host.pid, isAlive: (pid) => host.isAlive(pid), clock, signal };
-  return withLock(`${path}.svc-part.lock`, holder, work, { waitMs: 0, what: options.target });
+  const lockHost: LockHost = { pid: host.pid, isAlive: (pid) => host.isAlive(pid), clock, signal };
+  return withLock(`${path}.svc-part.lock`, lockHost, work, { waitMs: 0, what: options.target });
 }
 
 async function fetchFile(target: string, options: DownloadOptions): Promise<Received> {
@@ -66,19 +58,19 @@ async function fetchFile(target: string, options: DownloadOptions): Promise<Rece
     const received = await fetchProven(part, target, options);
     await options.onAccepted?.(part.path);
     moveIntoPlace(part.path, target, options.overwrite);
-    part.forget();
+    part.removeNote();
     return received;
   } catch (error) {
-    throw part.abandon() ? withKept(error, part) : error;
+    throw part.keepOrRemove() ? withKept(error, part) : error;
   }
 }
 
-/** Downloads until the file has no flaw, or the attempts are used up. */
+/** Downloads an object up to three times, until the file has no flaw. @throws UnprovenDownload */
 async function fetchProven(part: PartFile, target: string, options: DownloadOptions): Promise<Received> {
   const { clock, signal, inspect, onUnproven, acceptUnproven = false } = options;
   const tries: Received[] = [];
   for (const pauseMs of [...PAUSES_MS, 0]) {
-    const arrived = await fetchInto(part, options);
+    const arrived = await fetchObject(part, options);
     await part.seal();
     const received = await decoded(part, arrived);
     const flaws = [...received.flaws, ...((await inspect?.(part.path, received.proof)) ?? [])];
@@ -92,7 +84,7 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
   }
   const same = sameEachTime(tries);
   if (same && acceptUnproven) return same;
-  const kept = same && keep(part, target, same);
+  const kept = same && keepUnproven(part, target, same);
   part.discard();
   throw new UnprovenDownload(
     tries.length,
@@ -101,7 +93,7 @@ async function fetchProven(part: PartFile, target: string, options: DownloadOpti
   );
 }
 
-/** Decompresses a file that is stored compressed. What cannot be decompressed is a flaw. */
+/** Decompresses a file that the store sent compressed. Adds a flaw if that fails. */
 async function decoded(part: PartFile, received: Received): Promise<Received> {
   const { coding, flaws } = received;
   if (coding === undefined) return received;
@@ -114,24 +106,22 @@ async function decoded(part: PartFile, received: Received): Promise<Received> {
   }
 }
 
-/** The content codings that are decompressed. */
-const DECODABLE: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
-
-/** Returns the last of several downloads, if all had the same bytes and broke the same single rule. */
+/** Returns the last of several downloads if all had the same bytes and the same single flaw. */
 function sameEachTime(tries: readonly Received[]): Received | undefined {
   const rules = new Set(tries.flatMap(({ flaws }) => flaws.map(({ rule }) => rule)));
   const contents = new Set(tries.map(({ sha256 }) => sha256));
   return rules.size === 1 && contents.size === 1 ? tries.at(-1) : undefined;
 }
 
-function keep(part: PartFile, target: string, { bytes, sha256 }: Received): Unproven {
+function keepUnproven(part: PartFile, target: string, { bytes, sha256 }: Received): Unproven {
   const file = `${target}.unproven`;
   part.moveTo(file);
   return { file, bytes, sha256 };
 }
 
+/** Adds to an error that the next run resumes the download. */
 function withKept(error: unknown, { length, path }: PartFile): unknown {
-  const isSpecial = [AddressRefused, ObjectMissing, UnprovenDownload].some((kind) => error instanceof kind);
+  const isSpecial = [AddressRefused, ObjectMissing, UnprovenDownload].some((special) => error instanceof special);
   if (!(error instanceof SvcError) || isSpecial) return error;
   const { hint } = error;
   return error.with({
@@ -140,15 +130,14 @@ function withKept(error: unknown, { length, path }: PartFile): unknown {
   });
 }
 
-/** Bytes that were the same each time and break one rule, kept for the operator to judge. */
+/** A file that was the same in each download, and is kept for the operator to judge. `sha256` is hexadecimal. */
 export interface Unproven {
   readonly file: string;
   readonly bytes: number;
-  /** Hexadecimal. */
   readonly sha256: string;
 }
 
-/** The error for a file that was downloaded several times and is not proven to be complete. It is not put in place. */
+/** The error for a file that has flaws after several downloads. */
 export class UnprovenDownload extends SvcError {
   readonly kept: Unproven | undefined;
 
@@ -163,109 +152,4 @@ export class UnprovenDownload extends SvcError {
     });
     this.kept = kept;
   }
-}
-
-/** The options of a download. */
-export interface FetchOptions extends RetryOptions {
-  readonly clock: Clock;
-  readonly transport: Transport;
-  /** Returns the address; called before each attempt, because addresses expire. */
-  readonly address: () => Promise<URL>;
-  readonly onProgress?: OnProgress | undefined;
-  readonly limits?: TimeLimits | undefined;
-}
-
-const LASTING_PROGRESS = 1024 * 1024;
-
-/**
- * Downloads an object into a partial file: resumes after a cut when that is provably the same object, else starts again.
- * @throws SvcError, or the signal's reason; the file then contains what arrived
- */
-async function fetchInto(part: PartFile, options: FetchOptions): Promise<Received> {
-  let best = 0;
-  let wasExpired = false;
-  return withRetry(async () => {
-    const outcome = await attempt(part, options);
-    if ('proof' in outcome) return { value: outcome };
-    // A refusal may mean that the address has expired, so one more attempt has a fresh one.
-    const isExpired = outcome.error instanceof AddressRefused;
-    if (isExpired && wasExpired) throw outcome.error;
-    wasExpired = isExpired;
-    // Progress on a bad connection resets the count of failures.
-    const advanced = part.length >= best + LASTING_PROGRESS;
-    best = Math.max(best, part.length);
-    return { ...outcome, advanced };
-  }, options);
-}
-
-async function attempt(part: PartFile, options: FetchOptions): Promise<Received | RetryableFailure> {
-  const url = await options.address();
-  const isContinued = part.version !== undefined && part.length > 0;
-  if (isContinued) await part.resume();
-  try {
-    const response = await exchange(options.transport, {
-      method: 'GET',
-      url,
-      headers: headersFor(part),
-      limits: options.limits ?? FILE_LIMITS,
-      signal: options.signal,
-    });
-    try {
-      return (
-        (await accept(part, url, response, options.clock)) ?? (await receive(part, url, response, options.onProgress))
-      );
-    } finally {
-      response.discard();
-    }
-  } catch (error) {
-    if (!(error instanceof TransportFailure)) throw error;
-    const unreachable = storeUnreachable(url, 'download', error);
-    if (!isTransient({ failure: error })) throw unreachable;
-    return { error: unreachable };
-  }
-}
-
-function headersFor({ version, length }: PartFile): Record<string, string> {
-  const plain = { 'accept-encoding': 'identity' };
-  return version && length > 0 ? { ...plain, range: `bytes=${length}-`, 'if-match': version.etag } : plain;
-}
-
-/** Prepares the file for the body of a good response, or returns a failure that may be retried. */
-async function accept(part: PartFile, url: URL, response: HttpResponse, clock: Clock) {
-  const { status } = response;
-  if (status === 200) {
-    const coding = codingOf(response);
-    if (coding !== undefined && !DECODABLE.has(coding)) throw undecodable(url, coding);
-    // A compressed file is not resumed: a store may compress it otherwise the next time.
-    part.begin(coding === undefined ? versionOf(response) : undefined, md5Of(response) !== undefined);
-    return undefined;
-  }
-  const isContinued = part.version !== undefined && part.length > 0;
-  if (isContinued && (status === 206 || status === 412 || status === 416)) {
-    if (status === 206 && part.version && continues(response, part.version, part.length)) return undefined;
-    part.begin(undefined, false);
-    return { error: anotherObject(url) };
-  }
-  if (status >= 300 && status < 400) throw redirectedByStore(url, status, response.header('location'));
-  const storeResponse = await readStoreResponse(response);
-  const refused = refusedByStore({ ...storeResponse, status, url, transfer: 'download' });
-  if (refused instanceof AddressRefused || isTransient({ status }))
-    return { error: refused, requestedMs: retryAfterMs(response.header('retry-after'), clock.now()) };
-  throw refused;
-}
-
-function anotherObject(url: URL): SvcError {
-  return new SvcError('checksum_mismatch', `the store at ${displayHost(url)} does not continue the same object`, {
-    hint: 'Run the command again: it starts from the beginning.',
-    retryable: true,
-  });
-}
-
-function undecodable(url: URL, coding: string): SvcError {
-  const name = /^[\w, -]{1,40}$/.test(coding) ? ` (${coding})` : '';
-  return new SvcError(
-    'checksum_mismatch',
-    `the store at ${displayHost(url)} sent the file compressed in a way that svc does not know${name}`,
-    { hint: 'Something between you and the store may change responses: check your proxy settings.' },
-  );
 }

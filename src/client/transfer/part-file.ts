@@ -22,7 +22,7 @@ export interface Version {
   readonly total: number;
 }
 
-/** The running hashes of a partial file, in hex. MD5 takes twice as long as SHA-256, so it is computed only if it is compared. */
+/** The running hashes of a partial file, in hexadecimal. MD5 takes twice as long as SHA-256, so it is computed only on demand. */
 class Digests {
   readonly #sha256 = createHash('sha256');
   readonly #md5: Hash | undefined;
@@ -47,8 +47,7 @@ class Digests {
 
 /**
  * The partial file beside a target, and a note with the version of the object, so that a later process can resume the download.
- * Both files have mode 0600. The caller must own the target's lock. Writes are synchronous, so that no piece of a body waits
- * in memory; a slow disk slows down the transfer.
+ * The caller must have the lock of the target. Writes are synchronous, so that no piece of a body waits in memory.
  */
 export class PartFile {
   length = 0;
@@ -61,21 +60,21 @@ export class PartFile {
     this.path = `${target}.svc-part`;
   }
 
-  /** Opens the partial file of an earlier attempt, if svc made the file and its note is valid; otherwise starts empty. */
+  /** Opens the partial file of an earlier run, if svc created the file and its note is valid. Otherwise starts empty. */
   static open(target: string): PartFile {
     const part = new PartFile(target);
     removeOrphanedTemporaries(part.#note);
-    part.#adopt();
+    part.#openEarlier();
     return part;
   }
 
-  /** Rereads the file, since the hashes must cover the bytes on the disk. */
+  /** Hashes the bytes on the disk, and prepares the file for the bytes after them. */
   async resume(): Promise<void> {
-    // Only the next response tells whether its ETag is an MD5.
+    // Only the next response shows whether its ETag is an MD5.
     this.digests = new Digests(/^"[0-9a-f]{32}"$/i.test(this.version?.etag ?? ''));
     const fd = this.#fd;
     if (fd === undefined) return;
-    // Leaving out the last byte forces a request, so that even a complete partial file is checked against the store.
+    // Leaves out the last byte, so that a request compares even a complete partial file with the store.
     const end = Math.min(this.length, (this.version?.total ?? 0) - 1);
     const buffer = Buffer.allocUnsafe(PIECE);
     this.length = 0;
@@ -88,7 +87,7 @@ export class PartFile {
     this.#guard(() => fs.ftruncateSync(fd, this.length));
   }
 
-  /** Begins new content, without a version for content that cannot be resumed. */
+  /** Begins new content. A download without a version cannot be resumed. */
   begin(version: Version | undefined, hasMd5: boolean): void {
     this.discard();
     this.version = version;
@@ -102,7 +101,7 @@ export class PartFile {
     const fd = this.#fd;
     if (fd === undefined) throw new Error('the partial file is not open');
     this.#guard(() => {
-      // A nearly full disk writes only a part; only the next write fails.
+      // On a nearly full disk, a write may be incomplete, and only the next write fails.
       for (let done = 0; done < piece.byteLength;)
         done += fs.writeSync(fd, piece, done, piece.byteLength - done, this.length + done);
     });
@@ -110,7 +109,7 @@ export class PartFile {
     this.length += piece.byteLength;
   }
 
-  /** Makes the bytes durable and closes the file. @throws SvcError `local` when the disk lacks any of them */
+  /** Flushes the bytes to the disk, and closes the file. @throws SvcError `local` if the disk has fewer bytes */
   async seal(): Promise<void> {
     const fd = this.#fd;
     if (fd === undefined) return;
@@ -124,19 +123,18 @@ export class PartFile {
     this.close();
   }
 
-  /** Renames the closed file, so that no download resumes it. */
+  /** Renames the closed file. A later download does not resume the renamed file. */
   moveTo(path: string): void {
     this.#guard(() => whileBusy(() => fs.renameSync(this.path, path)));
   }
 
-  /** Removes the note once the bytes are in place. */
-  forget(): void {
+  removeNote(): void {
     fs.rmSync(this.#note, { force: true });
   }
 
-  /** Closes the file, and removes it unless a later attempt can resume it. @returns whether it was kept */
-  abandon(): boolean {
-    // A full disk may have written only a part of a piece.
+  /** Closes the file, and removes the file unless a later run can resume it. @returns whether the file was kept */
+  keepOrRemove(): boolean {
+    // A write on a full disk may have been incomplete.
     if (this.#fd !== undefined) this.length = fs.fstatSync(this.#fd).size;
     const isKept = this.version !== undefined && this.length > 0;
     if (isKept) this.close();
@@ -150,20 +148,20 @@ export class PartFile {
     if (fd !== undefined) fs.closeSync(fd);
   }
 
-  /** Removes the partial file, then its note: a note without bytes does no harm. */
+  /** Removes the partial file, then its note. A note without a partial file does no harm. */
   discard(): void {
     this.close();
     this.version = undefined;
     this.length = 0;
     this.#guard(() => whileBusy(() => fs.rmSync(this.path, { force: true })));
-    this.forget();
+    this.removeNote();
   }
 
   get #note(): string {
     return `${this.path}.json`;
   }
 
-  #adopt(): void {
+  #openEarlier(): void {
     const version = readResumeNote(this.#note);
     const fd = version && openOwn(this.path);
     if (!version || fd === undefined) return;
@@ -182,12 +180,12 @@ export class PartFile {
   }
 }
 
-/** Opens a file only if svc made it: it is regular, no symlink, and has no second name. */
+/** Opens a partial file for reading and writing; undefined if it is missing, irregular, a link, or has a second name. */
 function openOwn(path: string): number | undefined {
   try {
     const fd = fs.openSync(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = fs.fstatSync(fd);
-    // A killed run may already have linked the file to the target, which writing here would change.
+    // A killed run may have linked the file to the target already, and a write would change the target.
     if (stat.isFile() && stat.nlink === 1) return fd;
     fs.closeSync(fd);
   } catch {
@@ -196,7 +194,7 @@ function openOwn(path: string): number | undefined {
   return undefined;
 }
 
-/** Reads the noted version; undefined without a valid note. */
+/** Returns the version in a note; undefined without a valid note. */
 function readResumeNote(file: string): Version | undefined {
   try {
     const { format, etag, total } = JSON.parse(readRegularFileSync(file)) as Version & { format: number };

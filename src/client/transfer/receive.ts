@@ -1,4 +1,4 @@
-// Receives the body of a download, and judges whether all of it arrived.
+// Receives the body of a download, and checks that the body is complete.
 
 import { SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
@@ -10,9 +10,9 @@ import type { OnProgress } from './source.ts';
 /** The proof that a body is complete: the MD5 in its ETag, its length, the checksum of its compression, its framing, or none. */
 export type Proof = 'md5' | 'length' | 'gzip' | 'framing' | 'none';
 
-/** A broken rule: a file must keep all rules to count as the complete object. */
+/** A rule for complete files that a file breaks. */
 export interface Flaw {
-  /** The name of the rule, stable for scripts. */
+  /** The name of the rule. Scripts rely on these names. */
   readonly rule: 'checksum' | 'content_type' | 'columns' | 'row_count' | 'tokens' | 'earlier_results' | 'end';
   /** The flaw in words that follow "it", such as "was sent as text/html". */
   readonly problem: string;
@@ -21,16 +21,15 @@ export interface Flaw {
 /** A body that was received to its end. */
 export interface Received {
   readonly bytes: number;
-  /** Hex SHA-256 of the bytes. */
+  /** The SHA-256 of the bytes, in hexadecimal. */
   readonly sha256: string;
   readonly proof: Proof;
-  /** The coding of a body that has yet to be decompressed. */
+  /** The compression of the bytes, if any. */
   readonly coding?: string | undefined;
-  /** Flaws that the response shows. */
   readonly flaws: readonly Flaw[];
 }
 
-/** Writes the response's body into the file, and judges whether all of it arrived (R46). */
+/** Appends the body of a response to a partial file. Returns a failure if the body is not the rest of the object (R46). */
 export async function receive(
   part: PartFile,
   url: URL,
@@ -51,21 +50,21 @@ export async function receive(
       if (!isTooLong) throw error;
     });
   if (isTooLong) return startOver(part, url, 'sent more than it announced');
-  if (total !== undefined && part.length < total) return { error: cut(url, part.length, total) };
-  return judge(part, url, response, total);
+  if (total !== undefined && part.length < total) return { error: cutOff(url, part.length, total) };
+  return checkComplete(part, url, response, total);
 }
 
-function judge(
+function checkComplete(
   part: PartFile,
   url: URL,
   response: HttpResponse,
   total: number | undefined,
 ): Received | RetryableFailure {
   const expected = md5Of(response);
-  const isOther = expected !== undefined && expected !== part.digests.md5();
-  if (isOther && response.status === 206) return startOver(part, url, 'continued with other bytes');
+  const isWrong = expected !== undefined && expected !== part.digests.md5();
+  if (isWrong && response.status === 206) return startOver(part, url, 'continued with other bytes');
   const flaws: Flaw[] = [];
-  if (isOther) flaws.push({ rule: 'checksum', problem: 'does not have the MD5 that its ETag gives' });
+  if (isWrong) flaws.push({ rule: 'checksum', problem: 'does not have the MD5 that its ETag gives' });
   const type = wrongTypeOf(response);
   if (type !== undefined) flaws.push({ rule: 'content_type', problem: `was sent as ${type}` });
   const proof = expected === undefined ? proofWithoutHash(response, total) : 'md5';
@@ -78,12 +77,14 @@ function proofWithoutHash(response: HttpResponse, total: number | undefined): Pr
   return isChunked ? 'framing' : 'none';
 }
 
-function startOver(part: PartFile, url: URL, what: string): RetryableFailure {
+/** Empties the partial file, since its bytes are not the beginning of the object. */
+function startOver(part: PartFile, url: URL, problem: string): RetryableFailure {
   part.begin(undefined, false);
-  return { error: new SvcError('checksum_mismatch', `the store at ${displayHost(url)} ${what}`, { retryable: true }) };
+  const message = `the store at ${displayHost(url)} ${problem}`;
+  return { error: new SvcError('checksum_mismatch', message, { retryable: true }) };
 }
 
-function cut(url: URL, done: number, total: number): SvcError {
+function cutOff(url: URL, done: number, total: number): SvcError {
   return new SvcError('truncated', `the store at ${displayHost(url)} broke off after ${done} of ${total} bytes`, {
     hint: 'Run the command again.',
     retryable: true,
@@ -93,14 +94,14 @@ function cut(url: URL, done: number, total: number): SvcError {
 
 type Headers = Pick<HttpResponse, 'header'>;
 
-/** Returns the version of a complete response; undefined without a strong ETag or a length. */
+/** Returns the version of the object in a complete response; undefined without a strong ETag or a length. */
 export function versionOf(response: Headers): Version | undefined {
   const etag = strongEtag(response);
   const total = lengthOf(response);
   return etag === undefined || total === undefined ? undefined : { etag, total };
 }
 
-/** Whether a 206 contains exactly the rest of this version from `offset` on (R45). */
+/** Whether a 206 contains exactly the bytes of this version after the first `offset` (R45). */
 export function continues(response: Headers, { etag, total }: Version, offset: number): boolean {
   const range = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(response.header('content-range') ?? '');
   const length = lengthOf(response);
@@ -114,24 +115,24 @@ export function continues(response: Headers, { etag, total }: Version, offset: n
   );
 }
 
-/** `Content-Length` in bytes, where there is a valid one. */
+/** Returns the `Content-Length` in bytes; undefined without a valid one. */
 function lengthOf({ header }: Headers): number | undefined {
   const text = header('content-length') ?? '';
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Returns the coding of a body that is compressed, as it may be stored, whatever is requested. */
+/** Returns the compression of a body. A store sends an object as it is stored, whatever encodings were requested. */
 export function codingOf({ header }: Headers): string | undefined {
-  const codings = (header('content-encoding') ?? '').toLowerCase().split(',');
-  const coding = codings.map((one) => one.trim()).filter((one) => !PLAIN_CODINGS.has(one));
-  return coding.length === 0 ? undefined : coding.join(', ');
+  const names = (header('content-encoding') ?? '').toLowerCase().split(',');
+  const codings = names.map((name) => name.trim()).filter((name) => !PLAIN_CODINGS.has(name));
+  return codings.length === 0 ? undefined : codings.join(', ');
 }
 
 const PLAIN_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'aws-chunked']);
 
 /**
- * Returns the object's MD5 if its ETag is one, as for a single-part object of an S3-type store. For an object with its own
- * encryption key, or one stored in an encoding, the ETag is something else.
+ * Returns the MD5 of an object in hexadecimal, which S3-compatible stores use as ETag. Returns undefined for other ETags, such as of
+ * multipart uploads, and for objects that are encrypted or stored compressed, whose ETag is not the MD5 of their bytes.
  */
 export function md5Of({ header }: Headers): string | undefined {
   const md5 = /^"([0-9a-f]{32})"$/i.exec(header('etag') ?? '')?.[1];

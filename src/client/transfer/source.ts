@@ -1,20 +1,15 @@
-// Files to upload, and hashes of files.
+// Reads files to upload and to hash.
 
 import fs from 'node:fs';
-import net from 'node:net';
-import type { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { readFailure, SvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
-import type { Target } from '../../base/files/target.ts';
-import type { Clock } from '../../base/system.ts';
 
 /** A file to upload, or a part of a file. Each attempt opens the source again (R35). */
 export interface UploadSource {
-  /** Exact number of bytes. */
+  /** The exact number of bytes. */
   readonly size: number;
-  /** Hex SHA-256 of the checked bytes. Without a hash, later attempts must equal the first attempt. */
+  /** The SHA-256 that the bytes must have, in hexadecimal. Without a hash, each attempt must send the same bytes as the first. */
   readonly sha256?: string | undefined;
   /** Yields the bytes in pieces. The memory of a piece is reused after two further pieces. */
   open(): AsyncIterable<Uint8Array>;
@@ -25,16 +20,16 @@ export interface FilePart {
   readonly sha256?: string | undefined;
   readonly prefix?: Uint8Array | undefined;
   readonly start?: number | undefined;
-  /** The end of the file unless given. */
+  /** By default, the end of the file. */
   readonly end?: number | undefined;
 }
 
 const PIECE = 256 * 1024;
 
-// fs/promises takes longer to load, and for each piece.
+// fs/promises takes longer to load and to read.
 const read = promisify(fs.read);
 
-/** A source over a regular file, or over a part of it. @throws SvcError `local` when it cannot be read */
+/** Returns the source of a regular file, or of a part of the file. @throws SvcError `local` if the file cannot be read */
 export async function fileSource(path: string, part: FilePart = {}): Promise<UploadSource> {
   const { prefix = new Uint8Array(), start = 0 } = part;
   const end = part.end ?? readableSize(path);
@@ -43,18 +38,18 @@ export async function fileSource(path: string, part: FilePart = {}): Promise<Upl
     sha256: part.sha256,
     async *open() {
       if (prefix.byteLength > 0) yield prefix;
-      // A file without `end` is read to its current end, so that growth is noticed.
+      // Without `end`, reads the file to its current end, so that an upload notices growth.
       yield* pieces(path, start, part.end ?? Infinity);
     },
   };
 }
 
-/** Hex SHA-256 of a regular file. @throws SvcError `local` when it cannot be read */
+/** Returns the SHA-256 of a regular file in hexadecimal. @throws SvcError `local` if the file cannot be read */
 export async function hashFile(path: string): Promise<string> {
   return sha256OfAll((await fileSource(path)).open());
 }
 
-/** Hex SHA-256 of a regular file; undefined if it cannot be read. */
+/** Like `hashFile`, but returns undefined if the file cannot be read. */
 export async function hashIfReadable(path: string): Promise<string | undefined> {
   return hashFile(path).catch(() => undefined);
 }
@@ -71,22 +66,22 @@ function readableSize(path: string): number {
 }
 
 /**
- * Reads one piece ahead, so that disk and network work at the same time. Three buffers take turns, since new ones would
- * accumulate until a garbage collection.
+ * Yields the bytes of a file in pieces. Reads one piece ahead, so that disk and network work at the same time. Uses three buffers in
+ * turn, since new buffers would accumulate until a garbage collection.
  */
 async function* pieces(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   const fd = openRegular(path);
   let next: Promise<Uint8Array> | undefined;
   try {
     let at = start;
-    const memory = Array.from({ length: 3 }, () => newPiece(start, end));
+    const memory = Array.from({ length: 3 }, () => newBuffer(start, end));
     next = readPiece(fd, path, memory, at, end);
     for (;;) {
       const piece = await next;
       if (piece.byteLength === 0) return;
       at += piece.byteLength;
       next = readPiece(fd, path, memory, at, end);
-      // A reader that stops here never awaits the next piece, so its failure must not be unhandled.
+      // A consumer that stops here never awaits the next piece, so a failure to read it must not be unhandled.
       next.catch(() => undefined);
       yield piece;
     }
@@ -96,26 +91,26 @@ async function* pieces(path: string, start: number, end: number): AsyncGenerator
   }
 }
 
-function newPiece(start: number, end: number): Uint8Array {
+function newBuffer(start: number, end: number): Uint8Array {
   return Buffer.allocUnsafeSlow(Math.max(0, Math.min(PIECE, end - start)));
 }
 
-/** Fills a piece from the file. Only the last piece is shorter. */
+/** Fills the oldest buffer from the file, and returns the filled part, which is shorter only at the end. */
 async function readPiece(fd: number, path: string, memory: Uint8Array[], start: number, end: number) {
-  const piece = memory.shift() ?? newPiece(start, end);
-  memory.push(piece);
-  const length = Math.max(0, Math.min(piece.byteLength, end - start));
+  const buffer = memory.shift() ?? newBuffer(start, end);
+  memory.push(buffer);
+  const length = Math.max(0, Math.min(buffer.byteLength, end - start));
   let filled = 0;
   try {
     while (filled < length) {
-      const { bytesRead } = await read(fd, piece, filled, length - filled, start + filled);
+      const { bytesRead } = await read(fd, buffer, filled, length - filled, start + filled);
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
   } catch (error) {
     throw readFailure(path, error);
   }
-  return piece.subarray(0, filled);
+  return buffer.subarray(0, filled);
 }
 
 function openRegular(path: string): number {
@@ -144,43 +139,5 @@ export interface Progress {
   readonly total: number | undefined;
 }
 
-/** Receives progress, at most once a piece (64 KiB to 1 MiB). */
+/** Receives progress, at most once per piece of 64 KiB to 1 MiB. */
 export type OnProgress = (progress: Progress) => void;
-
-interface Host {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-/** Copies a finished file into a named pipe or a device. @throws SvcError `local` when it cannot be written */
-export async function copyInto({ kind, path }: Target, file: string, host: Host): Promise<void> {
-  let output: Writable | undefined;
-  try {
-    output = kind === 'pipe' ? await openPipe(path, host) : fs.createWriteStream(path);
-    await pipeline((await fileSource(file)).open(), output, { signal: host.signal });
-  } catch (error) {
-    host.signal.throwIfAborted();
-    throw systemCodeOf(error) === undefined ? error : writeFailure(path, error);
-  } finally {
-    output?.destroy();
-  }
-}
-
-const POLL_MS = 100;
-
-/**
- * Opens a named pipe once a reader opens it. A plain open would block a thread until then, ignoring signals, so this
- * function tries repeatedly.
- */
-async function openPipe(path: string, { clock, signal }: Host): Promise<Writable> {
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      const fd = fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-      return new net.Socket({ fd, readable: false, writable: true });
-    } catch (error) {
-      if (systemCodeOf(error) !== 'ENXIO') throw error;
-    }
-    await clock.sleep(POLL_MS, signal);
-  }
-}

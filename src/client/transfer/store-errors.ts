@@ -132,7 +132,7 @@ function sizeText(bytes: number): string {
 }
 
 /** Returns the error for two uploads that were each refused before the whole file was sent. `sent` is the larger number of bytes. */
-export function brokenOffTwice(url: URL, status: number, sent: number, size: number): SvcError {
+export function cutOffTwice(url: URL, status: number, sent: number, size: number): SvcError {
   return new SvcError(
     'server',
     `the upload with ${displayHost(url)} broke off twice with ${status} after at most ${sizeText(sent)} of ${sizeText(size)}: is this the limit of a proxy?`,

@@ -11,7 +11,7 @@ import { isTransient, type RetryableFailure, retryAfterMs, type RetryOptions, wi
 import type { Transport } from '../http/transport.ts';
 import type { OnProgress, UploadSource } from './source.ts';
 import {
-  brokenOffTwice,
+  cutOffTwice,
   redirectedByStore,
   refusedByStore,
   respondedEarly,
@@ -30,8 +30,8 @@ export interface UploadOptions extends RetryOptions {
   readonly source: UploadSource;
   readonly onProgress?: OnProgress | undefined;
   /**
-   * Called with `some` before each attempt and after the store clearly does not have the file, and with `all` before the last
-   * piece of an attempt goes out: from then on the store may have the file.
+   * Called with `some` before each attempt, with `all` before the last piece of an attempt is sent, after which the store may have
+   * the file, and again with `some` when a response shows that the store does not have the file.
    */
   readonly onSent?: ((share: Exclude<Share, 'none'>) => void) | undefined;
   readonly limits?: TimeLimits | undefined;
@@ -40,49 +40,46 @@ export interface UploadOptions extends RetryOptions {
 /** The result of an upload. */
 export interface UploadResult {
   readonly bytes: number;
-  /** Hex SHA-256 of the bytes that were sent. */
+  /** The SHA-256 of the bytes that were sent, in hexadecimal. */
   readonly sha256: string;
   /** The number of attempts, including the successful one. */
   readonly attempts: number;
 }
 
-// The response to a PUT is small for any file, so the time for its body is limited too.
+// The response to a PUT is always small, so the time for its body is limited too.
 const UPLOAD_LIMITS: TimeLimits = { ...FILE_LIMITS, body: 30_000 };
 
 /**
- * Uploads a file to a pre-signed address with its exact length and without a key. It retries only when the store certainly
- * does not have the file.
- * @throws AddressRefused for 400, 401 and 403; UploadUnclear when the store may have the file; SvcError `checksum_mismatch`
- *   when the source is no longer what was checked; other SvcErrors for refusals, redirects and the network; the
- *   signal's reason when it aborts
+ * Uploads a file to a pre-signed address, with its exact length and without a key. Repeats an attempt only if the store certainly does
+ * not have the file.
+ * @throws AddressRefused for 400, 401 and 403; UploadUnclear if the store may have the file; SvcError `checksum_mismatch` if the
+ *   source changed after it was checked; other SvcErrors for refusals, redirects and the network; the signal's reason
  */
 export async function uploadFile(options: UploadOptions): Promise<UploadResult> {
   let expected = options.source.sha256;
-  let brokenOff: number | undefined;
+  let sentBeforeCut: number | undefined;
   return withRetry(async (index) => {
     options.onSent?.('some');
     const body = new CheckedBody(options, expected);
-    const failure = await sendOnce(options, body);
-    if (failure !== undefined) {
-      if (body.complete) expected = body.sha256;
-      if (failure.brokenOff !== undefined && brokenOff !== undefined) {
-        const sent = Math.max(brokenOff, body.sent);
-        throw brokenOffTwice(options.url, failure.brokenOff, sent, options.source.size);
-      }
-      brokenOff = failure.brokenOff && body.sent;
-      return failure;
-    }
-    return { value: { bytes: options.source.size, sha256: body.sha256, attempts: index + 1 } };
+    const failure = await putOnce(options, body);
+    if (failure === undefined)
+      return { value: { bytes: options.source.size, sha256: body.sha256, attempts: index + 1 } };
+    if (body.complete) expected = body.sha256;
+    const { cutOffWith } = failure;
+    if (cutOffWith !== undefined && sentBeforeCut !== undefined)
+      throw cutOffTwice(options.url, cutOffWith, Math.max(sentBeforeCut, body.sent), options.source.size);
+    sentBeforeCut = cutOffWith === undefined ? undefined : body.sent;
+    return failure;
   }, options);
 }
 
 interface UploadFailure extends RetryableFailure {
-  /** The status of a response that is no store's, and came before all of the file was sent. */
-  readonly brokenOff?: number | undefined;
+  /** The status with which a server on the way, rather than the store, ended the upload early. */
+  readonly cutOffWith?: number | undefined;
 }
 
-/** Sends one PUT. Returns nothing when the file is stored, or a failure that may be retried. */
-async function sendOnce(options: UploadOptions, body: CheckedBody): Promise<UploadFailure | undefined> {
+/** Sends one PUT. Returns undefined if the file is stored, or a failure that may be retried. @throws SvcError for any other failure */
+async function putOnce(options: UploadOptions, body: CheckedBody): Promise<UploadFailure | undefined> {
   const { url, source } = options;
   try {
     const response = await exchange(options.transport, {
@@ -133,10 +130,10 @@ function readResult(
   if (!isTransient({ status }) && error.code !== 'RequestTimeout') throw refused;
   const isCutOff = status >= 500 && error.code === undefined;
   const requestedMs = retryAfterMs(header('retry-after'), clock.now());
-  return { error: refused, requestedMs, brokenOff: isCutOff ? received : undefined };
+  return { error: refused, requestedMs, cutOffWith: isCutOff ? received : undefined };
 }
 
-/** Returns the request for a pre-signed address: an exact length, and only the required headers. */
+/** Returns the method, address and headers of an upload. */
 export function uploadRequest(
   url: URL,
   size: number,
@@ -150,28 +147,28 @@ export function uploadRequest(
 }
 
 /**
- * The body of one upload attempt. It counts and hashes the bytes, and sends the last piece only after the whole source was
- * read and equals the checked file. A file that changed therefore never arrives completely (R35).
+ * The body of one upload attempt. Counts and hashes the bytes, and sends the last piece only after the whole source has the expected
+ * hash. A file that changed therefore never arrives completely (R35).
  */
 class CheckedBody implements AsyncIterable<Uint8Array> {
   /** The failure of the source that ended the body early, if any. */
   failure: unknown;
-  /** Whether the last piece was sent; before that no store can have the whole file. */
+  /** Whether the last piece was sent. Before that, no store can have the whole file. */
   complete = false;
   #isStopped = false;
   #release: () => void = () => undefined;
   readonly #closed = new Promise<void>((resolve) => {
     this.#release = resolve;
   });
-  /** The number of bytes that were handed on. Some of them may not have left this machine. */
+  /** The number of bytes given to the connection. Some of them may not have left this machine. */
   sent = 0;
-  /** Hex SHA-256 of the bytes, once complete. */
+  /** The SHA-256 of the source in hexadecimal, once all of it was read. */
   sha256 = '';
   readonly #options: Pick<UploadOptions, 'source' | 'onProgress' | 'onSent'>;
   readonly #expected: string | undefined;
   readonly #pieces = this.#run();
 
-  /** When `onSent` throws, the last piece never goes out. */
+  /** If `onSent` throws, the last piece is not sent. */
   constructor(options: UploadOptions, expected: string | undefined) {
     this.#options = options;
     this.#expected = expected;
@@ -181,13 +178,13 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
     return this.#pieces;
   }
 
-  /** Keeps back the last piece, unless it was sent. Returns how much was sent. */
+  /** Prevents sending the last piece, unless it was sent already. Returns how much was sent. */
   stop(): Share {
     this.#isStopped = true;
     return this.complete ? 'all' : 'some';
   }
 
-  /** Closes the source at any point of the body. */
+  /** Closes the source. */
   close(): void {
     this.#release();
     this.#pieces.return(undefined).catch(() => undefined);
@@ -207,27 +204,27 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
     const { source, onSent } = this.#options;
     const { size } = source;
     let read = 0;
-    let held: Uint8Array | undefined;
+    let last: Uint8Array | undefined;
     for await (const piece of source.open()) {
       if (piece.byteLength === 0) continue;
       read += piece.byteLength;
       if (read > size) throw altered('it has grown');
       hash.update(piece);
-      if (held) yield* this.#hand(held, read - piece.byteLength);
-      held = piece;
+      if (last) yield* this.#send(last, read - piece.byteLength);
+      last = piece;
     }
     if (read < size) throw altered('it has shrunk');
     const sha256 = hash.digest('hex');
     if (this.#expected !== undefined && sha256 !== this.#expected) throw altered('its content is another');
     this.sha256 = sha256;
-    // A body that ended here would break the connection before its response was read.
+    // Waits for `close`: a body that ended here would break the connection before the response was read.
     if (this.#isStopped) return this.#closed;
     onSent?.('all');
     this.complete = true;
-    if (held) yield* this.#hand(held, read);
+    if (last) yield* this.#send(last, read);
   }
 
-  async *#hand(piece: Uint8Array, done: number): AsyncGenerator<Uint8Array> {
+  async *#send(piece: Uint8Array, done: number): AsyncGenerator<Uint8Array> {
     this.sent = done;
     yield piece;
     this.#options.onProgress?.({ done, total: this.#options.source.size });

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { copyInto } from '../../../src/client/transfer/source.ts';
+import { copyInto } from '../../../src/client/transfer/copy.ts';
 import { content, failure, instantClock, sha256 } from './support.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
