@@ -1,5 +1,5 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { READ_PERMISSIONS, type TriedPermission, tryPermissions } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, type TriedPermission, tryPermissions } from '../../client/api/permissions.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
 import { objectOrUndefined } from '../../schema/json-value.ts';
@@ -133,8 +133,8 @@ export function permissionNames({ tried }: KeyCheck, ...statuses: TriedPermissio
 /** Returns the error for a key that is unusable or unchecked; undefined for a valid key. */
 export function keyFailure({ kind, verdict, tried }: KeyCheck, from: string): SvcError | undefined {
   // A read that names no existing object fails with advice about ids, so errors of other reads come first.
-  const sorted = [false, true].flatMap((isOfNoObject) =>
-    tried.filter(({ permission }) => (permission.isOfNoObject ?? false) === isOfNoObject),
+  const sorted = [false, true].flatMap((isForMissingObject) =>
+    tried.filter(({ permission }) => (permission.isForMissingObject ?? false) === isForMissingObject),
   );
   const firstError = (of: TriedPermission['status']) => sorted.find(({ status }) => status === of)?.error;
   const error = firstError('unclear') ?? firstError('refused') ?? firstError('forbidden');

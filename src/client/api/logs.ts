@@ -1,3 +1,5 @@
+// The endpoints of audit logs, and the entries of the logs with their original text.
+
 import { isUtf8 } from 'node:buffer';
 import { SvcError } from '../../base/errors.ts';
 import { isPlain, readExact } from '../../base/json/exact.ts';

@@ -1,3 +1,5 @@
+// Reads which permissions the sandbox gives to a key.
+
 import { SvcError } from '../../base/errors.ts';
 import { isLoopback } from '../../schema/address.ts';
 import { objectOrUndefined } from '../../schema/json-value.ts';

@@ -1,3 +1,5 @@
+// A store in a directory.
+
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,3 +1,5 @@
+// Opens the store at a location.
+
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import type { Store, StoreContent, StoreHost } from './store.ts';

@@ -22,16 +22,8 @@ import { refuseTypedCardNumbers } from '../../cli/app/typed-card-number.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
-import {
-  type AnyRequest,
-  areaOf,
-  hasMore,
-  isSamePath,
-  itemsIn,
-  keyTypeOf,
-  queryOf,
-  readEndpointPath,
-} from '../../client/api/any-endpoint.ts';
+import { type AnyRequest, hasMore, itemsIn } from '../../client/api/any-endpoint.ts';
+import { areaOf, isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../client/api/endpoint-path.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
 

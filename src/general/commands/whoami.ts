@@ -9,7 +9,7 @@ import { forgetTenantOf, rememberTenant } from '../../cli/config/known-keys.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
 import { cleanText, hangingIndent } from '../../cli/output/text.ts';
 import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
-import { READ_PERMISSIONS, type TriedPermission, WRITE_PERMISSIONS } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, type TriedPermission, WRITE_PERMISSIONS } from '../../client/api/permissions.ts';
 import { readSandboxKey } from '../../client/api/sandbox-key.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS, keyAge } from '../key-age.ts';

@@ -5,7 +5,7 @@ import type { Input } from '../../cli/app/parameter.ts';
 import { describeTenant, tenantInUse } from '../../cli/app/tenant-mark.ts';
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { formatDuration } from '../../cli/output/time.ts';
-import { READ_PERMISSIONS, type TriedPermission } from '../../client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, type TriedPermission } from '../../client/api/permissions.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { agedText, type KEY_AGE_PARAMETERS, keyAge, REPLACE, UNKNOWN_HINT } from '../key-age.ts';
 import { type Check, fail, type CheckOutcome, LIMIT_MS, rethrow, skip, warn } from './check.ts';

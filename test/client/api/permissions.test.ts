@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AnyEndpoint, READ_PERMISSIONS, tryPermissions } from '../../../src/client/api/any-endpoint.ts';
+import { AnyEndpoint } from '../../../src/client/api/any-endpoint.ts';
+import { READ_PERMISSIONS, tryPermissions } from '../../../src/client/api/permissions.ts';
 import { serve } from '../../support/fault-server.ts';
 import { answer, json } from '../../support/fault-steps.ts';
 import { makeCore } from '../http/support/core.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../../src/client/api/any-endpoint.ts';
+import { isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../../src/client/api/endpoint-path.ts';
 import { buildUrl } from '../../../src/client/http/request.ts';
 import { cases } from '../../support/cases.ts';
 import { anyCharacter } from '../../support/any-character.ts';
