@@ -252,7 +252,7 @@ export async function resultSoFar({ threeDs }: Client, id: string): Promise<Auth
 }
 
 function stateOf(result: PollResult<Authentication>, status: Status): string {
-  if (!('seen' in result)) return `no response (${result.reason})`;
+  if (!('seen' in result)) return `no response (${result.error.message})`;
   return result.seen.authentication_status ?? (status === null ? 'no authentication shown' : 'open');
 }
 

@@ -182,7 +182,7 @@ export function pollReporter<T>(
   describe: (seen: T) => { readonly status: string; readonly since?: string | undefined },
 ): (result: PollResult<T>, nextMs: number) => void {
   return (result, nextMs) => {
-    if ('reason' in result) onEvent?.({ kind: 'unreachable', job, reason: result.reason, nextMs });
+    if ('error' in result) onEvent?.({ kind: 'unreachable', job, reason: result.error.message, nextMs });
     else onEvent?.({ kind: 'polled', job, ...describe(result.seen), nextMs, at: client.now() });
   };
 }

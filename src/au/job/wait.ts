@@ -125,7 +125,7 @@ export async function outlast<T>(
         limitMs: () => (wait ? OUTAGE_MS : 0),
         onPoll: (result, nextMs) => {
           line ??= progress.waiting('jobs');
-          const reason = 'reason' in result ? result.reason : '';
+          const reason = 'error' in result ? result.error.message : '';
           line.update({ state: `no response (${reason})`, nextPollAt: clock.now() + nextMs });
         },
       },

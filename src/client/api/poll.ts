@@ -3,8 +3,8 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Client } from './client.ts';
 
-/** The value that a poll returned, or the reason for its failure. */
-export type PollResult<T> = { readonly seen: T } | { readonly reason: string; readonly error: SvcError };
+/** The value that a poll returned, or its error. */
+export type PollResult<T> = { readonly seen: T } | { readonly error: SvcError };
 
 /** The result of polling. */
 export interface PollEnd<T> {
@@ -63,7 +63,7 @@ async function resultOf<T>(poll: Promise<T>): Promise<PollResult<T>> {
   try {
     return { seen: await poll };
   } catch (error) {
-    if (isSvcError(error, ...OUTAGE)) return { reason: error.message, error };
+    if (isSvcError(error, ...OUTAGE)) return { error };
     throw error;
   }
 }

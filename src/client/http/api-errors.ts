@@ -23,7 +23,7 @@ export function noResponseError(facts: CallFacts, failure: TransportFailure, eff
   return new SvcError('network', `no response from ${displayHost(facts.url)}: ${failure.message}`, {
     ...networkAdvice(failure),
     retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
-    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+    facts: failure.facts,
   });
 }
 

@@ -26,7 +26,7 @@ export interface ExchangeRequest {
 export interface HttpResponse {
   readonly status: number;
   /** Returns the value of a header. Values of repeated headers are joined with commas. */
-  header(name: string): string | undefined;
+  readonly header: (name: string) => string | undefined;
   /** Returns all headers, with names in lower case. */
   headers(): [name: string, value: string][];
   /**

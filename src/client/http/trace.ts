@@ -60,9 +60,10 @@ export function tracedExchange(
   request: ExchangeRequest,
   options: TraceOptions,
 ): Promise<HttpResponse> {
-  const requestIdOf = (response: HttpResponse): string | undefined => {
-    const id = response.header('x-amz-request-id') ?? response.header('x-request-id') ?? '';
-    return /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
-  };
-  return traced(request, options, requestIdOf, () => exchange(transport, request));
+  return traced(request, options, storeRequestId, () => exchange(transport, request));
+}
+
+function storeRequestId({ header }: HttpResponse): string | undefined {
+  const id = header('x-amz-request-id') ?? header('x-request-id') ?? '';
+  return /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
 }

@@ -1,7 +1,6 @@
 // Says why an exchange brought no usable response, and what to do about it.
 
 import { localFailure, SvcError } from '../../base/errors.ts';
-import { ownMember } from '../../schema/own-member.ts';
 
 /** The stage at which an exchange failed. */
 export type Stage = 'connect' | 'send' | 'body';
@@ -34,6 +33,11 @@ export class TransportFailure extends Error {
     this.sent = stage !== 'connect';
     this.systemCode = systemCode;
   }
+
+  /** The facts of an error, for scripts. */
+  get facts(): { readonly system_code: string } | undefined {
+    return this.systemCode === undefined ? undefined : { system_code: this.systemCode };
+  }
 }
 
 /**
@@ -54,7 +58,7 @@ export function exchangeFailure(error: unknown, stage: Stage): TransportFailure 
 export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const code = systemCodeOf(error);
-  const known = ownMember(FAILURES, code ?? '');
+  const known = knownFailure(code);
   const kind = isMalformed(error)
     ? 'malformed'
     : (known?.kind ?? (/CERT|TLS|SSL/.test(code ?? '') ? 'tls' : 'unreachable'));
@@ -78,7 +82,7 @@ function isMalformed(error: unknown): boolean {
 
 /** Returns the hint for a TLS connection that failed with this code. */
 export function tlsHint(systemCode: string | undefined): string {
-  return ownMember(FAILURES, systemCode ?? '')?.hint ?? TRUST;
+  return knownFailure(systemCode)?.hint ?? TRUST;
 }
 
 const WORDS: Record<FailureKind, string> = {
@@ -101,8 +105,9 @@ const CLOCK =
 export const CLIENT_CERTIFICATE_HINT =
   'Set SVC_CLIENT_CERT and SVC_CLIENT_KEY, or client_cert and client_key of the profile, to the files that you were given. They are for the host of the base URL only, never for a store.';
 
-/** What is known about the code of an error. */
+/** What the codes of errors mean. */
 interface KnownFailure {
+  readonly codes: readonly string[];
   readonly kind: FailureKind;
   readonly words?: string;
   readonly hint?: string;
@@ -110,75 +115,91 @@ interface KnownFailure {
   readonly isUnread?: boolean;
 }
 
-const UNKNOWN_AUTHORITY: KnownFailure = {
-  kind: 'tls',
-  words: 'its TLS certificate is signed by an authority that this machine does not trust',
-};
-const OLD_TLS: KnownFailure = {
-  kind: 'tls',
-  words: 'it only offers versions of TLS that are too old (1.1 or earlier)',
-  hint: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
-};
-const NOT_TLS: KnownFailure = { kind: 'tls', words: 'it does not speak TLS as expected' };
-const REFUSED_CERTIFICATE: KnownFailure = {
-  kind: 'tls',
-  words: 'it did not accept the client certificate',
-  hint: CLIENT_CERTIFICATE_HINT,
-  isUnread: true,
-};
-
-/** The known failures by code. */
-const FAILURES: Readonly<Record<string, KnownFailure>> = {
-  ECONNREFUSED: { kind: 'refused' },
-  ECONNRESET: { kind: 'reset' },
-  EPIPE: { kind: 'reset' },
-  UND_ERR_SOCKET: { kind: 'reset' },
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { kind: 'reset', words: 'its response was shorter or longer than announced' },
-  ENOTFOUND: { kind: 'dns' },
-  EAI_AGAIN: { kind: 'dns' },
-  ETIMEDOUT: { kind: 'timeout' },
-  UND_ERR_CONNECT_TIMEOUT: { kind: 'timeout' },
-  UND_ERR_HEADERS_TIMEOUT: { kind: 'timeout' },
-  UND_ERR_BODY_TIMEOUT: { kind: 'timeout' },
-  UND_ERR_HEADERS_OVERFLOW: { kind: 'malformed', words: 'the headers of its response are too long' },
-  CERT_HAS_EXPIRED: {
+const KNOWN_FAILURES: readonly KnownFailure[] = [
+  { codes: ['ECONNREFUSED'], kind: 'refused' },
+  { codes: ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'], kind: 'reset' },
+  {
+    codes: ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH'],
+    kind: 'reset',
+    words: 'its response was shorter or longer than announced',
+  },
+  { codes: ['ENOTFOUND', 'EAI_AGAIN'], kind: 'dns' },
+  {
+    codes: ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'],
+    kind: 'timeout',
+  },
+  { codes: ['UND_ERR_HEADERS_OVERFLOW'], kind: 'malformed', words: 'the headers of its response are too long' },
+  {
+    codes: ['CERT_HAS_EXPIRED'],
     kind: 'tls',
     words: "its TLS certificate has expired, or this machine's clock is ahead",
     hint: CLOCK,
   },
-  CERT_NOT_YET_VALID: {
+  {
+    codes: ['CERT_NOT_YET_VALID'],
     kind: 'tls',
     words: "its TLS certificate is not valid yet, or this machine's clock is behind",
     hint: CLOCK,
   },
-  ERR_TLS_CERT_ALTNAME_INVALID: {
+  {
+    codes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
     kind: 'tls',
     words: 'its TLS certificate is for another name',
     hint: 'Check the host in the address: the server at this address has another name.',
   },
-  DEPTH_ZERO_SELF_SIGNED_CERT: { kind: 'tls', words: 'its TLS certificate is signed by itself, not by an authority' },
-  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
+  {
+    codes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
+    kind: 'tls',
+    words: 'its TLS certificate is signed by itself, not by an authority',
+  },
+  {
+    codes: ['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+    kind: 'tls',
+    words: 'its TLS certificate is signed by an authority that this machine does not trust',
+  },
+  {
+    codes: ['UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     kind: 'tls',
     words: 'its TLS certificate came without the intermediate certificate that signed it, or from an unknown authority',
     hint: `Whoever runs the server should send its whole chain of certificates. ${TRUST}`,
   },
-  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: OLD_TLS,
-  ERR_SSL_UNSUPPORTED_PROTOCOL: OLD_TLS,
-  EPROTO: NOT_TLS,
-  ERR_SSL_WRONG_VERSION_NUMBER: NOT_TLS,
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: {
+  {
+    codes: ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'ERR_SSL_UNSUPPORTED_PROTOCOL'],
+    kind: 'tls',
+    words: 'it only offers versions of TLS that are too old (1.1 or earlier)',
+    hint: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
+  },
+  { codes: ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER'], kind: 'tls', words: 'it does not speak TLS as expected' },
+  {
+    codes: ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'],
     kind: 'tls',
     words: 'it refused the TLS handshake, and may require a client certificate',
     hint: CLIENT_CERTIFICATE_HINT,
   },
-  // With TLS 1.3, these alerts come after the request was sent.
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: { ...REFUSED_CERTIFICATE, words: 'it requires a client certificate' },
-  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: REFUSED_CERTIFICATE,
-  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: REFUSED_CERTIFICATE,
-  ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: REFUSED_CERTIFICATE,
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED: REFUSED_CERTIFICATE,
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: REFUSED_CERTIFICATE,
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: REFUSED_CERTIFICATE,
-};
+  // With TLS 1.3, the alerts about the client's certificate arrive after the request was sent.
+  {
+    codes: ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'],
+    kind: 'tls',
+    words: 'it requires a client certificate',
+    hint: CLIENT_CERTIFICATE_HINT,
+    isUnread: true,
+  },
+  {
+    codes: [
+      'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+      'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+      'ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE',
+      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
+      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED',
+      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
+    ],
+    kind: 'tls',
+    words: 'it did not accept the client certificate',
+    hint: CLIENT_CERTIFICATE_HINT,
+    isUnread: true,
+  },
+];
+
+function knownFailure(code: string | undefined): KnownFailure | undefined {
+  return KNOWN_FAILURES.find(({ codes }) => codes.includes(code ?? ''));
+}

@@ -71,11 +71,13 @@ export function createTransport(
   };
 }
 
+function connector(tls: ReturnType<typeof tlsOptions>): Connector {
+  // By default, NODE_TLS_REJECT_UNAUTHORIZED=0 would disable certificate checks, and an impostor could get a key (R64).
+  return buildConnector({ timeout: 0, rejectUnauthorized: true, ...tls });
+}
+
 /** Returns a connector without a proxy. Loads certificates only for the first connection that needs them. */
 function directConnector(environment: Environment, identity: Identity | undefined): Connector {
-  const connector = (tls: ReturnType<typeof tlsOptions>): Connector =>
-    // By default, NODE_TLS_REJECT_UNAUTHORIZED=0 would disable certificate checks, and an impostor could get a key (R64).
-    buildConnector({ timeout: 0, rejectUnauthorized: true, ...tls });
   const plain = connector({});
   let secure: Connector | undefined;
   let identified: Connector | undefined;

@@ -209,12 +209,9 @@ export function closedPlace(place: string, noun: string, name: string, cause: un
   );
 }
 
-/** The error for a shared directory that does not exist. */
-export class AbsentPlace extends SvcError {}
-
 /** Returns the error for a missing shared directory. svc does not create it: the files of other machines would be missing. */
-export function absentPlace(place: string, noun: string): AbsentPlace {
-  return new AbsentPlace('config', `there is no directory ${place}, which is set for the ${noun}; nothing was sent`, {
+export function absentPlace(place: string, noun: string): SvcError {
+  return new SvcError('config', `there is no directory ${place}, which is set for the ${noun}; nothing was sent`, {
     hint: `If it is on a volume, mount it. Only if no machine has used this ${noun} yet, make the directory.`,
     facts: { path: place },
   });

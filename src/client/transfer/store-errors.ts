@@ -168,7 +168,7 @@ export function storeUnreachable(url: URL, transfer: Transfer, failure: Transpor
         ? tlsHint(failure.systemCode)
         : 'Check your network and proxy settings, then run the command again; that is safe.',
     retryable: failure.kind !== 'tls',
-    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+    facts: failure.facts,
   });
 }
 

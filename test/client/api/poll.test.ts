@@ -40,7 +40,8 @@ describe('polling until something is done', () => {
     const outage = new SvcError('network', 'no answer');
     const clock = new FakeClock();
     const seen: string[] = [];
-    const onPoll: PollOptions<string>['onPoll'] = (result) => seen.push('seen' in result ? result.seen : result.reason);
+    const onPoll: PollOptions<string>['onPoll'] = (result) =>
+      seen.push('seen' in result ? result.seen : result.error.message);
     expect(await lastSeen(polling([outage, 'open', outage, 'done'], clock, { onPoll }))).toBe('done');
     expect(seen).toEqual(['no answer', 'open', 'no answer']);
     await expect(pollUntil(...polling([new SvcError('forbidden', 'no')], clock))).rejects.toMatchObject({

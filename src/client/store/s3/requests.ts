@@ -183,6 +183,6 @@ function unreachable(location: BucketLocation, url: URL, failure: TransportFailu
         ? tlsHint(failure.systemCode)
         : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
     retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
-    facts: failure.systemCode === undefined ? undefined : { system_code: failure.systemCode },
+    facts: failure.facts,
   });
 }
