@@ -154,7 +154,6 @@ export class Client {
 const IGNORED_TIMES =
   'the service, or a cache before it, ignores start_date and end_date: svc reads more pages and leaves out what is outside the requested time';
 
-/** The endpoints that best-effort reads use. */
 type BestEffortEndpoints = Pick<Client, 'logs' | 'accountUpdater' | 'threeDs' | 'any'>;
 
 function safeBase(base: string | URL): URL {

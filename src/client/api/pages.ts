@@ -7,7 +7,6 @@ import type { CursorPage } from '../../schema/response.ts';
 import type { HttpCore } from '../http/core.ts';
 import type { ApiRequest, Shape } from '../http/request.ts';
 
-/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
   /** The cursor of the next page; undefined on the last page. */
@@ -87,7 +86,6 @@ function ended<T>(page: Page<T>, cursor: string | undefined): Page<T> {
   return isRepeated ? { ...page, next: undefined, repeatsCursor: true } : page;
 }
 
-/** Statuses of a refused cursor. */
 const CURSOR_STATUSES: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
 
 /** The error for a cursor that the service sent with an earlier page and now refuses. */

@@ -70,7 +70,6 @@ export const WRITE_PERMISSIONS: readonly Pick<ReadPermission, 'name' | 'kind'>[]
  */
 export type PermissionStatus = 'allowed' | 'forbidden' | 'refused' | 'unclear';
 
-/** The result of trying a permission. */
 export interface TriedPermission {
   readonly permission: ReadPermission;
   readonly status: PermissionStatus;

@@ -3,10 +3,8 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
 import type { Client } from './client.ts';
 
-/** The value that a poll returned, or its error. */
 export type PollResult<T> = { readonly seen: T } | { readonly error: SvcError };
 
-/** The result of polling. */
 export interface PollEnd<T> {
   /** The last value that a poll returned. */
   readonly seen: T;

@@ -93,7 +93,6 @@ export function listJobsRequest(): ListRequest<ListedJob> {
   };
 }
 
-/** The tenant that the management key belongs to. */
 export class Tenant extends Endpoints {
   /** `GET /tenants/self`, permission tenant:read. */
   read(): Promise<TenantRecord> {

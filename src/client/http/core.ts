@@ -40,7 +40,6 @@ export interface ApiKey {
   readonly origin: string;
 }
 
-/** The dependencies and settings of `HttpCore`. */
 export interface CoreOptions {
   readonly baseUrl: URL;
   readonly key: (kind: KeyType) => Promise<ApiKey>;
@@ -56,7 +55,6 @@ export interface CoreOptions {
   readonly trace?: Trace | undefined;
   /** Whether to send each request only once, and not to delay other requests after a refusal. */
   readonly isBestEffort?: boolean | undefined;
-  /** Receives warnings about unusual but successful responses. */
   readonly onWarning?: ((text: string) => void) | undefined;
 }
 

@@ -6,10 +6,8 @@ export type Origin = 'service' | 'store' | 'between';
 /** How much of a request was sent when its exchange ended. A request without a body is sent as a whole. */
 export type Share = 'none' | 'some' | 'all';
 
-/** Whether a request took effect. */
 export type Effect = 'yes' | 'no' | 'unknown';
 
-/** The facts about a request after its exchange. */
 export interface Exchanged {
   readonly method: string;
   readonly share: Share;
@@ -37,7 +35,6 @@ export function tookEffect({ method, share, response }: Exchanged): Effect {
   return isAboutCopy ? 'unknown' : 'no';
 }
 
-/** Whether a method only reads. */
 export function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }

@@ -5,7 +5,6 @@ import { ownMember } from '../../schema/own-member.ts';
 /** A decoded body, or the reason why it could not be decoded. */
 export type DecodedBody = { readonly bytes: Buffer; readonly complete: boolean } | { readonly problem: string };
 
-/** The options of decoding. */
 export interface DecodeOptions {
   /** The maximum size of the decoded body in bytes. */
   readonly limit: number;
@@ -13,7 +12,6 @@ export interface DecodeOptions {
   readonly isPartial: boolean;
 }
 
-/** The maximum number of encodings of one body. */
 const MAX_ENCODINGS = 3;
 
 /** Decodes a body by its `Content-Encoding`. A server or proxy may compress a body in any way, requested or not. */

@@ -37,11 +37,9 @@ export interface HttpResponse {
   readonly receive: (take: (piece: Uint8Array) => void) => Promise<void>;
   /** Reads at most `limit` bytes of the body, and discards the rest with the connection. */
   read(limit: number): Promise<ReadBody>;
-  /** Discards the rest of the body, and closes the connection. */
   discard(): void;
 }
 
-/** The bytes of a body. */
 export interface ReadBody {
   /** The bytes that arrived within the limit, also of a body that breaks off or stalls. */
   readonly bytes: Buffer;

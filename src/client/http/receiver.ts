@@ -10,7 +10,6 @@ interface Head {
   readonly headers: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The parts of an exchange that its receiver needs. */
 export interface ReceiverOptions {
   readonly signal: AbortSignal | undefined;
   readonly watchdog: Pick<Watchdog, 'sending' | 'responding' | 'received' | 'stop'>;
@@ -25,7 +24,6 @@ interface End {
   readonly error?: unknown;
 }
 
-/** The maximum number of bytes kept in memory until the reader begins. */
 const MAX_WAITING = 64 * 1024 * 1024;
 
 /**

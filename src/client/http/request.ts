@@ -15,13 +15,11 @@ export interface Shape<T> {
 /** Query parameters by name. A parameter with a list of values is sent once for each value. */
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/** A call of an endpoint. */
 export interface ApiRequest<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The encoded path, which the template tag `path` builds. */
   readonly path: string;
   readonly query?: Query | undefined;
-  /** The body, sent as JSON. */
   readonly body?: unknown;
   readonly key: KeyType;
   /** The permission that the key needs, for the message of a refusal. */

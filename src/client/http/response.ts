@@ -132,7 +132,6 @@ function jsonOf({ text, complete }: ReadResponse): unknown {
   return complete ? parsedJson(text) : undefined;
 }
 
-/** Describes a body that is not JSON. */
 function describeBody({ hide }: CallFacts, response: ReadResponse): string {
   if (response.unreadable !== undefined) return response.unreadable;
   if (!response.complete) return 'a body that is far too long';

@@ -4,7 +4,6 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import type { FailureKind, TransportFailure } from './transport-failure.ts';
 
-/** The maximum number of attempts of one request. */
 export const MAX_ATTEMPTS = 5;
 
 /** The options that callers of a client choose. */
@@ -16,7 +15,6 @@ export interface RetryOptions {
   readonly maxWaitMs?: number | undefined;
 }
 
-/** The options of `withRetry`. */
 export interface RetryPolicy extends RetryOptions {
   /** The maximum number of failed attempts in a row; five by default. */
   readonly attempts?: number | undefined;
@@ -24,7 +22,6 @@ export interface RetryPolicy extends RetryOptions {
   readonly giveUp?: AbortSignal | undefined;
   /** The budget for all attempts after the first. */
   readonly quota?: RetryQuota | undefined;
-  /** Called before each pause. */
   readonly onWait?: ((ms: number, failure: RetryableFailure) => void) | undefined;
 }
 
@@ -130,7 +127,6 @@ export class RetryQuota {
     return true;
   }
 
-  /** Refills the budget after a success. */
   refill(): void {
     this.#left = Math.min(20, this.#left + 1);
   }

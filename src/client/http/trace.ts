@@ -23,7 +23,6 @@ export type TraceEvent =
   /** An optional read failed. The command goes on without its result. */
   | { readonly kind: 'done without'; readonly reason: string };
 
-/** Receives trace events. */
 export type Trace = (event: TraceEvent) => void;
 
 /** `attempt` is the number of the attempt, counted from 0. */

@@ -1,11 +1,10 @@
 // Says why an exchange brought no usable response, and what to do about it.
 
 import { localFailure, SvcError } from '../../base/errors.ts';
+import { ownMember } from '../../schema/own-member.ts';
 
-/** The stage at which an exchange failed. */
 export type Stage = 'connect' | 'send' | 'body';
 
-/** The kind of failure, as far as the client can tell. */
 export type FailureKind =
   | 'timeout'
   | 'refused'
@@ -58,13 +57,14 @@ export function exchangeFailure(error: unknown, stage: Stage): TransportFailure 
 export function toTransportFailure(error: unknown, stage: Stage): TransportFailure {
   if (error instanceof TransportFailure) return error;
   const code = systemCodeOf(error);
-  const known = knownFailure(code);
-  const kind = isMalformed(error)
-    ? 'malformed'
-    : (known?.kind ?? (/CERT|TLS|SSL/.test(code ?? '') ? 'tls' : 'unreachable'));
-  const atOnce = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
-  // A server that refuses the client's certificate has not read the request, even if the request was sent.
-  return new TransportFailure(kind, known?.isUnread ? 'connect' : stage, known?.words ?? atOnce, code);
+  const [known = kindOf(code), words, , effect] = ownMember(MEANINGS, code ?? '') ?? [];
+  const kind = isMalformed(error) ? 'malformed' : known;
+  const usual = kind === 'reset' && stage === 'connect' ? 'it closed the connection at once' : WORDS[kind];
+  return new TransportFailure(kind, effect === 'unread' ? 'connect' : stage, words ?? usual, code);
+}
+
+function kindOf(code = ''): FailureKind {
+  return /CERT|TLS|SSL/.test(code) ? 'tls' : 'unreachable';
 }
 
 function systemCodeOf(error: unknown): string | undefined {
@@ -82,7 +82,7 @@ function isMalformed(error: unknown): boolean {
 
 /** Returns the hint for a TLS connection that failed with this code. */
 export function tlsHint(systemCode: string | undefined): string {
-  return knownFailure(systemCode)?.hint ?? TRUST;
+  return ownMember(MEANINGS, systemCode ?? '')?.[2] ?? TRUST;
 }
 
 const WORDS: Record<FailureKind, string> = {
@@ -105,101 +105,71 @@ const CLOCK =
 export const CLIENT_CERTIFICATE_HINT =
   'Set SVC_CLIENT_CERT and SVC_CLIENT_KEY, or client_cert and client_key of the profile, to the files that you were given. They are for the host of the base URL only, never for a store.';
 
-/** What the codes of errors mean. */
-interface KnownFailure {
-  readonly codes: readonly string[];
-  readonly kind: FailureKind;
-  readonly words?: string;
-  readonly hint?: string;
-  /** Whether the server has not read the request, even if the request was sent. */
-  readonly isUnread?: boolean;
-}
+/** The meaning of an error code. `unread` means that the server has not read the request, even if the request was sent. */
+type Meaning = readonly [kind: FailureKind, words?: string, hint?: string, effect?: 'unread'];
 
-const KNOWN_FAILURES: readonly KnownFailure[] = [
-  { codes: ['ECONNREFUSED'], kind: 'refused' },
-  { codes: ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'], kind: 'reset' },
-  {
-    codes: ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH'],
-    kind: 'reset',
-    words: 'its response was shorter or longer than announced',
-  },
-  { codes: ['ENOTFOUND', 'EAI_AGAIN'], kind: 'dns' },
-  {
-    codes: ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'],
-    kind: 'timeout',
-  },
-  { codes: ['UND_ERR_HEADERS_OVERFLOW'], kind: 'malformed', words: 'the headers of its response are too long' },
-  {
-    codes: ['CERT_HAS_EXPIRED'],
-    kind: 'tls',
-    words: "its TLS certificate has expired, or this machine's clock is ahead",
-    hint: CLOCK,
-  },
-  {
-    codes: ['CERT_NOT_YET_VALID'],
-    kind: 'tls',
-    words: "its TLS certificate is not valid yet, or this machine's clock is behind",
-    hint: CLOCK,
-  },
-  {
-    codes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
-    kind: 'tls',
-    words: 'its TLS certificate is for another name',
-    hint: 'Check the host in the address: the server at this address has another name.',
-  },
-  {
-    codes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
-    kind: 'tls',
-    words: 'its TLS certificate is signed by itself, not by an authority',
-  },
-  {
-    codes: ['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
-    kind: 'tls',
-    words: 'its TLS certificate is signed by an authority that this machine does not trust',
-  },
-  {
-    codes: ['UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    kind: 'tls',
-    words: 'its TLS certificate came without the intermediate certificate that signed it, or from an unknown authority',
-    hint: `Whoever runs the server should send its whole chain of certificates. ${TRUST}`,
-  },
-  {
-    codes: ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'ERR_SSL_UNSUPPORTED_PROTOCOL'],
-    kind: 'tls',
-    words: 'it only offers versions of TLS that are too old (1.1 or earlier)',
-    hint: 'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
-  },
-  { codes: ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER'], kind: 'tls', words: 'it does not speak TLS as expected' },
-  {
-    codes: ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'],
-    kind: 'tls',
-    words: 'it refused the TLS handshake, and may require a client certificate',
-    hint: CLIENT_CERTIFICATE_HINT,
-  },
-  // With TLS 1.3, the alerts about the client's certificate arrive after the request was sent.
-  {
-    codes: ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'],
-    kind: 'tls',
-    words: 'it requires a client certificate',
-    hint: CLIENT_CERTIFICATE_HINT,
-    isUnread: true,
-  },
-  {
-    codes: [
-      'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
-      'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
-      'ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE',
-      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
-      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED',
-      'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
-    ],
-    kind: 'tls',
-    words: 'it did not accept the client certificate',
-    hint: CLIENT_CERTIFICATE_HINT,
-    isUnread: true,
-  },
+const UNTRUSTED: Meaning = ['tls', 'its TLS certificate is signed by an authority that this machine does not trust'];
+const OLD_TLS: Meaning = [
+  'tls',
+  'it only offers versions of TLS that are too old (1.1 or earlier)',
+  'Whoever runs the server, or a proxy before it, must enable TLS 1.2 or later.',
+];
+const NO_TLS: Meaning = ['tls', 'it does not speak TLS as expected'];
+const REFUSED_CERTIFICATE: Meaning = [
+  'tls',
+  'it did not accept the client certificate',
+  CLIENT_CERTIFICATE_HINT,
+  'unread',
 ];
 
-function knownFailure(code: string | undefined): KnownFailure | undefined {
-  return KNOWN_FAILURES.find(({ codes }) => codes.includes(code ?? ''));
-}
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  ECONNREFUSED: ['refused'],
+  ECONNRESET: ['reset'],
+  EPIPE: ['reset'],
+  UND_ERR_SOCKET: ['reset'],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['reset', 'its response was shorter or longer than announced'],
+  ENOTFOUND: ['dns'],
+  EAI_AGAIN: ['dns'],
+  ETIMEDOUT: ['timeout'],
+  UND_ERR_CONNECT_TIMEOUT: ['timeout'],
+  UND_ERR_HEADERS_TIMEOUT: ['timeout'],
+  UND_ERR_BODY_TIMEOUT: ['timeout'],
+  UND_ERR_HEADERS_OVERFLOW: ['malformed', 'the headers of its response are too long'],
+  CERT_HAS_EXPIRED: ['tls', "its TLS certificate has expired, or this machine's clock is ahead", CLOCK],
+  CERT_NOT_YET_VALID: ['tls', "its TLS certificate is not valid yet, or this machine's clock is behind", CLOCK],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'tls',
+    'its TLS certificate is for another name',
+    'Check the host in the address: the server at this address has another name.',
+  ],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['tls', 'its TLS certificate is signed by itself, not by an authority'],
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
+    'tls',
+    'its TLS certificate came without the intermediate certificate that signed it, or from an unknown authority',
+    `Whoever runs the server should send its whole chain of certificates. ${TRUST}`,
+  ],
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: OLD_TLS,
+  ERR_SSL_UNSUPPORTED_PROTOCOL: OLD_TLS,
+  EPROTO: NO_TLS,
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: [
+    'tls',
+    'it refused the TLS handshake, and may require a client certificate',
+    CLIENT_CERTIFICATE_HINT,
+  ],
+  // With TLS 1.3, the alerts about a client certificate arrive after the request was sent.
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: [
+    'tls',
+    'it requires a client certificate',
+    CLIENT_CERTIFICATE_HINT,
+    'unread',
+  ],
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: REFUSED_CERTIFICATE,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: REFUSED_CERTIFICATE,
+};

@@ -22,11 +22,9 @@ export interface Lease {
 export interface ChangeGuard {
   /** Whether such requests fail before they are sent. */
   readonly readOnly?: boolean | undefined;
-  /** Called before each such request. */
   readonly beforeChange?: (() => Promise<void>) | undefined;
 }
 
-/** The connections of one client. */
 export interface Transport {
   readonly guard: ChangeGuard;
   /**

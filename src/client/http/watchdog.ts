@@ -14,7 +14,6 @@ export interface TimeLimits {
   readonly body: number;
 }
 
-/** Limits for the service's own endpoints. */
 export const API_LIMITS: TimeLimits = { connect: 10_000, headers: 30_000, idle: 30_000, body: 60_000 };
 
 /** Limits for files: no limit on the whole body while bytes keep arriving. */

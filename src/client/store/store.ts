@@ -7,7 +7,6 @@ import { sideBySide } from '../../base/side-by-side.ts';
 import type { System } from '../../base/system.ts';
 import type { Trace } from '../http/trace.ts';
 
-/** A file in a store. */
 export interface StoredFile {
   /** The path below the top of the store, with `/`. */
   readonly path: string;
@@ -87,7 +86,6 @@ export function isLocalFile(content: LocalFile | Uint8Array | string): content i
   return typeof content === 'object' && 'sha256' in content;
 }
 
-/** The number of files removed at a time. */
 const REMOVALS = 8;
 
 /** The codes of errors about a single file that cannot be removed, such as a file under a legal hold. */
@@ -184,7 +182,6 @@ async function inDirectory<T>(directory: string, work: () => Promise<T>): Promis
   }
 }
 
-/** The error for a place that this machine may only read. */
 export class ReadOnlyPlace extends SvcError {}
 
 /** Returns the error for a place that this machine may only read. `why` is the response of the place. */

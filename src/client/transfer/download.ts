@@ -24,7 +24,6 @@ export interface DownloadOptions extends FetchOptions {
   readonly acceptUnproven?: boolean | undefined;
 }
 
-/** A file that was downloaded completely. */
 export interface DownloadResult extends Received {
   readonly path: string;
 }

@@ -14,7 +14,6 @@ import type { OnProgress } from './source.ts';
 import { AddressRefused, redirectedByStore, refusedByStore, storeUnreachable } from './store-errors.ts';
 import { readStoreResponse } from './store-response.ts';
 
-/** The options of a download. */
 export interface FetchOptions extends RetryOptions {
   readonly clock: Clock;
   readonly transport: Transport;

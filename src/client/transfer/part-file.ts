@@ -18,7 +18,6 @@ const sync = promisify(fs.fsync);
 export interface Version {
   /** A strong ETag, quotes included. */
   readonly etag: string;
-  /** Size of the object in bytes. */
   readonly total: number;
 }
 

@@ -7,7 +7,6 @@ import { sha256OfAll } from '../../base/files/draft.ts';
 
 /** A file to upload, or a part of a file. Each attempt opens the source again (R35). */
 export interface UploadSource {
-  /** The exact number of bytes. */
   readonly size: number;
   /** The SHA-256 that the bytes must have, in hexadecimal. Without a hash, each attempt must send the same bytes as the first. */
   readonly sha256?: string | undefined;

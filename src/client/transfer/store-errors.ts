@@ -9,7 +9,6 @@ import { describeStoreError, type StoreError } from './store-response.ts';
 
 type Transfer = 'upload' | 'download';
 
-/** An error response to a transfer. */
 export interface Refusal {
   readonly url: URL;
   readonly transfer: Transfer;
@@ -19,7 +18,6 @@ export interface Refusal {
   readonly received?: number | undefined;
   /** The server that responded; the store by default. */
   readonly origin?: Origin | undefined;
-  /** The size of the file. */
   readonly bytes?: number | undefined;
   readonly error: StoreError;
 }
@@ -109,9 +107,10 @@ export function refusedByStore(refusal: Refusal): SvcError {
   }
   if (status === 400 || status === 401 || status === 403) return new AddressRefused(refusal);
   const code = codeOf(status);
-  const message = `the store at ${displayHost(url)} ${WORDS[code]} the ${transfer} (${response})`;
+  const [verb, hint] = EXPLANATIONS[code];
+  const message = `the store at ${displayHost(url)} ${verb} the ${transfer} (${response})`;
   const ErrorClass = code === 'not_found' && transfer === 'download' ? ObjectMissing : SvcError;
-  return new ErrorClass(code, message, { ...details, hint: HINTS[code] });
+  return new ErrorClass(code, message, { ...details, hint });
 }
 
 function isTooLarge({ status, error }: Refusal): boolean {
@@ -160,7 +159,6 @@ export function redirectedByStore(url: URL, status: number, location: string | u
   );
 }
 
-/** Returns the error for a missing or unusable response. */
 export function storeUnreachable(url: URL, transfer: Transfer, failure: TransportFailure): SvcError {
   return new SvcError('network', `the ${transfer} with ${displayHost(url)} failed: ${failure.message}`, {
     hint:
@@ -181,18 +179,13 @@ function codeOf(status: number): RefusalCode {
   return status === 408 || status >= 500 ? 'server' : 'rejected';
 }
 
-const WORDS: Record<RefusalCode, string> = {
-  bad_response: 'gave an invalid response to',
-  rate_limited: 'is limiting requests and refused',
-  not_found: 'does not have the object of',
-  server: 'failed during',
-  rejected: 'rejected',
-};
-
-const HINTS: Record<RefusalCode, string> = {
-  bad_response: 'Something between you and the store may be responding: check your proxy settings.',
-  rate_limited: 'Wait a little and run the command again.',
-  not_found: 'Read the job again: it may have expired.',
-  server: 'Run the command again later; that is safe.',
-  rejected: 'Fix what the message names, then run the command again.',
+const EXPLANATIONS: Record<RefusalCode, readonly [verb: string, hint: string]> = {
+  bad_response: [
+    'gave an invalid response to',
+    'Something between you and the store may be responding: check your proxy settings.',
+  ],
+  rate_limited: ['is limiting requests and refused', 'Wait a little and run the command again.'],
+  not_found: ['does not have the object of', 'Read the job again: it may have expired.'],
+  server: ['failed during', 'Run the command again later; that is safe.'],
+  rejected: ['rejected', 'Fix what the message names, then run the command again.'],
 };

@@ -11,10 +11,9 @@ const MAX_BODY_MS = 5_000;
 
 /** A response to a write, or an error response to any request. */
 export interface StoreResponse {
-  /** The status of the response. */
-  readonly received: number;
-  /** The status of the error, if the body of a success contains an error; else the status of the response. */
+  /** The status of the error that the body of a success contains; else the same as `received`, the status of the response. */
   readonly status: number;
+  readonly received: number;
   readonly origin: Origin;
   readonly error: StoreError;
   readonly text: string;

@@ -37,7 +37,6 @@ export interface UploadOptions extends RetryOptions {
   readonly limits?: TimeLimits | undefined;
 }
 
-/** The result of an upload. */
 export interface UploadResult {
   readonly bytes: number;
   /** The SHA-256 of the bytes that were sent, in hexadecimal. */
@@ -184,7 +183,6 @@ class CheckedBody implements AsyncIterable<Uint8Array> {
     return this.complete ? 'all' : 'some';
   }
 
-  /** Closes the source. */
   close(): void {
     this.#release();
     this.#pieces.return(undefined).catch(() => undefined);

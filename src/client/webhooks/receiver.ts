@@ -30,7 +30,6 @@ export interface Receiver {
 /** Limits for any sender: events are small and arrive quickly. Times are in milliseconds. */
 export const RECEIVER_LIMITS = { body: 1_000_000, headersMs: 10_000, requestMs: 20_000, connections: 500 };
 
-/** The default address to listen on. */
 const LOOPBACK = '127.0.0.1';
 
 /**

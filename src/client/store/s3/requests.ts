@@ -31,7 +31,6 @@ export interface S3Connection {
   readonly trace?: Trace | undefined;
 }
 
-/** A request to a bucket. */
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   readonly action: S3Action;

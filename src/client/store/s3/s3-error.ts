@@ -15,9 +15,8 @@ export interface S3Refusal {
   readonly location: BucketLocation;
   readonly url: URL;
   readonly action: S3Action;
-  /** The status of the error, which a store may send in the body of a success. */
+  /** The status of the error, which a store may send in the body of a success. `received` is the status of the response. */
   readonly status: number;
-  /** The status of the response. */
   readonly received: number;
   readonly origin: Origin;
   readonly error: StoreError;
