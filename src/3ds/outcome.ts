@@ -56,7 +56,7 @@ export async function reportPage(context: Context, page: string | undefined, ope
 async function openPage({ system, notices }: Context, address: string): Promise<void> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
     return notices.warn('not opened: the address is neither http nor https');
-  const { startBrowser } = await import('../base/security/child-environment.ts');
+  const { startBrowser } = await import('../base/security/child-process.ts');
   const opener = OPENERS[system.platform] ?? ['xdg-open'];
   const child = startBrowser(opener, new URL(address).href, system.env);
   const failed = await new Promise<boolean>((resolve) => {

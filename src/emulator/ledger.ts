@@ -55,6 +55,7 @@ export class Ledger {
   readonly #entries: LedgerEntry[] = [];
   readonly #ownStatuses = new WeakMap<ServerResponse, number>();
   readonly #bytes = new WeakMap<Socket, { read: number; written: number }>();
+  #closed = false;
 
   constructor(path: string) {
     this.#file = openSync(path, 'a', 0o600);
@@ -100,8 +101,6 @@ export class Ledger {
     if (!this.#closed) closeSync(this.#file);
     this.#closed = true;
   }
-
-  #closed = false;
 
   #keep(entry: LedgerEntry): void {
     this.#entries.push(entry);

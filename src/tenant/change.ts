@@ -1,20 +1,14 @@
-// Reads a change of a tenant from a file, checks the change, and compares a tenant with a change.
+// Compares a tenant with a change, and merges the change into the tenant.
 
 import { isDeepStrictEqual } from 'node:util';
 import { SvcError } from '../base/errors.ts';
 import { exactMembers } from '../base/json/exact.ts';
-import { containsCardNumber } from '../base/security/card-number.ts';
 import { didYouMean, sentences, typedWord } from '../base/security/typed-word.ts';
 import { describeTenant, factsOf } from '../cli/app/tenant-mark.ts';
 import { isObject } from '../cli/output/view.ts';
-import {
-  BOOLEAN_TENANT_SETTINGS,
-  DEDUPLICATION_BEHAVIORS,
-  MAX_TENANT_NAME_LENGTH,
-  type Tenant,
-  type TenantBody,
-} from '../schema/tenant.ts';
+import type { Tenant, TenantBody } from '../schema/tenant.ts';
 import { UUID } from '../schema/uuid.ts';
+import { SETTING_VALUES, unknownSettings } from './values.ts';
 
 export interface TenantChange {
   readonly name: string | undefined;
@@ -28,20 +22,14 @@ export interface TenantChange {
   readonly file?: string | undefined;
 }
 
-/** A file with a tenant, or a part of one. */
-interface TenantFile {
-  readonly name: string;
-  readonly value: unknown;
-  readonly lineOf: LineOf;
-}
-
-type LineOf = (path: readonly string[]) => number | undefined;
-
 export interface FieldDifference {
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;
 }
+
+/** Returns the line of a member in a file. */
+export type LineOf = (path: readonly string[]) => number | undefined;
 
 /** The members of a tenant that an update can change, of whatever type the service sent. */
 interface Changeable {
@@ -126,108 +114,6 @@ function fieldsOf(tenant: Changeable | Tenant): Map<string, unknown> {
   ]);
 }
 
-/**
- * Reads a change from a file with a tenant, or with some members of a tenant.
- * @throws SvcError `refused_input` for any other content, also for a file without members
- */
-export function changeFromFile({ name: file, value, lineOf }: TenantFile): TenantChange {
-  const { name, settings, ...expected } = objectIn(value, 'the file');
-  if (name !== undefined && typeof name !== 'string')
-    throw refusedValue(`name must be a string${inLine(lineOf(['name']))}`);
-  const each = Object.entries(objectIn(settings ?? {}, 'settings'));
-  const change: TenantChange = {
-    name: name === undefined ? undefined : asInput(() => checkTenantName(name), lineOf(['name'])),
-    settings: new Map(each.flatMap((one) => settingIn(one, lineOf(['settings', one[0]])))),
-    expected: new Map(Object.entries(expected)),
-    lineOf,
-    file,
-  };
-  if (change.name !== undefined || change.settings.size + change.expected.size > 0) return change;
-  throw new SvcError('refused_input', `${file} names nothing to compare: no name, no setting and no other member`, {
-    hint: "Name what the tenant should have, as 'svc tenant export' does.",
-    next: ['tenant', 'export'],
-  });
-}
-
-/** The error for a value of the file or of a flag that must not be sent. */
-function refusedValue(message: string, hint = 'Fix the file and run the command again.'): SvcError {
-  return new SvcError('refused_input', `${message}; nothing was sent`, { hint });
-}
-
-function inLine(line: number | undefined): string {
-  return line === undefined ? '' : ` (line ${line})`;
-}
-
-function settingIn([name, value]: [string, unknown], line: number | undefined): [name: string, text: string][] {
-  // An exported file may have settings without a value, which stay as they are.
-  if (value === null) return [];
-  if (typeof value !== 'string' && typeof value !== 'boolean')
-    throw refusedValue(`settings.${name} must be a string, true or false${inLine(line)}`);
-  asInput(() => checkSettingValue(name, String(value)), line);
-  return [[name, String(value)]];
-}
-
-function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (isObject(value)) return value;
-  throw refusedValue(`${what} must be an object`);
-}
-
-/** Turns a usage error of `check` into refused input, for values from a file. */
-function asInput<T>(check: () => T, line?: number): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    const text = error.message.replace(/; nothing was sent$/, '');
-    const { code, message, hint } = refusedValue(text + inLine(line), error.hint);
-    throw error.with({ code, message, hint });
-  }
-}
-
-/**
- * Checks a new name of the tenant: not blank, at most 200 characters (code points), no control characters and no card
- * number.
- * @throws SvcError `usage` or `refused_input`, without the name
- */
-export function checkTenantName(name: string): string {
-  const length = Array.from(name).length;
-  if (name.trim() === '') throw new SvcError('usage', 'the name of the tenant must not be empty');
-  if (length > MAX_TENANT_NAME_LENGTH) {
-    const limitText = `the name of the tenant must have at most ${MAX_TENANT_NAME_LENGTH} characters`;
-    throw new SvcError('usage', `${limitText}; this one has ${length}`, { hint: 'Shorten it.' });
-  }
-  if (/[\p{Cc}\p{Cs}]/u.test(name))
-    throw new SvcError('usage', 'the name of the tenant must not contain control characters');
-  if (containsCardNumber(name, 'cell'))
-    throw refusedValue(
-      'the name of the tenant contains what looks like a card number',
-      'Leave card data out of the name.',
-    );
-  return name;
-}
-
-/** The allowed values of each documented setting, as text, also for booleans. */
-const SETTING_VALUES: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ...BOOLEAN_TENANT_SETTINGS.map((name) => [name, ['true', 'false']] as const),
-  ['token_deduplication_behavior', DEDUPLICATION_BEHAVIORS],
-]);
-
-/**
- * Checks the value of a setting. An unknown setting accepts any value without a card number.
- * @throws SvcError `usage` or `refused_input`, without the value
- */
-export function checkSettingValue(name: string, value: string): void {
-  const values = SETTING_VALUES.get(name);
-  if (values === undefined) {
-    if (!containsCardNumber(name, 'cell') && !containsCardNumber(value, 'cell')) return;
-    throw refusedValue('a setting contains what looks like a card number', 'Leave card data out of settings.');
-  }
-  if (values.includes(value)) return;
-  throw new SvcError('usage', `the setting ${name} must be ${values.join(' or ')}`, {
-    hint: didYouMean(value, values),
-  });
-}
-
 /** Describes a setting of a file that neither svc nor the tenant knows, with the setting that was probably meant. */
 export function unknownSettingIn({ settings, lineOf }: TenantChange, tenant: Tenant): string | undefined {
   const onTenant = Object.keys(tenant.settings ?? {});
@@ -238,10 +124,6 @@ export function unknownSettingIn({ settings, lineOf }: TenantChange, tenant: Ten
   if (name === undefined) return undefined;
   const what = `The tenant has no setting ${name}${inLine(lineOf?.(['settings', name]))}, and svc does not know it.`;
   return sentences(what, didYouMean(name, settingNames));
-}
-
-export function unknownSettings(names: Iterable<string>, onTenant: readonly string[]): string[] {
-  return [...names].filter((name) => !SETTING_VALUES.has(name) && !onTenant.includes(name));
 }
 
 /** The form of the name of an unknown setting. */
@@ -257,6 +139,11 @@ function checkSettingNames({ settings, lineOf }: TenantChange, onTenant: readonl
   throw new SvcError('usage', `unknown setting ${typedWord(name, all)}${where}; nothing was sent`, {
     hint: sentences(didYouMean(name, all), `The tenant knows: ${all.join(', ')}.`),
   });
+}
+
+/** Returns the line of a member as the end of a sentence; empty if the change does not come from a file. */
+export function inLine(line: number | undefined): string {
+  return line === undefined ? '' : ` (line ${line})`;
 }
 
 /** Members of a tenant that only the service sets. */

@@ -58,7 +58,7 @@ const MAY_WRITE_TO_STREAMS = /^(process\.ts|cli\/output\/)/;
 const TREE = 'tree.ts';
 
 /** The only file that starts processes, so that none inherits a key. */
-const STARTS_PROCESSES = 'base/security/child-environment.ts';
+const STARTS_PROCESSES = 'base/security/child-process.ts';
 
 /** The only file that ends an exchange, so that no failure is replaced by an earlier success. */
 const ENDS_EXCHANGES = 'client/http/receiver.ts';

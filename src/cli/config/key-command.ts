@@ -2,7 +2,7 @@
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { SvcError } from '../../base/errors.ts';
-import { type ChildEnd, childEnd, forEachLine, startCommand } from '../../base/security/child-environment.ts';
+import { type ChildEnd, childEnd, forEachLine, startCommand } from '../../base/security/child-process.ts';
 import type { Environment } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { commandName, UNNAMED } from './command-name.ts';

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { Writable } from 'node:stream';
-import { startPager } from '../../base/security/child-environment.ts';
+import { startPager } from '../../base/security/child-process.ts';
 import type { System } from '../../base/system.ts';
 
 type PagerEnvironment = Pick<System, 'env' | 'platform' | 'stdout' | 'signal' | 'yieldTerminal'>;

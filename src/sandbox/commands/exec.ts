@@ -98,7 +98,7 @@ const GRACE_MS = 5000;
 /** Runs a command with this process's streams, forwards signals, and resolves to its exit code, as a shell would. */
 async function runChild({ system, notices, signal }: Context, words: readonly string[], added: Environment) {
   signal.throwIfAborted();
-  const { startProgram } = await import('../../base/security/child-environment.ts');
+  const { startProgram } = await import('../../base/security/child-process.ts');
   const { constants } = await import('node:os');
   const { isatty } = await import('node:tty');
   let child: ChildProcess | undefined;

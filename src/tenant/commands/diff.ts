@@ -32,7 +32,8 @@ export const diff = defineCommand({
   async run(context, { file }) {
     const forPeople = isDrawn(context);
     const print = forPeople ? undefined : await listPrinter(context, differenceView);
-    const [{ changeFromFile, differencesFromFile, unknownSettingIn }, data] = await Promise.all([
+    const [{ changeFromFile }, { differencesFromFile, unknownSettingIn }, data] = await Promise.all([
+      import('../change-file.ts'),
       import('../change.ts'),
       readDataFile(context, file),
     ]);

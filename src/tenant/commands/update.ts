@@ -107,7 +107,7 @@ export const update = defineCommand({
 });
 
 async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Tenant, { settings }: TenantChange) {
-  const { unknownSettings } = await import('../change.ts');
+  const { unknownSettings } = await import('../values.ts');
   const unknown = unknownSettings(settings.keys(), Object.keys(tenant.settings ?? {}));
   const what = unknown.length === 0 ? '' : ` with unknown settings (${unknown.join(', ')})`;
   if (globals.yes && unknown.length > 0) notices.warn(`updating the tenant${what}`);
@@ -141,7 +141,8 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   if (name === undefined && set.length === 0 && file === undefined) {
     throw new SvcError('usage', 'there is nothing to update', { hint: 'Give --name, --set or --file.' });
   }
-  const { changeFromFile, checkSettingValue, checkTenantName, unknownSettings } = await import('../change.ts');
+  const { checkSettingValue, checkTenantName, unknownSettings } = await import('../values.ts');
+  const { changeFromFile } = await import('../change-file.ts');
   if (name !== undefined) checkTenantName(name);
   for (const setting of set) checkSettingValue(setting.name, setting.value);
   const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));

@@ -1,3 +1,5 @@
+// Starts other programs, without the keys of svc in their environment.
+
 import {
   type ChildProcess,
   type ChildProcessByStdio,
@@ -14,10 +16,7 @@ export interface CommandOptions {
   readonly added?: Environment | undefined;
 }
 
-/**
- * Starts a shell command of the operator, with the environment except keys. A test checks that all processes start in this
- * file, so that no child inherits a key.
- */
+/** Starts a shell command of the operator. A test checks that all processes start in this file, so that none inherits a key. */
 export function startCommand(line: string, { env, cwd, added }: CommandOptions): ChildProcessWithoutNullStreams {
   const environment = { ...withoutOwnKeys(env), ...added };
   return spawn(line, { shell: true, cwd, env: environment, stdio: 'pipe' });
