@@ -24,8 +24,8 @@ describe('lines of CSV', () => {
     );
   });
 
-  it('lines of CSV quote a cell with spaces at an end, and a row of a single empty cell', () => {
-    expect(csvRow([' a', 'b c', 'd\r', ''])).toBe('" a",b c,"d\r",\n');
+  it('lines of CSV quote a cell with a space at an end or a carriage return, and a row of a single empty cell', () => {
+    expect(csvRow([' a', 'b c', 'd\re', ''])).toBe('" a",b c,"d\re",\n');
     expect(csvRows([[''], ['x']])).toBe('""\nx\n');
   });
 });

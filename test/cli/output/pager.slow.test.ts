@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pagerFor } from '../../../src/cli/output/terminal.ts';
 import { Home, LAUNCHER } from '../../support/svc.ts';
@@ -91,18 +91,6 @@ describe('the pager', () => {
     } finally {
       await sandbox.close();
     }
-  });
-
-  it('the pager gets no key', async () => {
-    const told = home.file('environment');
-    const run = session(LIST, {
-      SVC_PAGER: marking('telling', `env > '${told}'; cat > /dev/null`),
-      SVC_PRIVATE_API_KEY: 'key_canary7Qz4Xw91Lm',
-    });
-    await run.exited;
-    const environment = readFileSync(told, 'utf8');
-    expect(environment).toContain('LESS=FRX');
-    expect(environment).not.toContain('key_canary7Qz4Xw91Lm');
   });
 
   it('the pager keeps the exit code of a command that fails, and says why when it is over', async () => {

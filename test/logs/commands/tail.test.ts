@@ -68,6 +68,15 @@ describe('svc logs tail', () => {
     expect(messagesIn((await tail(...line.split(' '), '--idle-exit', '1s')).stdout)).toEqual(['early']);
   });
 
+  it('R65: svc logs tail --max goes on within what one poll read, however old the rest is', async () => {
+    for (const [at, secondsAgo] of [3_000, 2_999, 2_998, 60].entries())
+      server.logs.push(logAgo(secondsAgo * 1_000, `entry ${at}`));
+    const found: string[] = [];
+    for (let run = 0; run < 4; run += 1)
+      found.push(...messagesIn((await tail('--since', '1h', '--checkpoint', 'most.json', '--max', '1')).stdout));
+    expect(found).toEqual(['entry 0', 'entry 1', 'entry 2', 'entry 3']);
+  });
+
   it('svc logs tail prints only entries that match its filters', async () => {
     const gone = { operation: 'delete' };
     server.logs.push(logAgo(9_000, 'a'), logAgo(9_000, 'b', gone), logAgo(8_000, 'c', gone));
