@@ -109,7 +109,7 @@ export interface EntryFilter extends EntryInput, EntityInput {
 export async function filterOf<T extends EntryInput & EntityInput>(context: Context, input: T) {
   const { actor } = input;
   requireNoContradiction(input);
-  const actors = actor.length === 0 ? [] : await (await import('./actor-filter.ts')).actorFilters(context, actor);
+  const actors = actor.length === 0 ? [] : await (await import('./resolve-actor.ts')).actorFilters(context, actor);
   return { ...input, actors, entity: new RequestedEntity(input.entityId), words: new SeenWords() };
 }
 
@@ -252,6 +252,6 @@ function isOneOf(found: string | null | undefined, requested: readonly string[])
  */
 export async function reportFilters(context: Context, input: EntryFilter): Promise<void> {
   input.entity.report(context);
-  for (const actor of input.actors) actor.report();
+  for (const actor of input.actors) actor.requireSeen();
   await input.words.report(context, input);
 }

@@ -1,23 +1,23 @@
+import { holdJob } from '../job/hold-job.ts';
+import type { JobFiles } from '../job/job-files.ts';
+import { findJob } from '../job/job.ts';
+import { openComparedLedger } from '../jobs/compare-jobs.ts';
+import { ledgerOfKey } from '../jobs/named-cycle.ts';
+import { deliveryOf, hasStandingClaim, senderName, wereResultsRead } from '../ledger/claims.ts';
+import { type ClaimedJob, CommandLedger } from '../ledger/command-ledger.ts';
+import { doubtError } from '../ledger/doubt.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
+import { wholeJobId } from '../whole-job-id.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import { simpleColumns, type View } from '../../cli/output/view.ts';
+import { type View, simpleColumns } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { findJob } from '../job/job.ts';
-import type { JobFiles } from '../job/job-files.ts';
-import { holdJob } from '../job/verdict.ts';
-import { openComparedLedger } from '../jobs/compare-jobs.ts';
-import { doubtError } from '../ledger/doubt.ts';
-import { senderName, deliveryOf, wereResultsRead, hasStandingClaim } from '../ledger/claims.ts';
-import { type ClaimedJob, CommandLedger } from '../ledger/command-ledger.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { ledgerOfKey } from '../jobs/named-cycle.ts';
-import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
-import { wholeJobId } from '../whole-job-id.ts';
 
 /** A job whose rows were freed, or that was closed. */
 interface AbandonedJob {

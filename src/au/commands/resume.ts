@@ -1,17 +1,17 @@
-import { SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { flag, type Input, optionalArgument, value, writing } from '../../cli/app/parameter.ts';
-import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { jobOrListRequest, jobView } from '../job/job-view.ts';
 import { isJobId, readJob } from '../job/job.ts';
-import { resumable } from '../job/verdict.ts';
+import { resumable } from '../job/resumable.ts';
+import { cycleOrJob } from '../jobs/named-cycle.ts';
+import { optionWords } from '../jobs/options.ts';
 import { openCycleView, resumeAll } from '../jobs/resume-all.ts';
 import { resumeCycle, resumedCycleView } from '../jobs/resume-cycle.ts';
 import { resumeJob } from '../jobs/resume-job.ts';
-import { cycleOrJob } from '../jobs/named-cycle.ts';
-import { optionWords } from '../jobs/options.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { wholeJobId } from '../whole-job-id.ts';
+import { SvcError } from '../../base/errors.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { type Input, flag, optionalArgument, value, writing } from '../../cli/app/parameter.ts';
+import { text, textToSend } from '../../cli/app/value-parsers.ts';
 
 const parameters = {
   of: optionalArgument('[cycle|job]', 'a cycle, or the id of a job', textToSend),

@@ -1,32 +1,32 @@
-import { isSvcError } from '../../base/errors.ts';
-import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
-import { noteNext } from '../../cli/app/hint.ts';
-import { argument, flag, type Input, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
-import { recordPrinter } from '../../cli/app/print.ts';
-import { text } from '../../cli/app/value-parsers.ts';
-import { formatDuration, parseTime } from '../../cli/output/time.ts';
-import { DAY_MS } from '../../schema/durations.ts';
-import { acceptParameter } from '../request/checks.ts';
-import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
-import { checkWaitOptions, confirmParameters, onlyRecordedParameter, optionWords, withWait } from '../jobs/options.ts';
-import { cycleName } from '../ledger/cycle-names.ts';
+import { firstChange, firstRequest } from '../job/job-view.ts';
+import { resumable } from '../job/resumable.ts';
+import { outlast } from '../job/wait.ts';
 import {
-  deliverFile,
   type FileJobs,
   type FileResults,
+  deliverFile,
   isOfFile,
   pollFile,
   rowOfFile,
   statusOfJobs,
   waitsForFile,
 } from '../jobs/file-jobs.ts';
-import { firstChange, firstRequest } from '../job/job-view.ts';
+import { checkWaitOptions, confirmParameters, onlyRecordedParameter, optionWords, withWait } from '../jobs/options.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
-import { resumable } from '../job/verdict.ts';
-import { outlast } from '../job/wait.ts';
-import { wereResultsRead, standingClaims } from '../ledger/claims.ts';
+import { standingClaims, wereResultsRead } from '../ledger/claims.ts';
+import { cycleName } from '../ledger/cycle-names.ts';
+import { acceptParameter } from '../request/checks.ts';
+import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { failOnParameter } from '../results/fail-on.ts';
-import { checkThreshold, countCycle, printResults, type Submission, submissionView } from '../results/submission.ts';
+import { type Submission, checkThreshold, countCycle, printResults, submissionView } from '../results/submission.ts';
+import { isSvcError } from '../../base/errors.ts';
+import { type Context, Preview, defineCommand } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { type Input, argument, flag, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { text } from '../../cli/app/value-parsers.ts';
+import { formatDuration, parseTime } from '../../cli/output/time.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 
 const parameters = {
   file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),

@@ -1,18 +1,18 @@
+import { jobView } from '../job/job-view.ts';
+import { resumable } from '../job/resumable.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { explainMissing } from '../jobs/missing-job.ts';
+import { confirmParameters, confirmWords } from '../jobs/options.ts';
+import { acceptParameter } from '../request/checks.ts';
+import { wholeJobId } from '../whole-job-id.ts';
 import { isSvcError } from '../../base/errors.ts';
-import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { type Context, Preview, type Result, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
 import { noteNext, option } from '../../cli/app/hint.ts';
-import { argument, type Input, reading } from '../../cli/app/parameter.ts';
+import { type Input, argument, reading } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
-import { explainMissing } from '../jobs/missing-job.ts';
-import { jobView } from '../job/job-view.ts';
-import { resumable } from '../job/verdict.ts';
-import { acceptParameter } from '../request/checks.ts';
-import { confirmParameters, confirmWords } from '../jobs/options.ts';
-import { showJobs } from '../job/show-progress.ts';
-import { wholeJobId } from '../whole-job-id.ts';
 
 const parameters = {
   job: argument('<job>', 'id of a pending job', textToSend),

@@ -1,54 +1,8 @@
 // How a command with jobs ends: `outcomeOf` turns an error into an outcome, and `exitCodeOf` turns outcomes into an exit
 // code.
 
-import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, isSvcError, type SvcError } from '../../base/errors.ts';
-import { isHeld, type LockHost } from '../../base/files/lock.ts';
-import type { JobFiles } from './job-files.ts';
-
-/** Returns `reason` with the time limit of the command before its message. */
-export function after(commandTimeout: SvcError, reason: SvcError): SvcError {
-  return reason.with({ message: `${commandTimeout.message}; ${reason.message}` });
-}
-
-/** The job, cycle or file that a command works on, for the facts of its error. Empty for everything that is open. */
-type Resumed =
-  | { readonly file: string }
-  | { readonly job: string }
-  | { readonly cycle: string }
-  | Readonly<Record<string, never>>;
-
-/** Adds the command that resumes the work to an interrupt or time limit, unless the error has one already. */
-export async function resumable<T>(
-  next: readonly string[] | (() => readonly string[]),
-  facts: Resumed,
-  work: Promise<T>,
-): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout') || error.next !== undefined) throw error;
-    const { file, job, cycle }: { readonly file?: string; readonly job?: string; readonly cycle?: string } = facts;
-    const name = cycle ? `cycle ${cycle}` : job ? `job ${job}` : (file ?? 'what is open');
-    const words = typeof next === 'function' ? next() : next;
-    throw error.with({ message: `${error.message}; ${name} can be resumed`, hint: undefined, next: words, facts });
-  }
-}
-
-/**
- * Runs `work` while the files of a job are locked against other processes.
- * @throws SvcError `pending` if a living process has locked them, `config` if that cannot be determined
- */
-export async function holdJob<T>(
-  { system }: { readonly system: LockHost },
-  files: Pick<JobFiles, 'hold'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await files.hold(system, work);
-  } catch (error) {
-    throw isHeld(error) ? error.with({ code: 'pending' }) : error;
-  }
-}
+import { EXIT_CODES, type ErrorCode, FAILURES_BY_WEIGHT, type SvcError } from '../../base/errors.ts';
+import { isHeld } from '../../base/files/lock.ts';
 
 /** The result of a command for a cycle. `pending`: the service reported it. `held`: another process works on a job of it. */
 export type Outcome = ErrorCode | 'done' | 'held';

@@ -1,16 +1,16 @@
 // Waits for a job, and for reads that an outage may interrupt.
 
-import type { Clock } from '../../base/system.ts';
+import { type JobOptions, failedError, findJob, missingError, pollReporter } from './job.ts';
+import { withInterruption } from './resumable.ts';
 import { SvcError } from '../../base/errors.ts';
+import type { Clock } from '../../base/system.ts';
+import type { Context } from '../../cli/app/command.ts';
+import type { WaitProgress } from '../../cli/output/progress.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import type { Context } from '../../cli/app/command.ts';
-import type { WaitProgress } from '../../cli/output/progress.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
-import { after } from './verdict.ts';
-import { failedError, findJob, type JobOptions, missingError, pollReporter } from './job.ts';
 
 /** How long every poll must miss a job until it counts as missing: a replica may lag. */
 export const MISSING_MS = 5 * MINUTE_MS;
@@ -82,7 +82,7 @@ export async function waitForJob(
       next: again,
       facts: { job: id, job_status: job.status },
     });
-    throw commandTimeout ? after(commandTimeout, pending) : pending;
+    throw commandTimeout ? withInterruption(commandTimeout, pending) : pending;
   }
   onEvent?.({ kind: 'completed', job: id });
   return job;

@@ -1,5 +1,17 @@
 // Checks, notes and questions before the rows of a file are sent and billed.
 
+import { type CompareAgain, type OtherCycle, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
+import { type NamedFile, cycleText, senderText } from './claim-texts.ts';
+import type { Division } from './divide-rows.ts';
+import type { Confirmed } from './options.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
+import { whenKnownText } from '../ledger/doubt.ts';
+import type { FileRows } from '../ledger/request-rows.ts';
+import type { Check } from '../request/checks.ts';
+import { implausibleFile } from '../request/implausible-file.ts';
+import { type RequestFile, checkedFileRow, checkedFileView, noteOverview } from '../request/open-request-file.ts';
+import { strangeTokens } from '../request/overview.ts';
+import type { DividedRows } from '../request/rows-file.ts';
 import { SvcError } from '../../base/errors.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -10,17 +22,6 @@ import { requireDirectory } from '../../cli/config/paths.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
-import { whenKnownText } from '../ledger/doubt.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
-import type { FileRows } from '../ledger/request-rows.ts';
-import type { Check } from '../request/checks.ts';
-import { implausibleFile } from '../request/implausible-file.ts';
-import { checkedFileRow, checkedFileView, noteOverview, type RequestFile } from '../request/open-request-file.ts';
-import { strangeTokens } from '../request/overview.ts';
-import type { DividedRows } from '../request/rows-file.ts';
-import { type CompareAgain, type OtherCycle, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
-import type { Confirmed } from './options.ts';
-import { cycleText, type Division, type NamedFile, senderText } from './row-claims.ts';
 
 /** The arguments and options of a submission. */
 export interface SubmitInput {

@@ -1,6 +1,20 @@
 // Claims all rows of a file for one job that the operator named: 'svc au upload'.
 
 import path from 'node:path';
+import { holdJob } from '../job/hold-job.ts';
+import { type JobFiles, senderOf } from '../job/job-files.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { sentBefore } from '../job/upload.ts';
+import { compareClaimed, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
+import { NOTHING_SENT, type NamedFile, cycleText, senderText } from './claim-texts.ts';
+import { compareJobs, openComparedLedger } from './compare-jobs.ts';
+import { type Confirmed, confirmWords } from './options.ts';
+import { type ComparedFile, RowClaims } from './row-claims.ts';
+import { RowsTaken, jobBoundError } from '../ledger/claim-rows.ts';
+import { type SettledClaim, standingClaims } from '../ledger/claims.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
+import { doubtError } from '../ledger/doubt.ts';
+import type { RequestFile } from '../request/open-request-file.ts';
 import { operatorOf } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -8,19 +22,6 @@ import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { jobBoundError, RowsTaken } from '../ledger/claim-rows.ts';
-import { standingClaims, type SettledClaim } from '../ledger/claims.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
-import { doubtError } from '../ledger/doubt.ts';
-import type { RequestFile } from '../request/open-request-file.ts';
-import { holdJob } from '../job/verdict.ts';
-import { compareClaimed, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
-import { compareJobs, openComparedLedger } from './compare-jobs.ts';
-import { type Confirmed, confirmWords } from './options.ts';
-import { type ComparedFile, cycleText, type NamedFile, NOTHING_SENT, RowClaims, senderText } from './row-claims.ts';
-import { type JobFiles, senderOf } from '../job/job-files.ts';
-import { showJobs } from '../job/show-progress.ts';
-import { sentBefore } from '../job/upload.ts';
 
 interface FileForJob {
   readonly file: RequestFile;

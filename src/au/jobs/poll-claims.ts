@@ -1,23 +1,24 @@
 // The one loop that waits for the jobs of a cycle, and decides why results are missing.
 
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { type JobOptions, findJob, findJobs, pollReporter } from '../job/job.ts';
+import { withInterruption } from '../job/resumable.ts';
+import { SpareJob } from '../job/spare-job.ts';
+import { worstOf } from '../job/verdict.ts';
+import { Absences, LONGEST_WAIT_MS } from '../job/wait.ts';
+import type { NamedCycle } from './named-cycle.ts';
+import { settleClaim } from './settle-claims.ts';
+import { deliveryOf, wereResultsRead } from '../ledger/claims.ts';
+import { submitWords } from '../ledger/cycle-names.ts';
+import type { LedgerCycle } from '../ledger/cycle.ts';
+import { type Doubt, doubtError, jobText } from '../ledger/doubt.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import { provableUntil } from '../ledger/proof-of-absence.ts';
+import { keptResults } from '../results/reading.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import { ReadOnlyPlace } from '../../client/store/store.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { deliveryOf, wereResultsRead } from '../ledger/claims.ts';
-import { type Doubt, doubtError, jobText } from '../ledger/doubt.ts';
-import { submitWords } from '../ledger/cycle-names.ts';
-import type { ClaimEntry } from '../ledger/entry.ts';
-import type { LedgerCycle } from '../ledger/cycle.ts';
-import type { NamedCycle } from './named-cycle.ts';
-import { provableUntil } from '../ledger/proof-of-absence.ts';
-import { settleClaim } from './settle-claims.ts';
-import { keptResults } from '../results/reading.ts';
-import { findJob, findJobs, type JobOptions, pollReporter } from '../job/job.ts';
-import { after, worstOf } from '../job/verdict.ts';
-import { SpareJob } from '../job/spare-job.ts';
-import { Absences, LONGEST_WAIT_MS } from '../job/wait.ts';
 
 type Jobs = ReadonlyMap<string, AccountUpdaterJob>;
 
@@ -99,7 +100,7 @@ export async function pollClaims(
   return {
     progress: progressOf(claims, seen),
     statuses,
-    reason: isInterrupted ? after(interruption, reason) : reason,
+    reason: isInterrupted ? withInterruption(interruption, reason) : reason,
     lost: await lostClaims(client, cycle, seen),
   };
 }

@@ -1,20 +1,21 @@
 // 'svc au resume' without an argument: continues every cycle with open jobs.
 
-import { isSvcError, type SvcError } from '../../base/errors.ts';
+import { resumable } from '../job/resumable.ts';
+import { type Outcome, exitCodeOf, outcomeOf } from '../job/verdict.ts';
+import { outlast } from '../job/wait.ts';
+import { type AdvancedCycle, advanceCycle, requireResultsFile, resultsOfCycle } from './advance-cycle.ts';
+import { type NamedCycle, openCycles } from './named-cycle.ts';
+import { type ResumeOptions, optionWords } from './options.ts';
+import { type ResumedCycle, reportResults, resumedCycleView } from './resume-cycle.ts';
+import { openJobs, standingClaims } from '../ledger/claims.ts';
+import { countCycle } from '../results/submission.ts';
+import { type SvcError, isSvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
-import { openJobs, standingClaims } from '../ledger/claims.ts';
-import { type NamedCycle, openCycles } from './named-cycle.ts';
-import { countCycle } from '../results/submission.ts';
-import { advanceCycle, type AdvancedCycle, requireResultsFile, resultsOfCycle } from './advance-cycle.ts';
-import { reportResults, type ResumedCycle, resumedCycleView } from './resume-cycle.ts';
-import { exitCodeOf, type Outcome, outcomeOf, resumable } from '../job/verdict.ts';
-import { outlast } from '../job/wait.ts';
-import { optionWords, type ResumeOptions } from './options.ts';
 
 /** A resumed cycle with the outcome of this command for it. */
 type OpenCycleRow = ResumedCycle & { readonly outcome: Outcome | null };

@@ -1,21 +1,11 @@
 // Compares the rows of a file with the claims of their cycle, divides them, and claims rows for a job.
 
-import { SvcError } from '../../base/errors.ts';
-import { once } from '../../base/once.ts';
-import type { Context } from '../../cli/app/command.ts';
-import { countText, formatDuration, parseTime } from '../../cli/output/time.ts';
-import type { Client } from '../../client/api/client.ts';
-import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { findJob } from '../job/job.ts';
+import { NOTHING_SENT, type NamedFile, failedElsewhereError } from './claim-texts.ts';
+import { type Division, divideRows } from './divide-rows.ts';
+import { type SettleOptions, settleClaims } from './settle-claims.ts';
 import { type RowsToClaim, claimRows } from '../ledger/claim-rows.ts';
-import {
-  areTokensKnown,
-  senderName,
-  hasClaim,
-  wereResultsRead,
-  standingClaims,
-  type SettledClaim,
-} from '../ledger/claims.ts';
+import { type SettledClaim, areTokensKnown, hasClaim, standingClaims, wereResultsRead } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
@@ -23,21 +13,15 @@ import { doubtError } from '../ledger/doubt.ts';
 import { claimsWithoutRows, enteredWithoutRows, fileCycleIn, fileCycles } from '../ledger/earlier-keys.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { FileRows, keyOfRequestRow, keyOfRequestToken, readRows, type RequestRows } from '../ledger/request-rows.ts';
+import { FileRows, type RequestRows, readRows } from '../ledger/request-rows.ts';
 import { RowSet } from '../ledger/row-set.ts';
-import { readNewTokens } from '../results/job-results.ts';
-import { settleClaims, type SettleOptions } from './settle-claims.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
-import { readRequest } from '../request/request-lines.ts';
-import { type DividedRows, repeatsToken, RowsFile, withTokensOnce } from '../request/rows-file.ts';
-
-/** The names of a file and its cycle, for messages. */
-export interface NamedFile {
-  readonly name: string;
-  readonly cycle: string;
-  /** Whether the operator named the cycle. If not, its name is made from the rows of the file. */
-  readonly isNamed: boolean;
-}
+import { readNewTokens } from '../results/job-results.ts';
+import { once } from '../../base/once.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { parseTime } from '../../cli/output/time.ts';
+import type { Client } from '../../client/api/client.ts';
+import { type UploadSource, fileSource } from '../../client/transfer/source.ts';
 
 /** The rows of one job, or of a whole file. */
 interface JobRows {
@@ -97,14 +81,14 @@ export class RowClaims {
     const ledger = await this.#ledger.open(tenant);
     const rows = await this.#fileRows(ledger, whole);
     const named = { name, cycle: typed ?? (await fileCycleIn(ledger, rows)), isNamed: typed !== undefined };
-    await this.#requireKnownRows(tenant, ledger, named, { whole, submitted: file.submitted.sha256 });
+    await this.#refuseFileOfEarlierBuild(tenant, ledger, named, { whole, submitted: file.submitted.sha256 });
     const cycle = ledger.cycle(named.cycle);
     const entries = await cycle.read();
     const isBegun = standingClaims(entries).length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, { ...settling, isStored: this.#ledger.isStored });
     if (failed.length > 0) throw failedElsewhereError(named, failed);
     const claims = taken.map(({ claim }) => claim);
-    requireKnownRows(
+    refuseUnknownRows(
       named,
       claims.filter(({ row_set: set }) => set === null),
     );
@@ -160,7 +144,10 @@ export class RowClaims {
     }
   }
 
-  /** Tells whether a cycle ever had claims of a file, or of all rows of the file at the path `file`. */
+  /**
+   * Tells whether a cycle ever had a claim of the file with this hash, also an ended one, or claims of all rows of the file at the
+   * path `file`. Without `file`, compares the hash only.
+   */
   async hasClaimed(tenant: string, cycle: string, sha256: string, file: string | undefined): Promise<boolean> {
     const ledger = await this.#ledger.open(tenant);
     const opened = ledger.cycle(cycle);
@@ -175,7 +162,7 @@ export class RowClaims {
    * Checks that the same file was not sent by an earlier build, whose claims have no rows.
    * @throws SvcError `outcome_unknown`
    */
-  async #requireKnownRows(
+  async #refuseFileOfEarlierBuild(
     tenant: string,
     ledger: Ledger,
     named: NamedFile,
@@ -183,7 +170,7 @@ export class RowClaims {
   ): Promise<void> {
     // The operator may type the name of a file's cycle in this machine's former ledger.
     if (named.isNamed && !isFileCycle(named.cycle)) return;
-    requireKnownRows(named, await claimsWithoutRows(ledger, [whole.sha256, submitted]));
+    refuseUnknownRows(named, await claimsWithoutRows(ledger, [whole.sha256, submitted]));
     if (!this.#ledger.isShared) return;
     const ownLedger = await this.#ledger.openOwn(tenant, { onlyReads: true });
     if (!(await ownLedger.cycleNames()).some(isFileCycle)) return;
@@ -191,7 +178,7 @@ export class RowClaims {
       ...(await fileCycles(ownLedger, await this.#fileRows(ownLedger, whole))),
       ...(named.isNamed ? [named.cycle] : []),
     ];
-    requireKnownRows(named, await enteredWithoutRows(ownLedger, ledger, cycles));
+    refuseUnknownRows(named, await enteredWithoutRows(ownLedger, ledger, cycles));
   }
 
   async #fileRows(ledger: Ledger, file: JobRows): Promise<FileRows> {
@@ -210,11 +197,10 @@ function freedSince(entries: readonly Entry[]): number | undefined {
   return begin && hasEndedClaim ? (parseTime(begin.created_at) ?? 0) : undefined;
 }
 
-export const NOTHING_SENT = '; nothing was sent';
-
 /** Refuses claims of unknown rows: they may have any row of the file. @throws SvcError `outcome_unknown` */
-function requireKnownRows({ cycle }: NamedFile, claims: readonly ClaimEntry[]): void {
+function refuseUnknownRows({ cycle }: NamedFile, claims: readonly ClaimEntry[]): void {
   const doubts = claims.map((claim) => ({ claim, why: 'unknown' }) as const);
+  // These doubts do not depend on the time.
   const doubt = doubtError(doubts, { cycle, now: 0, ending: NOTHING_SENT });
   if (doubt) throw doubt;
 }
@@ -223,91 +209,4 @@ function requireKnownRows({ cycle }: NamedFile, claims: readonly ClaimEntry[]): 
 async function rowSetsOf(cycle: LedgerCycle, claims: readonly ClaimEntry[]): Promise<RowSet[]> {
   const sets = await Promise.all(claims.map((claim) => cycle.rowSetOf(claim)));
   return sets.filter((set) => set !== undefined);
-}
-
-/** A claim, and its rows of a file. */
-export interface JoinedRows extends SettledClaim {
-  readonly file: DividedRows;
-}
-
-/** The rows of a file: free, claimed by jobs, or up to date. */
-export interface Division {
-  /** The rows without a claim, in files without repeated tokens. */
-  readonly free: readonly DividedRows[];
-  /** The claimed rows, by claim. */
-  readonly joined: readonly JoinedRows[];
-  /** The number of rows whose tokens came from results of the cycle. */
-  readonly upToDate: number;
-}
-
-/** The rows to divide. */
-interface RowsToDivide {
-  readonly source: Pick<UploadSource, 'open'>;
-  /** Whether the rows name several merchants, so that a token may be repeated. */
-  readonly isMixed: boolean;
-}
-
-/**
- * Divides the rows of a file by their claims. Returns undefined if all rows are free and no token is repeated, so that the
- * file can be sent as it is.
- */
-export async function divideRows(
-  context: Context,
-  cycle: LedgerCycle,
-  { source, isMixed }: RowsToDivide,
-  taken: readonly SettledClaim[],
-): Promise<Division | undefined> {
-  const repeats = isMixed && (await repeatsToken(source));
-  const newTokens = await cycle.newTokens(await cycle.read());
-  if (!repeats && taken.length === 0 && newTokens.every(({ size }) => size === 0)) return undefined;
-  const sets = await Promise.all(taken.map(({ claim }) => cycle.rowSetOf(claim)));
-  const groups = taken.map(() => new RowsFile(context));
-  const free = new RowsFile(context);
-  let upToDate = 0;
-  for await (const rows of readRequest(source.open())) {
-    for (const row of rows) {
-      const group = groups[RowSet.firstWith(sets, (salt) => keyOfRequestRow(salt, row))];
-      if (group !== undefined) group.add(row.line);
-      else if (RowSet.firstWith(newTokens, (salt) => keyOfRequestToken(salt, row.token)) !== -1) upToDate += 1;
-      else free.add(row.line);
-    }
-    for (const file of [free, ...groups]) await file.flush();
-  }
-  if (!repeats && upToDate === 0 && groups.every(({ rows }) => rows === 0)) return undefined;
-  const joined: JoinedRows[] = [];
-  for (const [index, one] of taken.entries()) {
-    const file = await groups[index]?.finish();
-    if (file) joined.push({ ...one, rows: file.check.rows, file });
-  }
-  const freeFile = await free.finish();
-  return { free: freeFile === undefined ? [] : await withTokensOnce(context, freeFile), joined, upToDate };
-}
-
-/** Returns the error for rows whose jobs failed. Their claims ended, so the next command sends the rows. */
-export function failedElsewhereError(file: NamedFile, failed: readonly SettledClaim[]): SvcError {
-  const jobs = failed.map(({ claim }) => claim.job);
-  const what = failed.map(
-    ({ claim, rows }) =>
-      `job ${claim.job} with ${countText(rows, 'row')} of ${file.name} failed: ${senderName(claim)} sent it as ${claim.file.name}`,
-  );
-  return new SvcError('job_failed', `${what.join('; ')}; nothing was sent now`, {
-    hint: `Nothing was billed for ${jobs.length === 1 ? 'that job' : 'these jobs'}. Run the same command again, which sends the rows in another one.`,
-    next: ['au', 'status', jobs[0] ?? ''],
-    retryable: true,
-    facts: {
-      ...(jobs.length === 1 ? { job: jobs[0] } : { jobs }),
-      rows: failed.reduce((sum, { rows }) => sum + rows, 0),
-    },
-  });
-}
-
-export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed'>): string {
-  return isNamed ? `cycle ${cycle}` : 'the ledger';
-}
-
-/** Names the sender of a claim's rows, their age, and the status of the job. */
-export function senderText({ claim, status }: SettledClaim, now: number): string {
-  const age = formatDuration(Math.max(0, now - Date.parse(claim.created_at)));
-  const shownStatus = status === null ? 'not read in a dry run' : (status ?? 'no longer known to the service');
-  return `sent by ${senderName(claim)}, ${age} ago, job ${claim.job} (${shownStatus})`;
 }

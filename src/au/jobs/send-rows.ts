@@ -1,26 +1,26 @@
 // Creates the jobs for free rows, claims the rows and uploads them; finishes uploads that an earlier command began.
 
 import path from 'node:path';
-import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { Context } from '../../cli/app/command.ts';
-import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
-import type { Client } from '../../client/api/client.ts';
-import { fileSource, hashIfReadable, type UploadSource } from '../../client/transfer/source.ts';
-import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { MINUTE_MS } from '../../schema/durations.ts';
+import { holdJob } from '../job/hold-job.ts';
+import { senderOf } from '../job/job-files.ts';
+import { type JobOptions, findJob } from '../job/job.ts';
+import type { SpareJob } from '../job/spare-job.ts';
+import { uploadAddress, uploadToJob } from '../job/upload.ts';
+import { type CompareAgain, compareClaimed } from './begin-cycle.ts';
+import { type Comparison, compareJobs, refuseUnknownJobs } from './compare-jobs.ts';
+import type { ClaimedCycle } from './poll-claims.ts';
+import { RowClaims } from './row-claims.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
-import { type CompareAgain, compareClaimed } from './begin-cycle.ts';
-import { RowClaims } from './row-claims.ts';
-import { compareJobs, type Comparison, refuseUnknownJobs } from './compare-jobs.ts';
-import type { ClaimedCycle } from './poll-claims.ts';
-import { findJob, type JobOptions } from '../job/job.ts';
-import { senderOf } from '../job/job-files.ts';
-import type { SpareJob } from '../job/spare-job.ts';
-import { uploadAddress, uploadToJob } from '../job/upload.ts';
-import { holdJob } from '../job/verdict.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
+import type { Client } from '../../client/api/client.ts';
+import { type UploadSource, fileSource, hashIfReadable } from '../../client/transfer/source.ts';
+import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
 
 /** How many jobs get their files at the same time. */
 const AT_ONCE = 3;

@@ -1,6 +1,41 @@
 // Submits one request file: compares its rows with the ledger, asks before rows are billed, and sends the free rows.
 
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { showJobs } from '../job/show-progress.ts';
+import { SpareJob, creatorMemory } from '../job/spare-job.ts';
+import { tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
+import { outlast } from '../job/wait.ts';
+import {
+  type SubmitInput,
+  confirmRows,
+  countRows,
+  refuseFreedRows,
+  reportDivision,
+  reportNewCycle,
+  reviewFreeRows,
+  showPlan,
+} from './before-sending.ts';
+import { type CompareAgain, refuseOldResults } from './begin-cycle.ts';
+import type { NamedFile } from './claim-texts.ts';
+import {
+  type Comparison,
+  compareBeforeEntry,
+  compareJobs,
+  previewComparison,
+  refuseUnknownJobs,
+} from './compare-jobs.ts';
+import type { Division } from './divide-rows.ts';
+import type { FileJob, FileJobs } from './file-jobs.ts';
+import { confirmWords } from './options.ts';
+import { RowClaims } from './row-claims.ts';
+import { type Slice, finishUploads, sendRows, slicesOf } from './send-rows.ts';
+import { RowsTaken } from '../ledger/claim-rows.ts';
+import { deliveryOf, standingClaims } from '../ledger/claims.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
+import { requireClearName } from '../ledger/cycle-names.ts';
+import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
+import { type DividedRows, withTokensOnce } from '../request/rows-file.ts';
+import { requireDestination } from '../results/merge.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
@@ -11,39 +46,6 @@ import { knownTenant } from '../../cli/config/known-keys.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import {
-  confirmRows,
-  reviewFreeRows,
-  refuseFreedRows,
-  reportNewCycle,
-  reportDivision,
-  countRows,
-  showPlan,
-  type SubmitInput,
-} from './before-sending.ts';
-import { type CompareAgain, refuseOldResults } from './begin-cycle.ts';
-import { RowsTaken } from '../ledger/claim-rows.ts';
-import { deliveryOf, standingClaims } from '../ledger/claims.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
-import { type Division, type NamedFile, RowClaims } from './row-claims.ts';
-import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
-import { type DividedRows, withTokensOnce } from '../request/rows-file.ts';
-import type { FileJob, FileJobs } from './file-jobs.ts';
-import { requireDestination } from '../results/merge.ts';
-import {
-  compareBeforeEntry,
-  compareJobs,
-  type Comparison,
-  previewComparison,
-  refuseUnknownJobs,
-} from './compare-jobs.ts';
-import { confirmWords } from './options.ts';
-import { requireClearName } from '../ledger/cycle-names.ts';
-import { finishUploads, sendRows, type Slice, slicesOf } from './send-rows.ts';
-import { showJobs } from '../job/show-progress.ts';
-import { creatorMemory, SpareJob } from '../job/spare-job.ts';
-import { tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
-import { outlast } from '../job/wait.ts';
 
 /** What the command does with a file. */
 export type Decision =

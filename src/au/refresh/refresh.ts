@@ -1,32 +1,22 @@
 // `svc au refresh`: takes an export through all steps of a cycle.
 
-import { isSvcError, SvcError } from '../../base/errors.ts';
-import { isHeld } from '../../base/files/lock.ts';
-import { shellWords } from '../../cli/app/hint.ts';
-import type { Context } from '../../cli/app/command.ts';
-import { serviceOf } from '../../cli/app/service.ts';
-import { requireYes } from '../../cli/output/prompt.ts';
-import { countText } from '../../cli/output/time.ts';
-import { fileSource } from '../../client/transfer/source.ts';
-import { requireClearName } from '../ledger/cycle-names.ts';
+import { resumable } from '../job/resumable.ts';
 import { tenantOfSandbox } from '../job/tenant-of-key.ts';
-import { resumable } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
+import { type FileJobs, type FileResults, deliverFile, pollFile } from '../jobs/file-jobs.ts';
 import { CONFIRMATIONS, confirmWords } from '../jobs/options.ts';
-import { deliverFile, type FileJobs, type FileResults, pollFile } from '../jobs/file-jobs.ts';
-import { FileSubmission } from '../jobs/submit-file.ts';
 import { RowClaims } from '../jobs/row-claims.ts';
+import { FileSubmission } from '../jobs/submit-file.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
+import { requireClearName } from '../ledger/cycle-names.ts';
 import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
 import { formOf } from '../prepare/prepare.ts';
-import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
-import { openSpool } from '../request/spool.ts';
 import { type Concluded, CycleFiles } from './cycle-files.ts';
 import {
-  addExport,
-  beginRequest,
   type CycleRequest,
   type Export,
+  addExport,
+  beginRequest,
   hasExport,
   notBegunError,
   openExport,
@@ -34,9 +24,19 @@ import {
   standingRequest,
 } from './cycle-request.ts';
 import { EXCLUSIONS, RefreshDirectory, TENANT } from './refresh-directory.ts';
-import { announceStep, noteStep, type RefreshInput } from './refresh-input.ts';
+import { type RefreshInput, announceStep, noteStep } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { requireRealResults } from './rehearsal.ts';
+import { type RequestFile, openRequestFile } from '../request/open-request-file.ts';
+import { openSpool } from '../request/spool.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
+import { isHeld } from '../../base/files/lock.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { shellWords } from '../../cli/app/hint.ts';
+import { serviceOf } from '../../cli/app/service.ts';
+import { requireYes } from '../../cli/output/prompt.ts';
+import { countText } from '../../cli/output/time.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 
 /**
  * Takes an export through all steps of a cycle: prepare, submit, wait, and write the files of the results. Run again, it

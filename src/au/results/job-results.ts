@@ -1,6 +1,25 @@
 // Gets the results of one job: the kept file, or a proven download whose new tokens the ledger gets first.
 
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { holdJob } from '../job/hold-job.ts';
+import { withInterruption } from '../job/resumable.ts';
+import { showJobs } from '../job/show-progress.ts';
+import type { CommandLedger } from '../ledger/command-ledger.ts';
+import { doubtError } from '../ledger/doubt.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import { provableUntil } from '../ledger/proof-of-absence.ts';
+import { createSpool } from '../request/spool.ts';
+import {
+  NoAddress,
+  NotCompleted,
+  type ResultsChecks,
+  type ResultsOptions,
+  downloadResults,
+  findFlaws,
+} from './download.ts';
+import { EnteredResults, keptResults } from './reading.ts';
+import type { Rereadable } from './reconcile.ts';
+import { PartRows } from './rows-of-request.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -8,24 +27,6 @@ import { type DownloadResult, UnprovenDownload } from '../../client/transfer/dow
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import { AddressRefused } from '../../client/transfer/store-errors.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { showJobs } from '../job/show-progress.ts';
-import { after, holdJob } from '../job/verdict.ts';
-import { doubtError } from '../ledger/doubt.ts';
-import type { CommandLedger } from '../ledger/command-ledger.ts';
-import type { ClaimEntry } from '../ledger/entry.ts';
-import { provableUntil } from '../ledger/proof-of-absence.ts';
-import { createSpool } from '../request/spool.ts';
-import {
-  downloadResults,
-  findFlaws,
-  NoAddress,
-  NotCompleted,
-  type ResultsChecks,
-  type ResultsOptions,
-} from './download.ts';
-import { EnteredResults, keptResults } from './reading.ts';
-import type { Rereadable } from './reconcile.ts';
-import { PartRows } from './rows-of-request.ts';
 
 /** The cycle and ledger of a job. */
 export interface CycleOfJob {
@@ -248,7 +249,7 @@ export async function withContested<T>(
       try {
         await clock.sleep(CONTESTED_MS, signal);
       } catch (reason) {
-        throw isSvcError(reason, 'timeout') ? after(reason, error) : reason;
+        throw isSvcError(reason, 'timeout') ? withInterruption(reason, error) : reason;
       }
     }
   }

@@ -19,8 +19,8 @@ import {
 } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import { isoMissing, isoRange } from '../archive/records/coverage.ts';
-import { INTERVAL_PARAMETERS, intervalOf, MONTH_PARAMETER } from '../options.ts';
-import type { EvidenceFacts } from '../prove/evidence-page.ts';
+import { INTERVAL_PARAMETERS, MONTH_PARAMETER, intervalOf } from '../options.ts';
+import type { EvidenceFacts } from '../prove/evidence-facts.ts';
 import type { EvidencePlan, WrittenEvidence } from '../prove/evidence.ts';
 import type { Verified } from '../prove/verify.ts';
 import { sentencesText } from '../sentences.ts';
@@ -99,7 +99,8 @@ export const evidence = defineCommand({
     const { planEvidence, writeEvidence } = await import('../prove/evidence.ts');
     const plan = await planEvidence(store, bounds);
     const { segments } = plan;
-    const [{ accessCsv, evidenceFacts, evidencePage }, { timelessInRows }] = await Promise.all([
+    const [{ accessCsv, evidenceFacts }, { evidencePage }, { timelessInRows }] = await Promise.all([
+      import('../prove/evidence-facts.ts'),
       import('../prove/evidence-page.ts'),
       import('../report/access.ts'),
     ]);

@@ -1,78 +1,19 @@
 // The page of an evidence bundle.
 
-import type { Context } from '../../cli/app/command.ts';
-import { excelSafeRows } from '../../cli/output/csv.ts';
 import { countText, formatDuration, formatNumber, utcTime } from '../../cli/output/time.ts';
-import type { Store } from '../../client/store/store.ts';
-import { DAY_MS } from '../../schema/durations.ts';
-import { knownLabels } from '../actor.ts';
 import { coverageText, sumOfMonths } from '../archive/archive-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { TimeCoverage } from '../archive/records/coverage.ts';
 import { dayOf } from '../archive/records/record.ts';
-import { type Access, accessSummary, actorSection, countAccess, timelessInRows, USE_ONLY } from '../report/access.ts';
-import { findingsText } from '../report/findings.ts';
-import { reportPage, reportTable, type Section } from '../report/report.ts';
-import { untilDay } from '../report/review-rules.ts';
-import { signatureText } from '../report/sign-off.ts';
-import { statusOf } from '../report/status.ts';
-import { ACCESS_FIELDS, type AccessRow, type DayState, type DayStatus, statusView } from '../report/views.ts';
-import type { Sentence } from '../sentences.ts';
+import type { EvidenceFacts } from './evidence-facts.ts';
 import type { EvidencePlan } from './evidence.ts';
-
-const DORMANT_MS = 90 * DAY_MS;
-
-/** Collects what a bundle says of reviews and access. Actors have the names that svc knows; no record proves them. */
-export async function evidenceFacts(
-  context: Context,
-  { store, dir }: { readonly store: Store; readonly dir: string },
-  plan: EvidencePlan,
-  problems: readonly Finding[],
-): Promise<EvidenceFacts> {
-  const { coverage, earlier, first, from, reviews, segments, to } = plan;
-  // A damaged archive is not read beyond the days of the bundle.
-  const knownSegments = problems.length === 0 ? [...earlier, ...segments] : segments;
-  const days = {
-    dir,
-    from: Date.parse(from),
-    to: untilDay(to),
-    dormantMs: DORMANT_MS,
-    timeless: segments.filter((segment) => segment.first === null),
-    labels: await knownLabels(context, first),
-  };
-  const access = await countAccess(context, store, { coverage, first, segments: knownSegments }, days);
-  const range = mentioned(plan);
-  const statuses = range === undefined ? [] : statusOf({ coverage, segments, reviews }, range);
-  const dayCount = Math.floor(plan.requested.to / DAY_MS) - plan.requested.from / DAY_MS;
-  return { problems, days: statuses, dayCount, access };
-}
-
-/** Returns the requested time from the beginning of the archive on, so that its days can be listed. */
-function mentioned({ coverage, from, requested }: EvidencePlan) {
-  const whole = coverage.whole();
-  return whole === undefined ? undefined : { since: Math.max(Date.parse(from), whole.from), now: requested.to };
-}
-
-/** Returns the rows of an access review as CSV. */
-export function accessCsv({ rows }: Access): string {
-  const lines = rows.map((row) => ACCESS_FIELDS.map((name) => cellOf(row[name])));
-  return excelSafeRows(ACCESS_FIELDS, [[...ACCESS_FIELDS], ...lines]);
-}
-
-function cellOf(value: AccessRow[keyof AccessRow]): string | number {
-  if (value === null) return '';
-  if (typeof value === 'object') return value.join(' ');
-  return typeof value === 'boolean' ? String(value) : value;
-}
-
-/** What the page of a bundle shows in addition to the bundle's plan. */
-export interface EvidenceFacts {
-  readonly problems: readonly Finding[];
-  /** The requested days that are over, except those before the archive, which are only counted. */
-  readonly days: readonly DayStatus[];
-  readonly dayCount: number;
-  readonly access: Access;
-}
+import { USE_ONLY, accessSummary, actorSection, timelessInRows } from '../report/access.ts';
+import { findingsText } from '../report/findings.ts';
+import { type Section, reportPage, reportTable } from '../report/report.ts';
+import { signatureText } from '../report/sign-off.ts';
+import { type DayState, statusView } from '../report/views.ts';
+import type { Sentence } from '../sentences.ts';
+import { DAY_MS } from '../../schema/durations.ts';
 
 /** Returns the page of an evidence bundle. The same archive and days give the same page. */
 export function evidencePage(plan: EvidencePlan, facts: EvidenceFacts): string {
@@ -165,17 +106,17 @@ function dropSummary({ coverage: { drops } }: EvidencePlan): string {
 function verdicts({ requested }: EvidencePlan, { problems, days, dayCount }: EvidenceFacts): Sentence[] {
   const open = dayCount - days.filter(({ state }) => state === 'reviewed').length;
   const found = `svc found ${countText(problems.length, 'problem')} in the archive when it made this bundle.`;
-  const odd = [
+  const flaws = [
     ...(problems.length > 0 ? [found] : []),
     ...(requested.missing.length > 0 ? [`The archive covers only ${coverageText(requested)}.`] : []),
     ...(open > 0 ? [`${countText(open, 'day')} without a signed review.`] : []),
   ];
-  const all =
+  const flawless =
     dayCount === 0 ? 'The archive was intact.' : 'The archive was intact, and each of these days was reviewed.';
-  const fine = odd.length === 0 ? all : 'What the archive contains was intact.';
+  const verdict = flaws.length === 0 ? flawless : 'What the archive contains was intact.';
   return [
-    ...odd.map((text): Sentence => ['bad', text]),
-    ...(problems.length === 0 ? [['good', fine] satisfies Sentence] : []),
+    ...flaws.map((text): Sentence => ['bad', text]),
+    ...(problems.length === 0 ? [['good', verdict] satisfies Sentence] : []),
   ];
 }
 

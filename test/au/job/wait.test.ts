@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
+import { type Bench, type Fault, inTurn, openBench, refuseWith, submitFile } from '../support.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { resumable } from '../../../src/au/job/verdict.ts';
+import { resumable } from '../../../src/au/job/resumable.ts';
 import { waitForJob } from '../../../src/au/job/wait.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { nextPollDelay } from '../../../src/client/api/poll.ts';
-import { type Bench, type Fault, inTurn, openBench, refuseWith, submitFile } from '../support.ts';
 
 const DAY = 86_400_000;
 

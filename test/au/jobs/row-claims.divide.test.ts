@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { divideRows, type Division } from '../../../src/au/jobs/row-claims.ts';
-import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
-import type { Context } from '../../../src/cli/app/command.ts';
-import { FakeClock } from '../../support/clock.ts';
-import { HEADER, UUID } from '../rows.ts';
 import { claimBody } from '../ledger/entries.ts';
-import { claim, fileOf, type Machine, Machines, oneClaim, settle } from '../ledger/machines.ts';
+import { type Machine, Machines, claim, fileOf, oneClaim, settle } from '../ledger/machines.ts';
+import { HEADER, UUID } from '../rows.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Division, divideRows } from '../../../src/au/jobs/divide-rows.ts';
+import { RowSet, keyOfNewToken } from '../../../src/au/ledger/row-set.ts';
+import type { Context } from '../../../src/cli/app/command.ts';
 
 let home: string;
 const closing: (() => Promise<void> | void)[] = [];

@@ -1,9 +1,9 @@
+import { WHO, claimBody } from './entries.ts';
 import { expect, it } from 'vitest';
-import { type Doubt, doubtError, whenKnownText } from '../../../src/au/ledger/doubt.ts';
 import { rowsTakenError } from '../../../src/au/jobs/claim-file.ts';
-import { failedElsewhereError } from '../../../src/au/jobs/row-claims.ts';
+import { failedElsewhereError } from '../../../src/au/jobs/claim-texts.ts';
+import { type Doubt, doubtError, whenKnownText } from '../../../src/au/ledger/doubt.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
-import { claimBody, WHO } from './entries.ts';
 
 const FILE = { name: 'tokens.csv', cycle: '2026-12', isNamed: true };
 /** 15 minutes after the end of the second in which the claim's upload address expires. */

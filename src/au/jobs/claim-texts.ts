@@ -1,0 +1,44 @@
+// The words for files, cycles and claims in messages about rows.
+
+import { type SettledClaim, senderName } from '../ledger/claims.ts';
+import { SvcError } from '../../base/errors.ts';
+import { countText, formatDuration } from '../../cli/output/time.ts';
+
+/** The names of a file and its cycle, for messages. */
+export interface NamedFile {
+  readonly name: string;
+  readonly cycle: string;
+  /** Whether the operator named the cycle. If not, its name is made from the rows of the file. */
+  readonly isNamed: boolean;
+}
+
+export const NOTHING_SENT = '; nothing was sent';
+
+/** Returns the error for rows whose jobs failed. Their claims ended, so the next command sends the rows. */
+export function failedElsewhereError(file: NamedFile, failed: readonly SettledClaim[]): SvcError {
+  const jobs = failed.map(({ claim }) => claim.job);
+  const what = failed.map(
+    ({ claim, rows }) =>
+      `job ${claim.job} with ${countText(rows, 'row')} of ${file.name} failed: ${senderName(claim)} sent it as ${claim.file.name}`,
+  );
+  return new SvcError('job_failed', `${what.join('; ')}; nothing was sent now`, {
+    hint: `Nothing was billed for ${jobs.length === 1 ? 'that job' : 'these jobs'}. Run the same command again: it sends the rows in a new job.`,
+    next: ['au', 'status', jobs[0] ?? ''],
+    retryable: true,
+    facts: {
+      ...(jobs.length === 1 ? { job: jobs[0] } : { jobs }),
+      rows: failed.reduce((sum, { rows }) => sum + rows, 0),
+    },
+  });
+}
+
+export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed'>): string {
+  return isNamed ? `cycle ${cycle}` : 'the ledger';
+}
+
+/** Names the sender of a claim's rows, their age, and the status of the job. */
+export function senderText({ claim, status }: SettledClaim, now: number): string {
+  const age = formatDuration(Math.max(0, now - Date.parse(claim.created_at)));
+  const shownStatus = status === null ? 'not read in a dry run' : (status ?? 'no longer known to the service');
+  return `sent by ${senderName(claim)}, ${age} ago, job ${claim.job} (${shownStatus})`;
+}
