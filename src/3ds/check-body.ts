@@ -8,7 +8,7 @@ import { authenticateSchema, MAX_EXTENSIONS } from '../schema/three-ds/authentic
 import { BODY, type Field, fieldAt, fieldsBelow, ownValue, type TextAt, textsIn } from '../schema/three-ds/fields.ts';
 import { type Combination, missingFields } from '../schema/three-ds/needs.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType, sessionTypesOf } from '../schema/three-ds/values.ts';
-import { broken, type Violation } from './rules.ts';
+import { errorFor, type Violation } from './rules.ts';
 import { exampleBody } from './example-body.ts';
 
 /**
@@ -19,7 +19,7 @@ import { exampleBody } from './example-body.ts';
 export function checkBody(body: unknown, sessionType?: SessionType): Violation[] {
   const list = ownValue(body, ['message_extensions']);
   if (Array.isArray(list) && list.length > MAX_EXTENSIONS)
-    return [broken('format', 'message_extensions', `must have at most ${MAX_EXTENSIONS} items`)];
+    return [errorFor('format', 'message_extensions', `must have at most ${MAX_EXTENSIONS} items`)];
   const combination = combinationOf(body, sessionType);
   const examples = exampleBody(combination);
   const issues = authenticateSchema.safeParse(body).error?.issues ?? [];
@@ -57,14 +57,14 @@ function wrongSessionType({ type }: Combination, sessionType: SessionType | unde
     sessionTypesOf(one).includes(sessionType),
   );
   const message = `goes with sessions of type ${allowed.join(' and ')} only; a ${sessionType} session takes one of ${types.join(', ')}`;
-  return [broken('session-type', 'authentication_type', message, { example: types[0] })];
+  return [errorFor('session-type', 'authentication_type', message, { example: types[0] })];
 }
 
 /** Finds missing fields that the combination of category, type and session requires. */
 function missingViolation(body: unknown, combination: Combination, examples: unknown): Violation[] {
   return missingFields(body, combination).map(({ path, when }) => {
     const message = `is needed when ${when.words}: ${fieldAt(path)?.description ?? ''}`;
-    return broken('required', path, message, { example: ownValue(examples, path.split('.')) });
+    return errorFor('required', path, message, { example: ownValue(examples, path.split('.')) });
   });
 }
 
@@ -81,7 +81,7 @@ export function cardNumbers(body: unknown): Violation[] {
   return [...textsIn(body)]
     .filter((found) => containsCardNumber(found.text, 'cell') && !mayHoldDigits(found))
     .map(({ parts }) =>
-      broken('card-number', displayPath(parts), 'looks like a card number; none may be sent in a body'),
+      errorFor('card-number', displayPath(parts), 'looks like a card number; none may be sent in a body'),
     );
 }
 
@@ -118,13 +118,13 @@ function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown)
     return issue.keys.map((key, at) => unknownMember(parts, key, at < MAX_SUGGESTIONS));
   const path = parts.length === 0 ? BODY_PATH : parts.join('.');
   const field = fieldAt(parts.join('.'));
-  if (field === undefined) return [broken('format', displayPath(parts), 'does not match the interface')];
+  if (field === undefined) return [errorFor('format', displayPath(parts), 'does not match the interface')];
   const value = ownValue(body, parts);
   // A whole body is too long for an example.
   const example = parts.length === 0 ? undefined : (ownValue(examples, parts) ?? exampleOf(field));
-  if (value === undefined) return [broken('required', path, `is needed: ${field.description}`, { example })];
+  if (value === undefined) return [errorFor('required', path, `is needed: ${field.description}`, { example })];
   const meant = typeof value === 'string' ? nearest(value, field.choices ?? []) : undefined;
-  return [broken('format', path, mustBe(field, value), { example: meant ?? example, suggestion: meant })];
+  return [errorFor('format', path, mustBe(field, value), { example: meant ?? example, suggestion: meant })];
 }
 
 /** Makes a path safe to show: replaces parts that do not look like member names, since they may be secrets. */
@@ -139,7 +139,7 @@ export function looksLikeName(part: string): boolean {
 
 function unknownMember(parts: readonly string[], key: string, suggests: boolean): Violation {
   const suggestion = suggests ? meantMember(parts, key) : undefined;
-  return broken('unknown-field', displayPath([...parts, key]), 'is not a field of the interface', { suggestion });
+  return errorFor('unknown-field', displayPath([...parts, key]), 'is not a field of the interface', { suggestion });
 }
 
 function meantMember(parts: readonly string[], key: string): string | undefined {

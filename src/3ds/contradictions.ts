@@ -4,7 +4,7 @@ import { containsCardNumber } from '../base/security/card-number.ts';
 import { DAY_MS } from '../schema/durations.ts';
 import { ownValue } from '../schema/three-ds/fields.ts';
 import { amountText, countryOf, currencyOf, isCountryCode } from '../schema/three-ds/tables.ts';
-import { broken, type Rule, type Violation } from './rules.ts';
+import { errorFor, type Rule, type Violation } from './rules.ts';
 
 /**
  * Finds contradictions in a body: with itself, with public tables such as ISO 4217, or with the rules of EMV 3-D Secure. Also
@@ -63,18 +63,18 @@ function exponent(body: unknown): Violation[] {
   const meant = amountText(amount, units, code);
   const amounts = shown === undefined ? '' : `: ${amount} would be ${shown}, not ${meant}`;
   const message = `contradicts the currency: ${currency.code} has ${units} minor units, and the exponent says ${given}${amounts}`;
-  return [broken('exponent', 'purchase_info.exponent', message, { example: String(units) })];
+  return [errorFor('exponent', 'purchase_info.exponent', message, { example: String(units) })];
 }
 
 function currencyAt(path: string, code: string): Violation[] {
   const currency = currencyOf(code);
   if (currency === undefined)
     return /^\d{3}$/.test(code)
-      ? [broken('currency', path, 'is a number that ISO 4217 gives to no currency', { example: '840' })]
+      ? [errorFor('currency', path, 'is a number that ISO 4217 gives to no currency', { example: '840' })]
       : [];
   if (!currency.isMoney)
     return [
-      broken('currency', path, `is ${currency.code} of ISO 4217, in which no cardholder pays`, { example: '840' }),
+      errorFor('currency', path, `is ${currency.code} of ISO 4217, in which no cardholder pays`, { example: '840' }),
     ];
   if (currency.until === undefined) return [];
   const { code: name, until, successor } = currency;
@@ -92,12 +92,12 @@ function challengeTime(minutes: unknown): Violation[] {
     typeof minutes !== 'number' || minutes <= 0 || (Number.isInteger(minutes) && minutes <= MAX_CHALLENGE_MINUTES);
   if (isRight) return [];
   const message = `must be a whole number of minutes from 1 to ${MAX_CHALLENGE_MINUTES}, which is 7 days`;
-  return [broken('challenge-time', 'decoupled_challenge_max_time', message, { example: 60 })];
+  return [errorFor('challenge-time', 'decoupled_challenge_max_time', message, { example: 60 })];
 }
 
 function installments(count: string): Violation[] {
   if (!/^\d+$/.test(count) || Number(count) >= 2) return [];
-  return [broken('installments', 'purchase_info.installment_count', 'must be at least 2', { example: '12' })];
+  return [errorFor('installments', 'purchase_info.installment_count', 'must be at least 2', { example: '12' })];
 }
 
 function purchaseDate(date: string, now: number): Violation[] {
@@ -115,20 +115,20 @@ function recurringExpiration(expiration: string, purchase: string, now: number):
   const example = dayOf(now + 365 * DAY_MS);
   if (/^\d{14}$/.test(purchase) && expiration <= purchase.slice(0, 8))
     return [
-      broken(
+      errorFor(
         'recurring-expiration',
         path,
         'must be later than the purchase: it is the date of the final authorization',
         { example },
       ),
     ];
-  return expiration < dayOf(now) ? [broken('recurring-expiration', path, 'has passed', { example })] : [];
+  return expiration < dayOf(now) ? [errorFor('recurring-expiration', path, 'has passed', { example })] : [];
 }
 
 function categoryCode(code: string): Violation[] {
   if (code === '' || /^\d{4}$/.test(code)) return [];
   return [
-    broken('category-code', 'merchant_info.category_code', 'must have 4 digits, as ISO 18245 writes it', {
+    errorFor('category-code', 'merchant_info.category_code', 'must have 4 digits, as ISO 18245 writes it', {
       example: '5411',
     }),
   ];
@@ -145,7 +145,7 @@ function stateAt(address: string, state: string, number: string): Violation[] {
   const country = countryOf(number);
   if (country === undefined || [country.code, country.within].includes(prefix) || !isCountryCode(prefix)) return [];
   const message = `contradicts country_code: it begins with ${prefix}, and ${number} is ${country.code}`;
-  return [broken('country-of-state', `${address}.state_code`, message)];
+  return [errorFor('country-of-state', `${address}.state_code`, message)];
 }
 
 function lengthAt(path: string, text: string, most: number, unit = 'characters'): Violation[] {

@@ -1,4 +1,6 @@
-/** The rules that `--allow` lifts: about contradictions that a service may accept. */
+// The rules of a 3-D Secure body, and what a broken rule reports.
+
+/** The rules that the operator can turn off with `--allow`, because an acquirer may accept such a body. */
 export const LIFTABLE_RULES = [
   'unknown-field',
   'exponent',
@@ -29,7 +31,7 @@ export interface Violation {
   readonly rule: Rule;
   /** The dotted path; `(body)` for the body itself. */
   readonly path: string;
-  /** An error keeps the body from being sent. */
+  /** An error stops the request unless `--allow` names its rule; a warning never does. */
   readonly severity: 'error' | 'warning';
   /** The problem, in words that follow the path. */
   readonly message: string;
@@ -40,7 +42,7 @@ export interface Violation {
 }
 
 /** Returns a violation of severity `error`. */
-export function broken(
+export function errorFor(
   rule: Rule,
   path: string,
   message: string,

@@ -159,13 +159,13 @@ function below<T>(path: string, fields: Readonly<Record<string, T>>): Record<str
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [`${path}.${name}`, field]));
 }
 
-function broken(body: unknown): string[] {
+function errorFor(body: unknown): string[] {
   return checkBody(body, 'customer').map(({ path }) => path);
 }
 
 describe('types, values and formats', () => {
   it.each(Object.entries(FIELDS))('R57: %s', (path, { right, wrong }) => {
-    for (const value of right) expect(broken(changed(fullBody(), path, value)), JSON.stringify(value)).toEqual([]);
+    for (const value of right) expect(errorFor(changed(fullBody(), path, value)), JSON.stringify(value)).toEqual([]);
     for (const value of wrong) {
       const violations = checkBody(changed(fullBody(), path, value), 'customer');
       expect(
@@ -173,20 +173,20 @@ describe('types, values and formats', () => {
         JSON.stringify(value),
       ).toEqual([path]);
       expect(violations[0]?.message).toMatch(/^must /);
-      expect(broken(changed(fullBody(), path, violations[0]?.example)), 'its own example').toEqual([]);
+      expect(errorFor(changed(fullBody(), path, violations[0]?.example)), 'its own example').toEqual([]);
     }
   });
 
   it.each(['id', 'name', 'critical', 'data'])('R57: message_extensions.0.%s', (name) => {
     const right = name === 'critical' ? true : 'x';
-    expect(broken(changed(fullBody(), 'message_extensions', [{ [name]: right }]))).toEqual([]);
-    expect(broken(changed(fullBody(), 'message_extensions', [{ [name]: 1 }]))).toEqual([
+    expect(errorFor(changed(fullBody(), 'message_extensions', [{ [name]: right }]))).toEqual([]);
+    expect(errorFor(changed(fullBody(), 'message_extensions', [{ [name]: 1 }]))).toEqual([
       `message_extensions.0.${name}`,
     ]);
   });
 
   it.each([null, [], 'text', 7, true])('R57: a body that is no object: %j', (body) => {
-    expect(broken(body)).toEqual(['(body)']);
+    expect(errorFor(body)).toEqual(['(body)']);
   });
 });
 
@@ -207,7 +207,7 @@ describe('unknown members', () => {
 
   it('the check of unknown members shows no name that may be something else', () => {
     const body = { ...fullBody(), '4111111111111111': 1, 'Ann Example <ann@shop.example>': 2, ['x'.repeat(99)]: 3 };
-    expect(new Set(broken(body))).toEqual(new Set(['(unusual name)']));
+    expect(new Set(errorFor(body))).toEqual(new Set(['(unusual name)']));
   });
 });
 

@@ -6,13 +6,13 @@ import { ALWAYS_NEEDED, COMBINATIONS, NEEDED_CASES } from '../support/three-ds-n
 import { changed, fullBody } from './bodies.ts';
 
 /** Returns the paths of the rules that a body breaks. */
-function broken(body: unknown, session?: SessionType): string[] {
+function errorFor(body: unknown, session?: SessionType): string[] {
   return checkBody(body, session).map(({ path }) => path);
 }
 
 /** Returns the paths that a body of this type breaks without a time limit, for an unknown session type. */
 function withoutTime(type: string): string[] {
-  return broken(changed(fullBody('payment', type), 'decoupled_challenge_max_time', undefined));
+  return errorFor(changed(fullBody('payment', type), 'decoupled_challenge_max_time', undefined));
 }
 
 describe('which authentication types go with which session type', () => {
@@ -21,7 +21,7 @@ describe('which authentication types go with which session type', () => {
   );
 
   it.each(cases)('R57: the type $type fits a $session session: $fits', ({ type, session, fits }) => {
-    expect(broken(fullBody('payment', type), session)).toEqual(fits ? [] : ['authentication_type']);
+    expect(errorFor(fullBody('payment', type), session)).toEqual(fits ? [] : ['authentication_type']);
   });
 
   it('R57: the check of authentication types names the session types and a type that would fit', () => {
@@ -43,24 +43,24 @@ describe('what is needed when', () => {
     ({ path, combination, isNeeded }) => {
       const [category, type, session] = combination;
       const body = fullBody(category, type);
-      expect(broken(body, session)).toEqual([]);
-      expect(broken(changed(body, path, undefined), session)).toEqual(isNeeded ? [path] : []);
+      expect(errorFor(body, session)).toEqual([]);
+      expect(errorFor(changed(body, path, undefined), session)).toEqual(isNeeded ? [path] : []);
     },
   );
 
   it.each(ALWAYS_NEEDED)('R57: the field %s is always needed', (path) => {
     for (const [category, type, session] of COMBINATIONS)
-      expect(broken(changed(fullBody(category, type), path, undefined), session)).toEqual([path]);
+      expect(errorFor(changed(fullBody(category, type), path, undefined), session)).toEqual([path]);
   });
 
   it('R57: a time limit where a decoupled challenge is requested, also in a customer session', () => {
     const body = changed(fullBody(), 'decoupled_challenge_max_time', undefined);
-    expect(broken(changed(body, 'request_decoupled_challenge', true), 'customer')).toEqual([
+    expect(errorFor(changed(body, 'request_decoupled_challenge', true), 'customer')).toEqual([
       'decoupled_challenge_max_time',
     ]);
-    expect(broken(changed(body, 'request_decoupled_challenge', false), 'customer')).toEqual([]);
+    expect(errorFor(changed(body, 'request_decoupled_challenge', false), 'customer')).toEqual([]);
     const merchant = changed(changed(body, 'authentication_type', 'add-card'), 'request_decoupled_challenge', false);
-    expect(broken(merchant, 'merchant')).toEqual(['decoupled_challenge_max_time']);
+    expect(errorFor(merchant, 'merchant')).toEqual(['decoupled_challenge_max_time']);
   });
 
   it('R57: every violation at once, in the order of the interface, each with the rule and an example', () => {
@@ -80,12 +80,12 @@ describe('what is needed when', () => {
       expect(message).toMatch(/^is needed/);
       corrected = changed(corrected, path, example);
     }
-    expect(broken(corrected, 'merchant')).toEqual([]);
+    expect(errorFor(corrected, 'merchant')).toEqual([]);
   });
 
   it('the check of needed fields goes by the value that was probably meant where category or type are mistyped', () => {
     const body = { ...fullBody('paymet', 'recuring-transaction'), merchant_info: undefined, purchase_info: {} };
     const bare = JSON.parse(JSON.stringify(body)) as unknown;
-    expect(broken(bare)).toEqual(expect.arrayContaining(['merchant_info', 'purchase_info.recurring_frequency']));
+    expect(errorFor(bare)).toEqual(expect.arrayContaining(['merchant_info', 'purchase_info.recurring_frequency']));
   });
 });

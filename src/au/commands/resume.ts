@@ -30,7 +30,7 @@ export const resume = defineCommand({
   description:
     'Without an argument, goes on with every cycle that has jobs whose results nobody received: finishes uploads that this machine began, polls each job once, and writes results that are ready. The jobs may be those of any machine that shares the ledger. Nothing that the service may already have is sent again. A production job takes up to seven days: interrupt the wait, and continue it at any time.',
   details:
-    'An upload goes on from the rows that this machine keeps, so that the file itself is not needed. Rows that no job has yet are sent by submitting their file again. With --wait, polls after 2 s, then at increasing intervals up to five minutes, and goes on through outages of the service. The results of a cycle are written to <cycle>.results.csv unless --out names a file, those of a file without a cycle to <file>.results.csv, and only when each of their jobs is completed. Jobs that failed are left to svc au submit, which sends their rows again. Without an argument one failing cycle does not stop the others, and the exit code is that of the worst: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may pass without action (8, 7).',
+    'An upload goes on from the rows that this machine keeps, so that the file itself is not needed. Rows that no job has yet are sent by submitting their file again. With --wait, polls after 2 s, then at increasing intervals up to five minutes, and goes on through outages of the service. The results of a cycle are written to <cycle>.results.csv unless --out names a file, those of a file without a cycle to <file>.results.csv, and only when each of their jobs is completed. To send the rows of failed jobs again, run svc au submit. Without an argument one failing cycle does not stop the others, and the exit code is that of the worst: a failed job (10), an unknown outcome (9), results that could not be verified (12), then what you have to fix, then what may pass without action (8, 7).',
   examples: [
     ['svc au resume', 'everything open, such as from cron every half hour'],
     ['svc au resume 2026-12 --wait', 'the results of a whole cycle, on any machine that shares the ledger'],
@@ -81,17 +81,17 @@ async function resumeNamed(context: Context, input: ResumeInput): Promise<number
 }
 
 /** What `au resume` continues. */
-type Resumed = 'everything' | 'cycle' | 'job';
+type ResumeKind = 'everything' | 'cycle' | 'job';
 
-/** The options that do not apply to everything that can be resumed. */
-const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readonly Resumed[]])[] = [
+/** The options that apply only to some of what can be resumed, with what they apply to. */
+const OPTIONS: readonly (readonly [keyof ResumeInput, option: string, of: readonly ResumeKind[]])[] = [
   ['out', '--out', ['cycle']],
   ['force', '--force', ['cycle']],
   ['failOn', '--fail-on', ['everything', 'cycle']],
 ];
 
 /** Refuses options that do not apply to what is resumed. @throws SvcError `usage` */
-function checkOptions(input: ResumeInput, resumed: Resumed): void {
+function checkOptions(input: ResumeInput, resumed: ResumeKind): void {
   if (input.out === '-')
     throw new SvcError('usage', '--out must be a file: the summary is written to standard output', {
       hint:

@@ -150,7 +150,7 @@ export function reportDivision(
   for (const joinedRows of joined) {
     const all = check.rows === 1 ? 'the only row' : `all ${countText(check.rows, 'row')}`;
     const which = joinedRows.rows === check.rows ? `${all} of ${name}` : `${formatNumber(joinedRows.rows)} ${ofFile}`;
-    const isDoubtful = joinedRows.status === undefined && !joinedRows.isDone;
+    const isDoubtful = joinedRows.status === undefined && !joinedRows.wasRead;
     const doubt = isDoubtful ? `; whether the service has them ${whenKnownText(joinedRows.claim, now)}` : '';
     const text = `${which} ${joinedRows.rows === 1 ? 'is' : 'are'} in ${cycleText(named)} already: ${senderText(joinedRows, now)}${doubt}`;
     if (isDoubtful) notices.warn(text);

@@ -131,7 +131,7 @@ async function requireFreeRows(
   const comparing = { tenant: ledger.tenantOf(job), file, ownJobs, createJob: async () => job };
   const compared = await claims.compare(context, client, comparing);
   const { named, taken, division } = compared;
-  const doubtful = taken.filter(({ status, isDone: wasRead }) => status === undefined && !wasRead);
+  const doubtful = taken.filter(({ status, wasRead }) => status === undefined && !wasRead);
   const doubts = doubtful.map(({ claim }) => ({ claim, why: 'missing' }) as const);
   const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING_SENT });
   if (doubt) throw doubt;

@@ -158,7 +158,7 @@ async function numberRows(
   if (!isJoined && (await areSlices(file, jobs))) return undefined;
   const numberOf = await rowNumbersOf(file.source, file.check.rows);
   const partRows: PartRows[] = [];
-  for (const { rows } of jobs) partRows.push(await PartRows.of([rows.source], rows.count, numberOf));
+  for (const { rows } of jobs) partRows.push(await PartRows.of(rows.source, rows.count, numberOf));
   for (const [index, job] of jobs.entries()) {
     const others = jobs.toSpliced(index, 1);
     if (job.file === joined && (await sharesToken(partRows[index], others))) throw sharedTokenError(job, cycle);

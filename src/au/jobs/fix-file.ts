@@ -203,7 +203,7 @@ interface ResultsOfToken {
  */
 async function readErrors({ file, rows }: JoinedJob): Promise<ReadonlyMap<string, ResultsOfToken> | undefined> {
   if ((await hashIfReadable(file)) === undefined) return undefined;
-  const requested = await PartRows.of([rows.source], rows.count);
+  const requested = await PartRows.of(rows.source, rows.count);
   const byToken = new Map<string, ResultsOfToken>();
   const source = await fileSource(file);
   for await (const batch of readResults(source.open()))

@@ -204,7 +204,7 @@ async function endClaimIfOver(
 ): Promise<'failed' | 'gone' | undefined> {
   try {
     return (
-      await settleClaim(client, cycle, { claim, isDone: false }, { createJob: () => spare.get(), isStored: stored })
+      await settleClaim(client, cycle, { claim, wasRead: false }, { createJob: () => spare.get(), isStored: stored })
     ).end;
   } catch (error) {
     // Without time, or with a ledger that it may only read, the command leaves the claim and still reports the status.

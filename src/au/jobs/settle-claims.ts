@@ -46,7 +46,7 @@ export async function settleClaims(
     const { end, ...read } = await settleClaim(
       client,
       cycle,
-      { claim, isDone: wereResultsRead(entries, claim.job) },
+      { claim, wasRead: wereResultsRead(entries, claim.job) },
       options,
     );
     const settled = { ...read, rows: shared };
@@ -63,24 +63,24 @@ export async function settleClaims(
 export async function settleClaim(
   client: Client | undefined,
   cycle: LedgerCycle,
-  { claim, isDone: wasRead }: Pick<SettledClaim, 'claim' | 'isDone'>,
+  { claim, wasRead }: Pick<SettledClaim, 'claim' | 'wasRead'>,
   options: Pick<SettleOptions, 'jobsWithoutFile' | 'createJob' | 'isStored'>,
 ): Promise<Omit<SettledClaim, 'rows'> & { readonly end: 'failed' | 'gone' | undefined }> {
   const { job } = claim;
   const status = client === undefined ? null : (await findJob(client, job))?.status;
-  const read = { claim, status, isDone: wasRead };
+  const read = { claim, status, wasRead };
   const proof = client && (await reasonToEnd(client, read, options));
   if (proof === undefined) return { ...read, end: undefined };
   await cycle.endClaim({ kind: 'release', job, ...proof });
   // If somebody read the job's results, even in this moment, the claim stands.
   const now = await cycle.read();
-  return { ...read, isDone: wereResultsRead(now, job), end: hasStandingClaim(now, job) ? undefined : proof.why };
+  return { ...read, wasRead: wereResultsRead(now, job), end: hasStandingClaim(now, job) ? undefined : proof.why };
 }
 
 /** Returns why the claim of a job ends, with the proof for the ledger; undefined if the claim stands. */
 async function reasonToEnd(
   client: Client,
-  { claim, status, isDone: wasRead }: Omit<SettledClaim, 'rows'>,
+  { claim, status, wasRead }: Omit<SettledClaim, 'rows'>,
   { jobsWithoutFile, createJob, isStored }: Pick<SettleOptions, 'jobsWithoutFile' | 'createJob' | 'isStored'>,
 ): Promise<{ readonly why: 'failed' | 'gone'; readonly proof: string } | undefined> {
   const { job } = claim;

@@ -12,7 +12,7 @@ export interface SettledClaim {
   /** The job's status: undefined if the service does not find the job, null if the command did not ask. */
   readonly status: string | null | undefined;
   /** Whether somebody read the results of the job. */
-  readonly isDone: boolean;
+  readonly wasRead: boolean;
 }
 
 /** The most characters of a user and host in a message. */
@@ -41,7 +41,7 @@ export function hasStandingClaim(entries: readonly Entry[], job: string): boolea
   return standingClaims(entries).some((claim) => claim.job === job);
 }
 
-/** Tells whether the ledger knows the new tokens of a job. They are unknown if the results were gone before they were read. */
+/** Tells whether the ledger knows the new tokens of a job; false also if the results were gone before anybody read them. */
 export function areTokensKnown(entries: readonly Entry[], job: string): boolean {
   return entries.some((entry) => entry.kind === 'done' && entry.job === job && entry.born !== null);
 }

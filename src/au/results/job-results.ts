@@ -210,7 +210,7 @@ export async function checksOf(
   return {
     rowsSent: claim.rows,
     request: rows?.source,
-    requested: isForeign ? await PartRows.of([rows.source], rows.count) : undefined,
+    requested: isForeign ? await PartRows.of(rows.source, rows.count) : undefined,
   };
 }
 

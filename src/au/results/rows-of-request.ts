@@ -10,26 +10,27 @@ import { readResults } from '../result-codes.ts';
 
 type NumberOf = (row: RequestRow) => number;
 
-/** The rows of one part or job by token. Each has its number in the request, starting at 1. */
+/** The rows of a part or job by token. Each has its number in the request, starting at 1, or 0 for a row that the request lacks. */
 export class PartRows {
-  /** The number of a token's first row, plus one. Only jobs of earlier builds have a token twice. */
+  /**
+   * The number of each token's first row, plus one: 0 is the table's value for a missing token, and a row that the request lacks has
+   * the number 0. Only jobs of earlier builds have a token twice.
+   */
   readonly #numbers: TokenTable;
 
   private constructor(expected: number) {
     this.#numbers = new TokenTable({ words: 3, expected });
   }
 
-  /** Reads the rows of one or more parts of a job. By default, rows are numbered in the order of each part. */
-  static async of(parts: readonly Rereadable[], expected: number, numberOf?: NumberOf): Promise<PartRows> {
+  /** Reads the rows of a part. Without `numberOf`, rows are numbered in the order of the part. */
+  static async of(part: Rereadable, expected: number, numberOf?: NumberOf): Promise<PartRows> {
     const partRows = new PartRows(expected);
-    for (const part of parts) {
-      let count = 0;
-      for await (const rows of readRequest(part.open()))
-        for (const row of rows) {
-          count += 1;
-          partRows.#numbers.setIfAbsent(tokenKey(row.token), (numberOf ? numberOf(row) : count) + 1);
-        }
-    }
+    let count = 0;
+    for await (const rows of readRequest(part.open()))
+      for (const row of rows) {
+        count += 1;
+        partRows.#numbers.setIfAbsent(tokenKey(row.token), (numberOf ? numberOf(row) : count) + 1);
+      }
     return partRows;
   }
 

@@ -57,7 +57,7 @@ export function safeJson(json: string): string {
 }
 
 /** Whether a JSON text seems to contain a card number. */
-export function holdsCardNumber(json: string): boolean {
+export function jsonHasCardNumber(json: string): boolean {
   return json.includes('\\') ? safeJson(json) !== escapeInJson(json) : containsCardNumber(json);
 }
 

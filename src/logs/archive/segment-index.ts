@@ -1,5 +1,6 @@
-// The index of a segment: a cache that makes searches faster, and that anybody may delete. No record names it. It contains a
-// line of JSON, the sorted keys of the ids in each column, and the hash of all of that.
+// The index of a segment: a cache that makes searches faster, and that anybody may delete. No record names it. A column is a
+// block of successive entries that can be decompressed alone. The index is one line of JSON, then the sorted keys of each column,
+// then the SHA-256 of both.
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
@@ -45,7 +46,7 @@ export const AROUND_COLUMNS = { before: 10, after: 10 } as const;
 /** The largest accepted index. A segment has at most some dozens of columns, each with at most 20,000 ids. */
 export const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 
-/** The size of a key. With three bytes, one of a thousand other ids wrongly seems to be in a column of 20,000 ids. */
+/** The size of a key. With three bytes, about 1 in 1,000 absent ids wrongly seems to be in a column of 20,000 ids. */
 const KEY_BYTES = 3;
 const HASH_BYTES = 32;
 const LINE_END = 0x0a;
@@ -67,7 +68,7 @@ export function keyOf(id: string): number {
   return folded(hash);
 }
 
-/** Returns the key of an id in a block of lines, as {@link keyOf}; undefined without an id, which starts at -1. */
+/** Returns the key of the id in a range of bytes: the same as {@link keyOf} of its text. Undefined if `start` is -1, for no id. */
 export function keyAt(
   block: Buffer,
   { start, end }: { readonly start: number; readonly end: number },
@@ -169,13 +170,13 @@ export class SegmentIndex {
   /** Returns the columns that may contain entries with one id of each list. */
   find(query: readonly (readonly number[])[]): IndexedColumns {
     const columns = [...this.columns.keys()].filter((column) =>
-      query.every((keys) => keys.some((key) => this.mayHold(column, key))),
+      query.every((keys) => keys.some((key) => this.mayContain(column, key))),
     );
     return { columns: this.columns, wanted: columns };
   }
 
   /** Whether a column may contain an id. */
-  mayHold(column: number, key: number): boolean {
+  mayContain(column: number, key: number): boolean {
     const keys = this.#keys[column] ?? Buffer.alloc(0);
     let low = 0;
     let high = keys.length / KEY_BYTES;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { Draft } from '../../base/files/draft.ts';
-import { holdsCardNumber } from '../../cli/output/formats.ts';
+import { jsonHasCardNumber } from '../../cli/output/formats.ts';
 import { damagedBytes, isReadable, logText } from '../../client/api/logs.ts';
 import type { LocalFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
@@ -243,7 +243,7 @@ export class Pending {
     const line = logText(log);
     this.entries += 1;
     this.#characters += line.length;
-    if (holdsCardNumber(line)) this.cardNumbers += 1;
+    if (jsonHasCardNumber(line)) this.cardNumbers += 1;
     const at = entryTime(log);
     if (at === undefined) this.timeless += 1;
     const tenantId = log.tenant_id ?? this.#tenantId;

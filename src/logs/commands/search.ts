@@ -5,7 +5,7 @@ import { listPrinter } from '../../cli/app/print.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import type { Log } from '../../schema/log.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
-import { type CardEntry, cardEntry, cardEntryView, hasCardNumber } from '../search/card-members.ts';
+import { type CardEntry, cardEntry, cardEntryView, entryHasCardNumber } from '../search/card-members.ts';
 import { searchArchive } from '../search/search-archive.ts';
 import {
   actorNames,
@@ -56,7 +56,7 @@ export const search = defineCommand({
     if (cardNumbers) {
       const printCards = await listPrinter(context, cardEntryView);
       const printEntries = (batches: AsyncIterable<readonly Log[]>) => printCards(cardEntries(batches));
-      return searchArchive(context, input, printEntries, { isWanted: hasCardNumber });
+      return searchArchive(context, input, printEntries, { isWanted: entryHasCardNumber });
     }
     const actors = actorNames(context, 'archive');
     const print = await listPrinter(context, viewWith(context, actors));

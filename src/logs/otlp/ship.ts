@@ -1,3 +1,5 @@
+// Sends the entries of a tail to an OpenTelemetry collector (`svc logs tail --to`).
+
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { ListPrinter } from '../../cli/app/print.ts';
@@ -6,7 +8,7 @@ import type { Log } from '../../schema/log.ts';
 import type { ExportEvent, OtlpExporter } from './exporter.ts';
 import { otlpSettings } from './settings.ts';
 
-/** The number of entries in a post, which is also the most that a crash can repeat. */
+/** The number of entries in a batch. The position is saved after each batch, so a crash repeats at most one. */
 const BATCH_SIZE = 500;
 
 /** Sends entries to a collector instead of printing them. */
@@ -18,16 +20,19 @@ export interface Shipping {
   readonly rejected: () => number;
 }
 
-/** Opens the export, and checks that the collector would accept entries. */
+/**
+ * Opens the export, and checks that the collector would accept entries.
+ * @throws SvcError `usage` with --fields or --jq, else as `OtlpExporter.check`
+ */
 export async function openShipping(context: Context, to: URL, forMs: number | undefined): Promise<Shipping> {
-  refuseShaping(context);
+  refuseOutputOptions(context);
   const [{ OtlpExporter: Exporter }, { createTransport }] = await Promise.all([
     import('./exporter.ts'),
     import('../../client/http/transport.ts'),
   ]);
   const { system, globals, clock, signal, trace, out } = context;
   const settings = otlpSettings(system.env);
-  // A scheme such as Bearer is not secret, and the token after it could appear without it.
+  // A message may show the token without its scheme, such as Bearer, so the token alone is a secret too.
   for (const value of Object.values(settings.headers)) {
     context.addSecret(value);
     context.addSecret(value.replace(/^\w+ /, ''));
@@ -42,7 +47,7 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
     clock,
     signal,
     trace,
-    timeUp: timeUpAfter(context, forMs),
+    timeUp: timeLimitSignal(context, forMs),
     clean: (text) => out.redact(text),
     idOf: (log) => ids.get(log),
     onEvent: (event) => {
@@ -69,7 +74,7 @@ async function deliver(exporter: OtlpExporter, batches: AsyncIterable<readonly L
   return count;
 }
 
-function refuseShaping({ globals, query }: Context): void {
+function refuseOutputOptions({ globals, query }: Context): void {
   if (globals.fields === undefined && query === undefined) return;
   const option = globals.fields === undefined ? '--jq' : '--fields';
   throw new SvcError('usage', `${option} cannot be combined with --to: entries are sent whole`, {
@@ -77,7 +82,8 @@ function refuseShaping({ globals, query }: Context): void {
   });
 }
 
-function timeUpAfter(context: Context, ms: number | undefined): AbortSignal | undefined {
+/** Returns a signal that aborts after --for and ends the wait for an unavailable collector; undefined without --for. */
+function timeLimitSignal(context: Context, ms: number | undefined): AbortSignal | undefined {
   if (ms === undefined) return undefined;
   const timeUp = new AbortController();
   const done = new AbortController();
@@ -104,7 +110,7 @@ function reportExport({ notices }: Context, event: ExportEvent): void {
   }
 }
 
-/** Returns the number of entries and their times. A collector does not name the ones that it rejected. */
+/** Returns the number of entries and their times, because a collector does not say which entries it rejected. */
 function sentText(logs: readonly Log[]): string {
   const times = logs.flatMap(({ created_at: created }) => parseTime(created) ?? []);
   const [first, last] = [Math.min(...times), Math.max(...times)];

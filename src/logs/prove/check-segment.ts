@@ -193,8 +193,8 @@ class IndexCheck {
   add(entity: number | undefined, actor: number | undefined): void {
     const index = this.#index;
     if (index === undefined) return;
-    if (entity !== undefined && !index.mayHold(this.#column, entity)) this.#isSame = false;
-    if (actor !== undefined && !index.mayHold(this.#column, actor)) this.#isSame = false;
+    if (entity !== undefined && !index.mayContain(this.#column, entity)) this.#isSame = false;
+    if (actor !== undefined && !index.mayContain(this.#column, actor)) this.#isSame = false;
     this.#entries += 1;
     if (this.#entries !== index.columns[this.#column]?.[1]) return;
     this.#column += 1;

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { SvcError } from '../../base/errors.ts';
 import { type Draft, sha256Of } from '../../base/files/draft.ts';
-import { holdsCardNumber } from '../../cli/output/formats.ts';
+import { jsonHasCardNumber } from '../../cli/output/formats.ts';
 import { startOfDay } from '../../cli/output/time.ts';
 import { readText, type Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
@@ -200,7 +200,7 @@ class BundleFiles {
   async #countCardNumbers(segment: Segment): Promise<void> {
     for await (const block of readLines(this.#store, segment, { signal: this.#options.signal })) {
       const lines = block.toString().split('\n');
-      for (const line of lines) if (holdsCardNumber(line)) this.cardNumbers += 1;
+      for (const line of lines) if (jsonHasCardNumber(line)) this.cardNumbers += 1;
     }
   }
 }

@@ -1,8 +1,8 @@
-// Finds entries with card numbers, without showing the numbers.
+// Describes entries with card numbers, without showing the numbers.
 
 import { JsonToken, readExact } from '../../base/json/exact.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
-import { holdsCardNumber } from '../../cli/output/formats.ts';
+import { jsonHasCardNumber } from '../../cli/output/formats.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { logText } from '../../client/api/logs.ts';
 import { isObject } from '../../schema/json-value.ts';
@@ -28,12 +28,12 @@ export const cardEntryView: View<CardEntry> = {
 
 /** Shown in place of the name of a member that is a card number itself. */
 const HIDDEN_NAME = '(card number)';
-/** Shown if only the text of several members together contains the number. */
+/** Shown if no single member contains the number, only the text across several members. */
 const ELSEWHERE = '(several members together)';
 
 /** Whether an entry, as the service sent it, seems to contain a card number. */
-export function hasCardNumber(log: Log): boolean {
-  return holdsCardNumber(logText(log));
+export function entryHasCardNumber(log: Log): boolean {
+  return jsonHasCardNumber(logText(log));
 }
 
 /** Describes an entry without any part of a card number. A value that contains one is null. */
@@ -55,7 +55,7 @@ export function cardEntry(log: Log): CardEntry {
   };
 }
 
-/** Lists the dotted paths of the members whose name or value contains a card number. An item of a list has its path. */
+/** Lists the dotted paths of the members whose name or value contains a card number. The items of a list have the path of the list. */
 function cardMembers(text: string): string[] {
   const found = new Set<string>();
   const visit = (value: unknown, path: string): void => {
@@ -67,7 +67,7 @@ function cardMembers(text: string): string[] {
         if (isHidden) found.add(at);
         visit(member, at);
       }
-    } else if (hasNumber(value)) found.add(path === '' ? ELSEWHERE : path);
+    } else if (valueHasCardNumber(value)) found.add(path === '' ? ELSEWHERE : path);
   };
   visit(readExact(text).value, '');
   // Documented members come first.
@@ -75,8 +75,8 @@ function cardMembers(text: string): string[] {
   return [...found].toSorted((one, other) => Number(documented.has(other)) - Number(documented.has(one)));
 }
 
-function hasNumber(value: unknown): boolean {
-  if (value instanceof JsonToken) return holdsCardNumber(value.text);
+function valueHasCardNumber(value: unknown): boolean {
+  if (value instanceof JsonToken) return jsonHasCardNumber(value.text);
   return containsCardNumber(typeof value === 'string' ? value : JSON.stringify(value));
 }
 

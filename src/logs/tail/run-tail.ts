@@ -8,10 +8,15 @@ import { listPrinter, type ListPrinter } from '../../cli/app/print.ts';
 import { countText, isoTime, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
-import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor.ts';
-import { isBeforeFirst, requireShortOverlap, type TailPosition } from '../entry.ts';
+import {
+  DEFAULT_OVERLAP_MS,
+  DEFAULT_RETENTION_MS,
+  isBeforeFirst,
+  requireShortOverlap,
+  type TailPosition,
+} from '../entry.ts';
 import { clientFilters, entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
 import { actorNames, firstRequest, hidesOwnReads } from '../options.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
@@ -50,7 +55,8 @@ export async function runTail(context: Context, typed: TailInput): Promise<numbe
   if (file === undefined) return work();
   const { system, clock, signal } = context;
   const host = { pid: system.pid, isAlive: (pid: number) => system.isAlive(pid), clock, signal };
-  // Two tails could repeat entries, and lose none: each saves positions up to which it has printed.
+  // A lock from before a restart is taken over: at worst two tails run. They may repeat entries but lose none, because each saves
+  // only what it has printed.
   const options = { waitMs: 0, what: `the checkpoint ${file}`, endsAtRestart: true };
   return workAlone((alone) => withLock(`${file}.lock`, host, alone, options), work);
 }
@@ -81,12 +87,12 @@ async function follow(
   own?.countSince(parseTime(last?.logs[0]?.created_at ?? '') ?? 0);
   const begin =
     kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
-  let taken = last === undefined ? begin : positionBefore(last);
+  let resumeAt = last === undefined ? begin : positionBefore(last);
   // The checkpoint exists from the start, because the printed resume command names it however soon the tail ends.
-  if (file !== undefined && kept === undefined) writeCheckpoint(file, subject, taken);
+  if (file !== undefined && kept === undefined) writeCheckpoint(file, subject, resumeAt);
   const onPosition = (position: TailPosition): void => {
     if (file !== undefined) writeCheckpoint(file, subject, position);
-    taken = position;
+    resumeAt = position;
   };
   const tailing = await openTail(context, client, input, { begin, kept, last, own, shipping, onEvent, onPosition });
   reportStart(context, input, kept);
@@ -105,9 +111,9 @@ async function follow(
   } catch (error) {
     if (!context.signal.aborted) throw error;
   } finally {
-    const keep = (path: string): void => writeCheckpoint(path, subject, taken);
-    notices.end(taken, last !== undefined || tailing.hasRead, () =>
-      resumeCommands(context, input, taken.settled, keep),
+    const keep = (path: string): void => writeCheckpoint(path, subject, resumeAt);
+    notices.end(resumeAt, last !== undefined || tailing.hasRead, () =>
+      resumeCommands(context, input, resumeAt.settled, keep),
     );
   }
   if (!context.signal.aborted) await requireProof(context, input, notices, last !== undefined || tailing.hasRead);
@@ -144,11 +150,7 @@ interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
 
 async function openTail(context: Context, client: Client, input: TailFilter, opened: Opened): Promise<Tail> {
   const { shipping, kept, last, own, onEvent, ...options } = opened;
-  const [{ Tail: Following }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
-    import('./follow.ts'),
-    import('../read-range.ts'),
-    import('../entry.ts'),
-  ]);
+  const [{ Tail: Following }, { serviceLogs }] = await Promise.all([import('./follow.ts'), import('../read-range.ts')]);
   const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined || own !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
@@ -197,17 +199,21 @@ function exitCode({ signal }: Context, { strict }: TailInput, gaps: number, reje
     });
   if (rejected > 0)
     throw new SvcError('entries_missing', `the collector permanently rejected ${countText(rejected, 'entry')}`, {
-      hint: 'Its reasons are above. Read those entries from the service with another tail or an archive.',
+      hint: 'The reasons of the collector are above. To get these entries, read them again with another tail or from an archive.',
     });
   return 0;
 }
 
 const SHORTEST_MS = 1_000;
 
-/** Refuses a pause that would use up the key's requests, unless the service is on this machine. @throws SvcError `usage` */
+/**
+ * Checks --overlap, --max and --interval. A short interval is allowed only for a service on this machine: elsewhere it would use
+ * up the key's requests.
+ * @throws SvcError `usage`
+ */
 function checkInput({ settings }: Context, input: TailInput): void {
   const { interval: intervalMs, last = 0, max = Infinity } = input;
-  requireShortOverlap(input.overlap ?? 0, input.retention ?? DAY_MS);
+  requireShortOverlap(input.overlap ?? 0, input.retention ?? DEFAULT_RETENTION_MS);
   if (max < last) throw new SvcError('usage', '--max must not be less than --last', { hint: 'Leave one of them out.' });
   const url = settings.baseUrl?.value;
   if (intervalMs === undefined || intervalMs >= SHORTEST_MS || url === undefined || isLoopback(url)) return;

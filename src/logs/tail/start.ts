@@ -13,7 +13,7 @@ import { directoryOf } from '../../cli/config/paths.ts';
 import { countText, isoTime, parseTime, utcTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { beginAt, DEFAULT_OVERLAP_MS, type TailPosition } from '../entry.ts';
+import { beginAt, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, type TailPosition } from '../entry.ts';
 import { entityFilter, type EntryFilter, filterWords, matches } from '../filter.ts';
 import {
   durationText,
@@ -69,10 +69,9 @@ export async function readLast(
 ) {
   const { last: count } = input;
   if (count === undefined) return undefined;
-  const [{ lastEntries }, { serviceLogs }, { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS }] = await Promise.all([
+  const [{ lastEntries }, { serviceLogs }] = await Promise.all([
     import('./last-entries.ts'),
     import('../read-range.ts'),
-    import('../entry.ts'),
   ]);
   const last = await lastEntries(serviceLogs(client, entityFilter(input)), {
     count,

@@ -93,9 +93,9 @@ export const update = defineCommand({
       return print({ ...before, ...exactMembers(before), ...body });
     }
     await confirmUpdate(context, before, change);
-    await refuseRace(client, before);
+    await requireUnchanged(client, before);
     const request = updateTenantRequest(body, ['tenant', 'show']);
-    const after = await client.send({ ...request, beforeRepeat: () => refuseRace(client, before) });
+    const after = await client.send({ ...request, beforeRepeat: () => requireUnchanged(client, before) });
     await print(after);
     const ignored = differences(body, bodyOf(after)).map((field) => field.path);
     reportResult(context, body, ignored);
@@ -114,8 +114,8 @@ async function confirmUpdate({ globals, notices, prompts }: Context, tenant: Ten
   await prompts().confirm(`Update the ${describeTenant(factsOf(tenant))}${what}?`, 'nothing was changed');
 }
 
-/** Rereads the tenant just before each update, so that the update does not undo a concurrent change. */
-async function refuseRace(client: Client, before: Tenant): Promise<void> {
+/** Reads the tenant again, and stops if another client changed it since `before`. @throws SvcError `conflict` */
+async function requireUnchanged(client: Client, before: Tenant): Promise<void> {
   const { differences } = await import('../change.ts');
   const fields = differences(before, await client.tenant.read()).map(({ path }) => path);
   if (fields.length === 0) return;
@@ -146,7 +146,7 @@ async function readChange(context: Context, input: ChangeInput): Promise<TenantC
   if (name !== undefined) checkTenantName(name);
   for (const setting of set) checkSettingValue(setting.name, setting.value);
   const base = file === undefined ? undefined : changeFromFile(await readDataFile(context, file));
-  // Only the tenant's own settings tell whether an unknown setting is misspelled, so `run` reads the tenant first.
+  // A setting that svc does not know may be misspelled. Only the tenant can tell, so `run` asks for --yes after reading it.
   const names = set.map((setting) => setting.name);
   if (unknownSettings(names, []).length === 0) checkCanConfirm(context, input);
   return {

@@ -5,8 +5,8 @@ import { claim, DAY, fileOf, fileRows, Machines, MINUTE, oneClaim, settle } from
 
 /** Returns the jobs that still have rows, each with their number and its status. */
 function words({ taken }: Awaited<ReturnType<typeof settle>>): string[] {
-  return taken.map(({ claim: { job }, rows, status = 'not found', isDone }) =>
-    [job, rows, status ?? 'not asked', ...(isDone ? ['done'] : [])].join(' '),
+  return taken.map(({ claim: { job }, rows, status = 'not found', wasRead }) =>
+    [job, rows, status ?? 'not asked', ...(wasRead ? ['done'] : [])].join(' '),
   );
 }
 

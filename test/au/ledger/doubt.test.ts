@@ -16,7 +16,7 @@ const CLAIM: ClaimEntry = {
   by: { ...WHO },
   ...claimBody('job-1'),
 };
-const TAKEN = { claim: CLAIM, rows: 31, status: 'processing', isDone: false } as const;
+const TAKEN = { claim: CLAIM, rows: 31, status: 'processing', wasRead: false } as const;
 
 function doubtOf(why: Doubt['why'], now: number) {
   return doubtError([{ claim: CLAIM, why }], { cycle: '2026-12', now });

@@ -30,7 +30,7 @@ function request(tokens: readonly string[]): string {
 }
 
 async function rowsOf(part: string, whole: string): Promise<PartRows> {
-  return PartRows.of([await fileSource(part)], 0, await rowNumbersOf(await fileSource(whole), 0));
+  return PartRows.of(await fileSource(part), 0, await rowNumbersOf(await fileSource(whole), 0));
 }
 
 /** Returns the line of a result: the token, and empty cells. */
@@ -123,7 +123,7 @@ describe('results of several jobs', () => {
 });
 
 it('the results of a job with rows of other files are read without those', async () => {
-  const rows = await PartRows.of([await fileSource(request(['a', UUID]))], 2);
+  const rows = await PartRows.of(await fileSource(request(['a', UUID])), 2);
   const all = await fileSource(results(['x', UUID.toUpperCase(), 'a', 'A']));
   let text = '';
   for await (const piece of onlyResults(all, (token) => rows.has(token)).open()) text += Buffer.from(piece).toString();

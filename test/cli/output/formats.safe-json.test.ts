@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { containsCardNumber } from '../../../src/base/security/card-number.ts';
-import { holdsCardNumber, safeJson } from '../../../src/cli/output/formats.ts';
+import { jsonHasCardNumber, safeJson } from '../../../src/cli/output/formats.ts';
 import { valueText } from '../../support/json-text.ts';
 import { cases } from '../../support/cases.ts';
 
@@ -35,10 +35,10 @@ it('R06: JSON that is shown masks card numbers however they are written, and sta
     expect(shown).toContain('{"before":1.10,"card":');
     expect(containsCardNumber(JSON.stringify(JSON.parse(shown)).replaceAll(/\\(.)/g, '$1'))).toBe(false);
     expect(JSON.stringify(JSON.parse(shown))).toContain('1111');
-    expect(holdsCardNumber(text)).toBe(true);
+    expect(jsonHasCardNumber(text)).toBe(true);
   }
   expect(safeJson(`{"seq":${CARD}}`)).toBe('{"seq":"411111••••••1111"}');
-  expect(holdsCardNumber(String.raw`{"a":"\u202e\n 12"}`)).toBe(false);
+  expect(jsonHasCardNumber(String.raw`{"a":"\u202e\n 12"}`)).toBe(false);
 });
 
 it('R49: JSON that is shown writes characters that act or hide as their escapes', () => {

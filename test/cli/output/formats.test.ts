@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml, parseDocument } from 'yaml';
 import { createRedactor } from '../../../src/base/security/redact.ts';
 import { createRenderer } from '../../../src/cli/app/print.ts';
-import { holdsCardNumber } from '../../../src/cli/output/formats.ts';
+import { jsonHasCardNumber } from '../../../src/cli/output/formats.ts';
 import type { Renderer, RenderOptions } from '../../../src/cli/output/view.ts';
 import { entryView, listText } from './views.ts';
 import { anyCharacter } from '../../support/any-character.ts';
@@ -149,7 +149,7 @@ describe('every format', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(jsonish, { maxLength: 4 }), async (rows) => {
         // Card numbers are masked, which other tests cover.
-        fc.pre(!holdsCardNumber(JSON.stringify(rows)));
+        fc.pre(!jsonHasCardNumber(JSON.stringify(rows)));
         const text = await listText(await make('json'), rows);
         expect(text).not.toMatch(ESCAPABLE);
         expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(rows));
