@@ -1,28 +1,27 @@
 // `svc au prepare`: turns an export into a request file, with its questions and messages.
 
 import fs from 'node:fs';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { withColumnOptions } from './header-errors.ts';
+import { dateOrders } from './prepare-date.ts';
+import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
+import { explainPrepared, refusedAsWhole, refusedExport } from './prepare-messages.ts';
+import type { RejectLimit } from './prepare-options.ts';
+import { type PrepareOptions, type Prepared, droppedRows, prepareRequest } from './prepare.ts';
+import { askForColumns, requireMeantRepeats } from './questions.ts';
+import { refuseCorrected } from './rejects-file.ts';
+import { Exclusions } from '../request/exclusions.ts';
+import { recognizeFile } from '../request/file-kind.ts';
+import { STANDARD_INPUT, copyInput, readWithProgress } from '../request/open-request-file.ts';
+import { isMixed } from '../request/overview.ts';
+import type { Overflow } from '../request/row-buckets.ts';
+import { copyOut, openOverflowFile } from '../request/spool.ts';
+import { wrongRequest } from '../request/wrong-file.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
 import type { SealedFile } from '../../base/files/draft.ts';
 import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { option } from '../../cli/app/hint.ts';
 import { namedFiles } from '../../cli/app/files/own-input.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
-import { Exclusions } from '../request/exclusions.ts';
-import { recognizeFile } from '../request/file-kind.ts';
-import { copyOut, openOverflowFile } from '../request/spool.ts';
-import type { Overflow } from '../request/row-buckets.ts';
-import { copyInput, readWithProgress, STANDARD_INPUT } from '../request/open-request-file.ts';
-import { isMixed } from '../request/overview.ts';
-import { wrongRequest } from '../request/wrong-file.ts';
-import { droppedRows, type Prepared, type PrepareOptions, prepareRequest } from './prepare.ts';
-import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
-import { isShown } from './prepare-columns.ts';
-import { dateOrders } from './prepare-date.ts';
-import { explainPrepared, refusedAsWhole, refusedExport, withoutOption } from './prepare-messages.ts';
-import type { RejectLimit } from './prepare-options.ts';
-import { askForColumns, requireMeantRepeats, withMap, withoutMap } from './questions.ts';
-import { refuseCorrected } from './rejects-file.ts';
 
 /** The options of a preparation. */
 export interface Preparation {
@@ -39,7 +38,7 @@ export interface Preparation {
   /** The path of the export, where it differs from the typed name. */
   readonly path?: string | undefined;
   /** Whether an implausible export stops the command. Default: true. False if its rows were sent before. */
-  readonly isJudged?: boolean | undefined;
+  readonly refusesImplausible?: boolean | undefined;
   /** The command, as words after `svc`, to which an error adds the option that helps. */
   readonly words: readonly string[];
   /** Called when the request is complete and flushed to disk, before any file gets its final name. */
@@ -64,51 +63,115 @@ export async function prepareExport(
   typed: string,
   preparation: Preparation,
 ): Promise<PreparedRequest> {
-  const { names, shown = names, how, exclusions: list, maxRejects, force, path } = preparation;
-  const { isJudged = true, words, onWhole, onRejects } = preparation;
-  const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
-  let files = await PreparedFiles.begin(context, inputs, names, force);
+  const reading = await ExportReading.begin(context, typed, preparation);
   try {
-    if (!force && names.rejects !== undefined) await refuseCorrected(files.path('rejects'), names.rejects, how);
-    const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
+    await reading.open();
+    return await reading.finish(await reading.readUntilComplete());
+  } finally {
+    await reading.discard();
+  }
+}
+
+/** Reads an export as often as its columns, dates and repeats require, and writes its files. */
+class ExportReading {
+  readonly #context: Context;
+  /** The export as typed. */
+  readonly #typed: string;
+  readonly #preparation: Preparation;
+  #files: PreparedFiles;
+  /** What was typed, completed by the answers of the operator and by what the first reading found. */
+  #options: PrepareOptions;
+  /** The path of the export. */
+  #file = '';
+
+  private constructor(context: Context, typed: string, preparation: Preparation, files: PreparedFiles) {
+    this.#context = context;
+    this.#typed = typed;
+    this.#preparation = preparation;
+    this.#files = files;
+    this.#options = preparation.how;
+  }
+
+  static async begin(context: Context, typed: string, preparation: Preparation): Promise<ExportReading> {
+    return new ExportReading(context, typed, preparation, await beginFiles(context, typed, preparation));
+  }
+
+  /** Finds the export and the list of exclusions. @throws SvcError `config` for a missing list */
+  async open(): Promise<void> {
+    const { names, how, exclusions: list, force, path, words } = this.#preparation;
+    if (!force && names.rejects !== undefined) await refuseCorrected(this.#files.path('rejects'), names.rejects, how);
+    const context = this.#context;
+    this.#file = path ?? (this.#typed === '-' ? await copyInput(context) : resolvePath(context, this.#typed));
     const exclusions = list === undefined ? undefined : await openExclusions(context, list, words);
     const openOverflow = (): Promise<Overflow> => openOverflowFile(context);
-    let options: PrepareOptions = { ...how, exclusions, now: context.clock.now(), openOverflow };
-    const read = (): Promise<Prepared> =>
-      readExport(context, typed, file, { files, shown, how: options, maxRejects, words, onRejects });
-    const readAgain = async (first: Prepared, more: PrepareOptions): Promise<Prepared> => {
-      await files.discard();
-      files = await PreparedFiles.begin(context, inputs, names, force);
-      options = { ...options, ...more };
-      const again = await read();
-      if (again.sha256 === first.sha256) return again;
-      throw new SvcError('local', `${typed} was changed while it was read; nothing was written`, {
-        hint: 'Run the command again when the export is complete.',
-      });
-    };
-    let prepared = await read();
-    const answers = await askForColumns(context, prepared, { typed, how: options, words });
-    if (answers.columns === undefined) options = { ...options, ...answers };
-    else prepared = await readAgain(prepared, answers);
+    this.#options = { ...how, exclusions, now: context.clock.now(), openOverflow };
+  }
+
+  /**
+   * Reads the export, asks for what its header does not tell, and reads it again where that changes the rows.
+   * @throws SvcError `refused_input` for rows that are refused, or for an export that is implausible as a whole
+   */
+  async readUntilComplete(): Promise<Prepared> {
+    const { how, refusesImplausible = true, words } = this.#preparation;
+    const context = this.#context;
+    let prepared = await this.#read();
+    const answers = await askForColumns(context, prepared, { typed: this.#typed, how: this.#options, words });
+    if (answers.columns === undefined) this.#options = { ...this.#options, ...answers };
+    else prepared = await this.#readAgain(prepared, answers);
     if (isMixed(prepared.overview) && !how.accept?.includes('tokens'))
-      prepared = await readAgain(prepared, { onlyUuids: true });
-    const implausible = isJudged ? refusedAsWhole(prepared, { typed, words }) : undefined;
+      prepared = await this.#readAgain(prepared, { onlyUuids: true });
+    const implausible = refusesImplausible ? refusedAsWhole(prepared, { typed: this.#typed, words }) : undefined;
     if (implausible !== undefined) throw implausible;
-    // A second reading writes later dates into rows that were already written, and leaves out repeats that were found late.
+    // These are known only at the end of a reading: later dates of rows that were already written, and repeats found late.
     const { laterDates, lateRepeats } = prepared;
     if (laterDates.size > 0 || lateRepeats !== undefined)
-      prepared = await readAgain(prepared, { laterDates, lateRepeats });
-    options = { ...options, ...(await requireMeantRepeats(context, prepared, { typed, how: options, words })) };
-    const whole = await files.seal();
-    await noteRejects(files, onRejects);
-    onWhole?.(whole, prepared, options);
-    const request = await files.finish();
-    if (names.request === '-') await copyOut(context, files.path('request'), names.request);
-    explainPrepared(context, prepared, request, shown);
-    return { prepared, request };
-  } finally {
-    await files.discard();
+      prepared = await this.#readAgain(prepared, { laterDates, lateRepeats });
+    const meant = await requireMeantRepeats(context, prepared, { typed: this.#typed, how: this.#options, words });
+    this.#options = { ...this.#options, ...meant };
+    return prepared;
   }
+
+  /** Gives the files their names, and explains what was changed. */
+  async finish(prepared: Prepared): Promise<PreparedRequest> {
+    const { names, shown = names, onWhole, onRejects } = this.#preparation;
+    const whole = await this.#files.seal();
+    await sealRejects(this.#files, onRejects);
+    onWhole?.(whole, prepared, this.#options);
+    const request = await this.#files.finish();
+    if (names.request === '-') await copyOut(this.#context, this.#files.path('request'), names.request);
+    explainPrepared(this.#context, prepared, request, shown);
+    return { prepared, request };
+  }
+
+  discard(): Promise<void> {
+    return this.#files.discard();
+  }
+
+  #read(): Promise<Prepared> {
+    const { names, shown = names, maxRejects, words, onRejects } = this.#preparation;
+    const reading = { files: this.#files, shown, how: this.#options, maxRejects, words, onRejects };
+    return readExport(this.#context, this.#typed, this.#file, reading);
+  }
+
+  /** Reads the export again, with more options. @throws SvcError `local` if it was changed meanwhile */
+  async #readAgain(first: Prepared, more: PrepareOptions): Promise<Prepared> {
+    await this.#files.discard();
+    this.#files = await beginFiles(this.#context, this.#typed, this.#preparation);
+    this.#options = { ...this.#options, ...more };
+    const again = await this.#read();
+    if (again.sha256 === first.sha256) return again;
+    throw new SvcError('local', `${this.#typed} was changed while it was read; nothing was written`, {
+      hint: 'Run the command again when the export is complete.',
+    });
+  }
+}
+
+function beginFiles(
+  context: Context,
+  typed: string,
+  { names, exclusions, force }: Preparation,
+): Promise<PreparedFiles> {
+  return PreparedFiles.begin(context, namedFiles({ '<export>': typed, '--exclusions': exclusions }), names, force);
 }
 
 async function openExclusions(context: Context, typed: string, words: readonly string[]): Promise<Exclusions> {
@@ -123,7 +186,7 @@ async function openExclusions(context: Context, typed: string, words: readonly s
   });
 }
 
-async function noteRejects(files: PreparedFiles, onRejects: Preparation['onRejects']): Promise<void> {
+async function sealRejects(files: PreparedFiles, onRejects: Preparation['onRejects']): Promise<void> {
   const rejects = await files.sealRejects();
   if (rejects) onRejects?.(rejects);
 }
@@ -143,13 +206,13 @@ async function readExport(
     const name = typed === '-' ? STANDARD_INPUT : typed;
     const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...progress, name });
     if (!isWithinLimit(prepared, maxRejects)) {
-      await noteRejects(files, onRejects);
+      await sealRejects(files, onRejects);
       await files.finishOnly('rejects');
       throw refusedExport(prepared, { typed, rejects, words, orders: dateOrders(how.dateOrder ?? []) });
     }
     return prepared;
   }).catch(async (error: unknown) => {
-    throw (await wrongFileError(error, typed, file)) ?? withAnswers(error, typed, words);
+    throw (await wrongFileError(error, typed, file)) ?? withColumnOptions(error, typed, words);
   });
 }
 
@@ -171,36 +234,3 @@ async function wrongFileError(error: unknown, typed: string, file: string): Prom
   const kind = await recognizeFile(file);
   return kind === undefined || kind === 'request' ? undefined : wrongRequest(typed, kind, 'an export of tokens');
 }
-
-/** Adds the options that help to an error about the header or the quotes. Returns other errors unchanged. */
-function withAnswers(error: unknown, typed: string, words: readonly string[]): unknown {
-  const needs = isSvcError(error, 'refused_input') ? error.facts?.['needs'] : undefined;
-  if (!isSvcError(error) || typeof needs !== 'string') return error;
-  const answered = error.with({ message: `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}` });
-  const { found, found_names: names, proposed } = error.facts ?? {};
-  if (needs === 'quotes')
-    return answered.with({ next: [...words, '--no-quotes'], alternatives: [[...words, '--accept', 'quotes']] });
-  if (needs === 'columns') {
-    const columns = option('--columns', typeof proposed === 'string' ? proposed : undefined);
-    return answered.with({
-      hint: NAME_COLUMNS,
-      next: [...withoutOption(withoutOption(words, '--map'), '--columns'), ...columns],
-    });
-  }
-  if (typeof found === 'string') {
-    const without = withoutMap(words, found).filter((word) => word !== '--no-expiration');
-    return answered.with({
-      hint: 'Nothing was written. Name the column, or say that no column is the expiration:',
-      next: withMap(words, needs, 'NAME'),
-      alternatives: [[...without, '--no-expiration']],
-    });
-  }
-  const named = (Array.isArray(names) ? names.map(String).filter(isShown) : []).map((name) =>
-    withMap(words, needs, name),
-  );
-  const [next = withMap(words, needs, 'NAME'), ...alternatives] = named;
-  return answered.with({ hint: 'Nothing was written. Name the column:', next, alternatives });
-}
-
-const NAME_COLUMNS =
-  'Nothing was written. Name all columns in their order, with - for one that is not sent; month, year and merchant are names too:';

@@ -180,7 +180,7 @@ export async function prepareAside(
     force: true,
     path: exported?.path,
     words: input.again,
-    isJudged: false,
+    refusesImplausible: false,
   });
   return request;
 }

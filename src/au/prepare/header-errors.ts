@@ -1,0 +1,42 @@
+// Completes the errors about the header or the quotes of an export with the options that help.
+
+import { isShown } from './prepare-columns.ts';
+import { withoutOption } from './prepare-messages.ts';
+import { withMap, withoutMap } from './questions.ts';
+import { STANDARD_INPUT } from '../request/open-request-file.ts';
+import { isSvcError } from '../../base/errors.ts';
+import { option } from '../../cli/app/hint.ts';
+
+/** Adds the options that help to an error about the header or the quotes. Returns other errors unchanged. */
+export function withColumnOptions(error: unknown, typed: string, words: readonly string[]): unknown {
+  if (!isSvcError(error, 'refused_input')) return error;
+  const needs = error.facts?.['needs'];
+  if (typeof needs !== 'string') return error;
+  const answered = error.with({ message: `${typed === '-' ? STANDARD_INPUT : typed}: ${error.message}` });
+  const { found, found_names: names, proposed } = error.facts ?? {};
+  if (needs === 'quotes')
+    return answered.with({ next: [...words, '--no-quotes'], alternatives: [[...words, '--accept', 'quotes']] });
+  if (needs === 'columns') {
+    const columns = option('--columns', typeof proposed === 'string' ? proposed : undefined);
+    return answered.with({
+      hint: NAME_COLUMNS,
+      next: [...withoutOption(withoutOption(words, '--map'), '--columns'), ...columns],
+    });
+  }
+  if (typeof found === 'string') {
+    const without = withoutMap(words, found).filter((word) => word !== '--no-expiration');
+    return answered.with({
+      hint: 'Nothing was written. Name the column, or say that no column is the expiration:',
+      next: withMap(words, needs, 'NAME'),
+      alternatives: [[...without, '--no-expiration']],
+    });
+  }
+  const named = (Array.isArray(names) ? names.map(String).filter(isShown) : []).map((name) =>
+    withMap(words, needs, name),
+  );
+  const [next = withMap(words, needs, 'NAME'), ...alternatives] = named;
+  return answered.with({ hint: 'Nothing was written. Name the column:', next, alternatives });
+}
+
+const NAME_COLUMNS =
+  'Nothing was written. Name all columns in their order, with - for one that is not sent; month, year and merchant are names too:';
