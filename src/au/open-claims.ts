@@ -6,7 +6,7 @@ import { readRegularFileSync } from '../base/files/read.ts';
 import { isObject, parsedJson } from '../schema/json-value.ts';
 
 /** The number of newest cycles that are read. Claims in older cycles are older than any open job. */
-const MOST_CYCLES = 6;
+const MAX_CYCLES = 6;
 
 /** A claim whose results nobody has read, as this machine last saw the ledger. */
 export interface OpenClaim {
@@ -86,7 +86,7 @@ function claimsIn(top: string): OpenClaim[] {
 function newestCycles(top: string): string[] {
   const cycles = path.join(top, 'cycles');
   const newest = namesIn(cycles).map((name) => path.join(cycles, name));
-  return newest.toSorted((a, b) => changedAt(b) - changedAt(a)).slice(0, MOST_CYCLES);
+  return newest.toSorted((a, b) => changedAt(b) - changedAt(a)).slice(0, MAX_CYCLES);
 }
 
 function entriesOf(cycle: string): Readonly<Record<string, unknown>>[] {

@@ -11,7 +11,7 @@ import { ownMember } from '../schema/own-member.ts';
 import { CSV_FAULTS, CsvRows, delimiterWith, withoutSeparatorLine } from './csv-rows.ts';
 
 /** The longest row in characters, a thousand times what the service sends. Bounds memory for a file without line ends. */
-const LONGEST_ROW = 1024 * 1024;
+const MAX_ROW_LENGTH = 1024 * 1024;
 /**
  * The size of pieces to read. The garbage collector frees the rows of a small piece cheaply, before it promotes them to
  * long-lived memory.
@@ -53,7 +53,7 @@ class ResultReader {
     if (this.#lines !== undefined) return this.#rowsOf(this.#lines, text);
     this.#head = withoutSeparatorLine(this.#head + text);
     const [lineEnd] = /[\r\n][^]/.exec(this.#head) ?? [];
-    return lineEnd === undefined && this.#head.length <= LONGEST_ROW ? [] : this.#begin(lineEnd);
+    return lineEnd === undefined && this.#head.length <= MAX_ROW_LENGTH ? [] : this.#begin(lineEnd);
   }
 
   /** Ends the text. Returns the last rows. */
@@ -70,7 +70,7 @@ class ResultReader {
     const isReturnAlone = lineEnd.startsWith('\r') && lineEnd !== '\r\n';
     const [header = ''] = this.#head.split(/[\r\n]/, 1);
     const delimiter = delimiterWith(header, NEEDED);
-    const form = { delimiter, lineEnd: isReturnAlone ? '\r' : '\n', longestRow: LONGEST_ROW } as const;
+    const form = { delimiter, lineEnd: isReturnAlone ? '\r' : '\n', longestRow: MAX_ROW_LENGTH } as const;
     this.#lines = new CsvRows(form, ({ cells }) => this.#take(cells));
     return this.#rowsOf(this.#lines, this.#head);
   }
@@ -373,7 +373,7 @@ export interface ResultSummary {
 /** The name for all codes after the first thousand. No real result file has that many, but memory stays bounded. */
 const OTHER_CODES = '(other codes)';
 
-const MOST_CODES = 1_000;
+const MAX_CODES = 1_000;
 
 /** Counts the rows of a result file by code and class, with constant memory. Throws the errors of `readResults`. */
 export async function summarizeResults(
@@ -390,7 +390,7 @@ export async function summarizeResults(
       if (row === 1) extraColumns = Object.keys(extra);
       groups[groupOf(result_code, new_token !== '', actions)] += 1;
       noteUpdate(updates, each);
-      const code = counts.size < MOST_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
+      const code = counts.size < MAX_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }
   }

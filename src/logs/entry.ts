@@ -16,7 +16,7 @@ export const DEFAULT_OVERLAP_MS = 120_000;
  * The shortest gap that counts at the beginning of a time that somebody asked for: of the last 24 hours, the service always
  * deletes some entries before the first ones are read.
  */
-export const LEAST_GAP_MS = 60_000;
+export const MIN_GAP_MS = 60_000;
 
 /** A log entry with its parsed time and its key. */
 export class Entry {
@@ -256,7 +256,7 @@ export function beginAt(time: number): TailPosition {
  * Whether a gap is none, because it is at the beginning of a time that somebody asked for and shorter than `longestMs`: nobody
  * knows that there were entries.
  */
-export function isBeforeFirst({ readTo }: TailPosition, { from, to }: TimeRange, longestMs = LEAST_GAP_MS): boolean {
+export function isBeforeFirst({ readTo }: TailPosition, { from, to }: TimeRange, longestMs = MIN_GAP_MS): boolean {
   return from <= readTo && to - from < longestMs;
 }
 

@@ -14,7 +14,7 @@ import type { EntityInput, EntryInput } from './options.ts';
 import { isBeginning, mayBeBeginning, RequestedEntity } from './requested-entity.ts';
 
 /** The most words of the service that are kept to compare them. */
-const MOST_KEPT = 1_000;
+const MAX_KEPT = 1_000;
 
 type Words = Pick<
   EntityInput & EntryInput,
@@ -65,7 +65,7 @@ function contradiction(one: string, other: string): SvcError {
 }
 
 function keep(words: Set<string>, word: unknown): void {
-  if (typeof word === 'string' && words.size < MOST_KEPT) words.add(word);
+  if (typeof word === 'string' && words.size < MAX_KEPT) words.add(word);
 }
 
 function requireKnown({ notices }: Context, what: string, name: string, known: ReadonlySet<string>): void {

@@ -338,12 +338,12 @@ export async function requireKept(
   { more, oldest }: Pick<ListReading, 'more' | 'oldest'>,
   now: number,
 ): Promise<void> {
-  const { DEFAULT_RETENTION_MS, LEAST_GAP_MS } = await import('./entry.ts');
+  const { DEFAULT_RETENTION_MS, MIN_GAP_MS } = await import('./entry.ts');
   const edge = now - (retention ?? DEFAULT_RETENTION_MS);
   // The service deletes the oldest entries first, so the oldest entry read proves that all later ones exist.
   const to = Math.min(edge, until, more ? Infinity : oldest);
   // Without --since, an entry that was found shows that the service keeps entries of that time.
-  if (since === undefined ? until > edge || oldest < Infinity : to - since < LEAST_GAP_MS) return;
+  if (since === undefined ? until > edge || oldest < Infinity : to - since < MIN_GAP_MS) return;
   const gap = `entries may be missing ${since === undefined ? 'before' : `from ${utcTime(since)} to`} ${utcTime(to)}`;
   notices.warn(`${gap}: older than the service keeps them (--retention)`);
   if (strict)

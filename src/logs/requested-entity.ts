@@ -5,9 +5,9 @@ import type { Context } from '../cli/app/command.ts';
 import type { Log } from '../schema/log.ts';
 
 /** How many near ids are reported. */
-const MOST_NEAR = 5;
+const MAX_NEAR = 5;
 /** The most entries that wait for the end of the read, which shows whether only one entity has the beginning. */
-const MOST_HELD = 10_000;
+const MAX_HELD = 10_000;
 const SHORTER_THAN_UUID = /^[0-9a-f-]{1,35}$/i;
 const BEGINNING = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,26})?$/i;
 
@@ -44,7 +44,7 @@ export class RequestedEntity {
     const lower = id.toLowerCase();
     if (!lower.startsWith(this.#requested)) return;
     if (lower === this.#requested) this.#isFound = true;
-    else if (!this.#isFound && this.#near.size < MOST_NEAR) this.#near.add(id);
+    else if (!this.#isFound && this.#near.size < MAX_NEAR) this.#near.add(id);
     if (lower !== this.#requested && !this.#isBeginning) return;
     if (otherType === undefined) this.#hasType = true;
     else this.#otherTypes.add(otherType);
@@ -67,7 +67,7 @@ export class RequestedEntity {
     for await (const batch of batches) {
       heldBack = heldBack.concat(batch);
       this.#requireOne();
-      if (heldBack.length < MOST_HELD) continue;
+      if (heldBack.length < MAX_HELD) continue;
       yield heldBack;
       heldBack = [];
     }

@@ -40,7 +40,7 @@ export function operationTone(operation: unknown): Tone | undefined {
 /** A terminal of this width has room for the whole id of the entity beside a time, an operation and an actor. */
 const ROOMY_COLUMNS = 116;
 /** The widths below which another column drops first: a type with a short id, one with a whole id, and a name. */
-const LEAST_WIDTHS = { entity: 25, wholeEntity: 60, actor: 20 } as const;
+const MIN_WIDTHS = { entity: 25, wholeEntity: 60, actor: 20 } as const;
 
 /** Returns the view of entries: with actors by name in a table, as wide as the terminal. */
 export function viewWith(
@@ -56,12 +56,12 @@ export function viewWith(
 function peopleView(actorOf: (log: Log) => string, width: number): View<Log> {
   const isRoomy = width >= ROOMY_COLUMNS && width < Infinity;
   const entity = isRoomy
-    ? { show: unlessOdd(wholeEntity), minWidth: LEAST_WIDTHS.wholeEntity }
-    : { show: unlessOdd(entityText), minWidth: LEAST_WIDTHS.entity };
+    ? { show: unlessOdd(wholeEntity), minWidth: MIN_WIDTHS.wholeEntity }
+    : { show: unlessOdd(entityText), minWidth: MIN_WIDTHS.entity };
   const columns = logView.columns.flatMap((column): readonly Column<Log>[] => {
     switch (column.path) {
       case 'actor_type':
-        return [{ ...column, show: unlessOdd(actorOf), minWidth: LEAST_WIDTHS.actor }];
+        return [{ ...column, show: unlessOdd(actorOf), minWidth: MIN_WIDTHS.actor }];
       case 'entity_type':
         return [width === Infinity ? column : { ...column, ...entity }];
       case 'entity_id':

@@ -29,7 +29,7 @@ export const EVENT_TYPES = [
 export const UPLOAD_LIFE_MS = HOUR_MS;
 
 /** How long a job of a production tenant takes at most after its upload. */
-export const LONGEST_JOB_MS = 7 * DAY_MS;
+export const MAX_JOB_MS = 7 * DAY_MS;
 
 /** How long an upload may continue after its address has expired. The extra second is for times in whole seconds. */
 export const UNDER_WAY_MS = 15 * MINUTE_MS + 1000;

@@ -8,7 +8,7 @@ import { startSandbox } from '../support/sandbox.ts';
 const SOAK = process.env['SOAK'] === '1';
 const ENTRIES = SOAK ? 1_000_000 : 20_000;
 /** The allowed growth. A short run may grow without limit: it ends before the heap reaches a stable size. */
-const MOST_GROWTH_MB = SOAK ? 20 : Infinity;
+const MAX_GROWTH_MB = SOAK ? 20 : Infinity;
 
 const home = new Home();
 let sandbox: RunningSandbox;
@@ -56,6 +56,6 @@ describe.runIf(process.platform === 'linux')(`the memory of a command over ${ENT
     const used = samples.filter((mb) => mb > 0);
     // The first third is a warm-up: code is loaded and compiled, and the heap reaches a stable size.
     const warm = Math.max(...used.slice(0, Math.ceil(used.length / 3)));
-    expect(Math.max(...used) - warm).toBeLessThan(MOST_GROWTH_MB);
+    expect(Math.max(...used) - warm).toBeLessThan(MAX_GROWTH_MB);
   });
 });

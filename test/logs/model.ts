@@ -44,7 +44,7 @@ export const CALM: Manner = {
 };
 
 /** More requests than any history needs, so that a reader without progress fails instead of running forever. */
-const MOST_REQUESTS = 100_000;
+const MAX_REQUESTS = 100_000;
 
 /** The error that a read throws when the modeled process dies. */
 export class Killed extends Error {}
@@ -141,7 +141,7 @@ export class ModelService implements LogSource {
     this.clock.time += 20 + Math.floor(this.#random() * 1_500);
     this.requests += 1;
     if (this.requests >= this.killAt) throw new Killed();
-    if (this.requests > MOST_REQUESTS) throw new RangeError('the reader makes no progress');
+    if (this.requests > MAX_REQUESTS) throw new RangeError('the reader makes no progress');
     const now = this.now();
     if (outages.some(({ from, to }) => now >= from && now < to)) throw new SvcError('network', 'no answer');
     if (this.#random() * 1000 < failures) throw new SvcError('server', 'the service failed', { status: 503 });

@@ -44,7 +44,7 @@ const NEAREST = 2;
 
 /** How many times longer than without a change tests can take before they count as failed. */
 const PATIENCE = 3;
-const SHORTEST_LIMIT_MS = 60_000;
+const MIN_LIMIT_MS = 60_000;
 
 /**
  * Test files that cannot show what a change does: tests of the project read the text of the sources, in which the
@@ -124,7 +124,7 @@ async function runUnchanged(files, names) {
     say(`${printed.slice(-4000)}\nthese tests fail without a change, so they cannot show what a change does`);
     stop();
   }
-  return Math.max(SHORTEST_LIMIT_MS, PATIENCE * (Date.now() - started));
+  return Math.max(MIN_LIMIT_MS, PATIENCE * (Date.now() - started));
 }
 
 /** Tries each change with the nearest test files outside the suite, and returns the changes that these do not notice. */
@@ -156,7 +156,7 @@ async function noticedBySuite(compiling) {
 async function tryAll(changes) {
   const tests = testFiles();
   const ran = new Set();
-  let limitMs = SHORTEST_LIMIT_MS;
+  let limitMs = MIN_LIMIT_MS;
   for (const size of ROUNDS.map((round) => Math.min(round, Number(values.tests)))) {
     const open = unnoticed(changes);
     for (const change of open) change.tests = nearestFirst(tests, [change]).slice(0, size);

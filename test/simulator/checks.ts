@@ -27,13 +27,13 @@ export function checkEnd(
 }
 
 /** The longest time of a command that waits for nothing, with all its attempts. */
-const LONGEST_MS = 3_600_000;
+const MAX_MS = 3_600_000;
 
 /** Throws if a command takes very long that was not told to wait. */
 export function checkDuration(argv: readonly string[], { tookMs }: Ended): void {
   const isRefresh = argv[1] === 'refresh' && !argv.includes('--no-wait');
   const waits = isRefresh || argv.includes('--wait') || argv[0] !== 'au';
-  if (!waits && tookMs > LONGEST_MS) throw new Error(`'svc ${argv.join(' ')}' took ${tookMs / LONGEST_MS} hours`);
+  if (!waits && tookMs > MAX_MS) throw new Error(`'svc ${argv.join(' ')}' took ${tookMs / MAX_MS} hours`);
 }
 
 /** Throws if a key or signed address was printed, a key left its host, or an unknown address was contacted. */

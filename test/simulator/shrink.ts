@@ -2,7 +2,7 @@ import { type BrokenPromise, promiseOf } from './broken-promise.ts';
 import type { History, Step } from './history.ts';
 
 /** The most attempts to shrink a history. Each attempt runs a smaller one. */
-const MOST_ATTEMPTS = 150;
+const MAX_ATTEMPTS = 150;
 
 /** A history, and the promise that it breaks. */
 interface Failure {
@@ -25,7 +25,7 @@ export async function shrink(
     hasShrunk = false;
     for (const history of smallerThan(smallest.history)) {
       attempts += 1;
-      if (attempts > MOST_ATTEMPTS) return smallest;
+      if (attempts > MAX_ATTEMPTS) return smallest;
       const problem = await problemOf(history);
       if (problem === undefined || promiseOf(problem) !== promise) continue;
       smallest = { history, problem };

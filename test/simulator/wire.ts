@@ -7,7 +7,7 @@ type Done = (error?: Error | null) => void;
 const soon = setImmediate;
 
 /** The most event loop turns that a network waits for disks, since a call to a disk may wait for the network. */
-const MOST_TURNS = 2000;
+const MAX_TURNS = 2000;
 
 /** One end of a connection within this process. Node's clients and servers accept it as a socket. */
 export class Wire extends Duplex {
@@ -49,7 +49,7 @@ export class Wire extends Duplex {
     let turns = 0;
     const attempt = (): void => {
       time.stir();
-      if (time.isDiskHeld && (turns += 1) < MOST_TURNS) soon(attempt);
+      if (time.isDiskHeld && (turns += 1) < MAX_TURNS) soon(attempt);
       else runAs(this.#owner, work);
     };
     time.stir();

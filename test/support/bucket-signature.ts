@@ -29,7 +29,7 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 +Credential=([^/,]+)\/(\d{8})\/([^/,]+)\/([^/,]+)\/aws4_request, *SignedHeaders=([^, ]+), *Signature=([0-9a-f]{64})$/;
 const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
-const LARGEST_SKEW_MS = 15 * 60_000;
+const MAX_SKEW_MS = 15 * 60_000;
 
 type SignedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
@@ -82,11 +82,11 @@ function checkTime(time: string, date: string, now: number): void {
     throw new BucketRefusal(403, 'AccessDenied', 'A valid x-amz-date header of that date is needed.');
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts;
   const at = Date.UTC(year, month - 1, day, hour, minute, second);
-  if (Math.abs(at - now) <= LARGEST_SKEW_MS) return;
+  if (Math.abs(at - now) <= MAX_SKEW_MS) return;
   throw new BucketRefusal(403, 'RequestTimeTooSkewed', 'The time of the request is too far from the server time.', {
     RequestTime: time,
     ServerTime: new Date(now).toISOString(),
-    MaxAllowedSkewMilliseconds: String(LARGEST_SKEW_MS),
+    MaxAllowedSkewMilliseconds: String(MAX_SKEW_MS),
   });
 }
 

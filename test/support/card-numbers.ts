@@ -84,7 +84,7 @@ const GAPS = [
 ];
 
 /** The number of digits in leading zeros, a date and a card number together. */
-const MOST_DIGITS = 40;
+const MAX_DIGITS = 40;
 
 /**
  * Generates card numbers as someone might hide them in a cell: with digits of other scripts, separators anywhere, or
@@ -92,7 +92,7 @@ const MOST_DIGITS = 40;
  */
 export function disguised(numbers = cardNumber()): fc.Arbitrary<string> {
   const look = fc.record({ zero: fc.constantFrom(...ZEROS), mixed: fc.boolean() });
-  const gaps = fc.array(fc.constantFrom(...GAPS), { minLength: MOST_DIGITS, maxLength: MOST_DIGITS });
+  const gaps = fc.array(fc.constantFrom(...GAPS), { minLength: MAX_DIGITS, maxLength: MAX_DIGITS });
   return fc.tuple(numbers, look, gaps).map(([number, { zero, mixed }, gaps]) =>
     Array.from(number)
       .map((digit, at) => {

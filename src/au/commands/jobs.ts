@@ -40,7 +40,7 @@ const listedJobView: View<JobRow> = {
 };
 
 /** The largest number of jobs to read in search of a status. */
-const MOST_READ = 20_000;
+const MAX_READ = 20_000;
 
 const listParameters = {
   ...PAGING_PARAMETERS,
@@ -105,7 +105,7 @@ async function listed(context: Context, input: ListInput, seen: ListProgress) {
   const bounds = {
     all: input.all || since !== undefined,
     limit: input.limit ?? (isFiltered && !input.all && since === undefined ? 100 : undefined),
-    ...(isFiltered && !input.all ? { mostRead: MOST_READ } : {}),
+    ...(isFiltered && !input.all ? { mostRead: MAX_READ } : {}),
   };
   const isWanted = (job: ListedJob): boolean =>
     (input.status === undefined || job.status === input.status) && !isBefore(job, since);

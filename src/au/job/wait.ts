@@ -45,7 +45,7 @@ export interface WaitOptions extends JobOptions {
 }
 
 /** The longest wait without a limit. A production job takes up to seven days. */
-export const LONGEST_WAIT_MS = 8 * DAY_MS;
+export const MAX_WAIT_MS = 8 * DAY_MS;
 
 /**
  * Polls a job with increasing intervals until it is completed. Outages do not end the wait, except one that lasts from the
@@ -62,7 +62,7 @@ export async function waitForJob(
   } = {},
 ): Promise<AccountUpdaterJob> {
   const { clock } = client;
-  const { random, limitMs = LONGEST_WAIT_MS, onEvent, mayBeFound } = options;
+  const { random, limitMs = MAX_WAIT_MS, onEvent, mayBeFound } = options;
   const { again = ['au', 'resume', id, '--wait'] } = options;
   const started = clock.now();
   const { seen: job, commandTimeout } = await pollUntil(client, {

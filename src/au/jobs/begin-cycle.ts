@@ -13,7 +13,7 @@ import type { FileRows } from '../ledger/request-rows.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { ForkedLedger } from '../ledger/damage.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { LONGEST_JOB_MS } from '../../schema/account-updater-files.ts';
+import { MAX_JOB_MS } from '../../schema/account-updater-files.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import type { SettledClaim } from '../ledger/claims.ts';
 
@@ -239,7 +239,7 @@ export function refuseOldResults(
     const sent = parseTime(at);
     if (delivery === undefined || sent === undefined) return { sent: now, ended: now };
     const received = parseTime(delivery.at) ?? Infinity;
-    return { sent, ended: Math.max(sent, Math.min(received, sent + LONGEST_JOB_MS)) };
+    return { sent, ended: Math.max(sent, Math.min(received, sent + MAX_JOB_MS)) };
   });
   const [first] = joined;
   if (first === undefined || times.some(({ ended }) => now - ended <= RECENT_MS)) return;

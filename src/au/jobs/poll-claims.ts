@@ -4,7 +4,7 @@ import { type JobOptions, findJob, findJobs, pollReporter } from '../job/job.ts'
 import { withInterruption } from '../job/resumable.ts';
 import { SpareJob } from '../job/spare-job.ts';
 import { worstOf } from '../job/verdict.ts';
-import { Absences, LONGEST_WAIT_MS } from '../job/wait.ts';
+import { Absences, MAX_WAIT_MS } from '../job/wait.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { settleClaim } from './settle-claims.ts';
 import { deliveryOf, wereResultsRead } from '../ledger/claims.ts';
@@ -86,7 +86,7 @@ export async function pollClaims(
   const { seen, outage, commandTimeout } = await pollUntil(client, {
     poll,
     isDone: (jobs) => !wait || isOver(jobs),
-    limitMs: () => (wait ? LONGEST_WAIT_MS : 0),
+    limitMs: () => (wait ? MAX_WAIT_MS : 0),
     onPoll: pollReporter<Jobs>(client, label, onEvent, (jobs) => ({
       status: progressOf(claims, jobs),
       since: claims[0]?.created_at,

@@ -203,13 +203,13 @@ async function writeDrafts(
 type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'updates'>;
 
 /** The largest default share of rows that need fixing. Each of these rows is billed again. */
-const MOST_TO_FIX = parseThreshold('err=20%');
+const MAX_TO_FIX = parseThreshold('err=20%');
 
 /** Limits the rows that need fixing in the written file. @throws SvcError `threshold` for too many */
 export function requireFewToFix(
   { file, rows, fix }: { readonly file: string; readonly rows: number; readonly fix: number },
   results: string,
-  { share }: Threshold = MOST_TO_FIX,
+  { share }: Threshold = MAX_TO_FIX,
 ): void {
   if (compareShare(fix, rows, share) > 0) throw tooManyToFix({ file, rows, fix }, results);
 }

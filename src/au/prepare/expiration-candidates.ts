@@ -3,11 +3,11 @@
 import { monthOfName, readExpiration } from './prepare-date.ts';
 
 /** The number of filled cells that are examined in a column. */
-const MOST_CELLS = 1_000;
+const MAX_CELLS = 1_000;
 /** The share of cells that must be dates. */
-const LEAST_DATES = 0.9;
+const MIN_DATES = 0.9;
 /** No card is valid for longer. */
-const LONGEST_VALID_MONTHS = 20 * 12;
+const MAX_VALID_MONTHS = 20 * 12;
 
 /** Finds columns that look like an expiration by their cells, in an export without a column of a known name. */
 export class ExpirationCandidates {
@@ -25,20 +25,20 @@ export class ExpirationCandidates {
   take(cells: readonly string[]): void {
     for (const column of this.#columns) {
       const cell = cells[column.place]?.trim() ?? '';
-      if (cell === '' || column.filled === MOST_CELLS) continue;
+      if (cell === '' || column.filled === MAX_CELLS) continue;
       column.filled += 1;
       const month = monthOf(cell);
       if (month === undefined) continue;
       column.dates += 1;
       if (month >= this.#thisMonth) column.future += 1;
-      if (month > this.#thisMonth + LONGEST_VALID_MONTHS) column.isTooLate = true;
+      if (month > this.#thisMonth + MAX_VALID_MONTHS) column.isTooLate = true;
     }
   }
 
   /** Returns the indexes of the columns that are mostly dates, most of them in the future. */
   found(): number[] {
     return this.#columns.flatMap(({ place, filled, dates, future, isTooLate }) => {
-      const isDated = filled > 0 && dates >= filled * LEAST_DATES && future > dates / 2;
+      const isDated = filled > 0 && dates >= filled * MIN_DATES && future > dates / 2;
       return isDated && !isTooLate ? [place] : [];
     });
   }
@@ -52,11 +52,11 @@ interface Column {
   isTooLate: boolean;
 }
 
-const LONGEST_DATE = 40;
+const MAX_DATE_LENGTH = 40;
 
 /** Returns the month of a date, counted from the year 0; undefined for bare digits, which may be anything. */
 function monthOf(cell: string): number | undefined {
-  if (cell.length > LONGEST_DATE || !isWritten(cell)) return undefined;
+  if (cell.length > MAX_DATE_LENGTH || !isWritten(cell)) return undefined;
   const reading = readExpiration(cell);
   // The order of an ambiguous date does not matter here: the operator is asked about the column anyway.
   const read =

@@ -40,7 +40,7 @@ function readWestern(line: Uint8Array): string {
 }
 
 /** More than the longest row, so that a line without an end is refused by its length. */
-const LONGEST_LINE = 128 * 1024;
+const MAX_LINE_LENGTH = 128 * 1024;
 
 /**
  * Decodes whole lines as UTF-8, and each line that is not UTF-8 as Windows-1252: an export may join texts of several
@@ -54,7 +54,7 @@ class LineDecoder implements ExportDecoder {
 
   decode(piece: Uint8Array): DecodedText {
     const end = piece.lastIndexOf(LF) + 1;
-    if (end === 0 && this.#rest.length + piece.length <= LONGEST_LINE) {
+    if (end === 0 && this.#rest.length + piece.length <= MAX_LINE_LENGTH) {
       this.#rest = Buffer.concat([this.#rest, piece]);
       return { text: '', converted: NONE };
     }

@@ -12,7 +12,7 @@ import { readExpiration } from './prepare-date.ts';
 import type { RowFinding } from './prepare-problems.ts';
 
 /** The number of lines at the beginning of an export that may contain the header. */
-export const MOST_HEAD_LINES = 12;
+export const MAX_HEAD_LINES = 12;
 
 /** The header of an export, and the separator of its cells. */
 export interface Header {

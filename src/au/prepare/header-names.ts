@@ -2,14 +2,14 @@
 
 import { readStartSync } from '../../base/files/read.ts';
 import { splitCells } from '../csv-rows.ts';
-import { findHeader, isDataRow, MOST_HEAD_LINES } from './find-header.ts';
+import { findHeader, isDataRow, MAX_HEAD_LINES } from './find-header.ts';
 import { isShown } from './prepare-columns.ts';
 
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 
 /** Returns the column names of an export for completion; an empty list if the file has no header or cannot be read. */
 export function headerNames(file: string): string[] {
-  const lines = startOf(file).split('\n', MOST_HEAD_LINES);
+  const lines = startOf(file).split('\n', MAX_HEAD_LINES);
   const { text, delimiter } = findHeader(lines, { name: file, tokenName: undefined, hasHeader: true });
   const split = splitCells(text, { delimiter, allowsPadding: true, allowsInnerQuotes: true });
   if (split.fault !== undefined || split.cells.length < 2 || isDataRow(split.cells)) return [];
@@ -18,7 +18,7 @@ export function headerNames(file: string): string[] {
 
 function startOf(file: string): string {
   try {
-    return readStartSync(file, MOST_BYTES)
+    return readStartSync(file, MAX_BYTES)
       .toString('utf8')
       .replace(/^\uFEFF/, '');
   } catch {

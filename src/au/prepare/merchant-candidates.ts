@@ -1,9 +1,9 @@
 // Finds columns of an export that look like the id of a merchant.
 
 /** The number of filled cells that are examined in a column. */
-const MOST_CELLS = 1_000;
+const MAX_CELLS = 1_000;
 /** The share of cells that must look like ids. */
-const LEAST_IDS = 0.9;
+const MIN_IDS = 0.9;
 /** With fewer cells, ids of merchants may all be different. */
 const FEW_CELLS = 20;
 
@@ -48,7 +48,7 @@ export class MerchantCandidates {
       // An export that is sorted by merchant begins with many rows of the first one.
       column.first ??= cell;
       column.hasSeveral ||= cell !== column.first;
-      if (column.filled === MOST_CELLS) continue;
+      if (column.filled === MAX_CELLS) continue;
       column.filled += 1;
       column.different.add(cell);
       if (ID.test(cell)) column.ids += 1;
@@ -56,7 +56,7 @@ export class MerchantCandidates {
   }
 
   found(): MerchantColumns {
-    const named = this.#columns.filter(({ filled, ids }) => filled > 0 && ids >= filled * LEAST_IDS);
+    const named = this.#columns.filter(({ filled, ids }) => filled > 0 && ids >= filled * MIN_IDS);
     return {
       likely: named.filter((column) => isLikely(column)).map(({ place }) => place),
       doubtful: named.filter((column) => !isLikely(column)).map(({ place }) => place),

@@ -172,7 +172,7 @@ function isAllowed({ orders, isSelfEvident }: Reading, named: readonly DateOrder
   return named.some((order) => orders.some((each) => IMPLIED[order].includes(each)));
 }
 
-const LONGEST_DATE = 40;
+const MAX_DATE_LENGTH = 40;
 /** A time of day behind a date. Oracle writes it with points. */
 const TIME = /[t ]\d{1,2}(?::\d{2}|\.\d{2}\.\d{2}).*$/;
 const PART = String.raw`\d{1,4}|[a-z]{3,9}`;
@@ -185,7 +185,7 @@ const EIGHT_DIGITS = /^\d{8}$/;
 const THREE_TO_SIX_DIGITS = /^\d{3,6}$/;
 
 function readingsOf(cell: string): Reading[] {
-  if (cell.length > LONGEST_DATE) return [];
+  if (cell.length > MAX_DATE_LENGTH) return [];
   // A program that read the digits as a number added a point and a zero.
   const text = cell
     .toLowerCase()

@@ -136,7 +136,7 @@ export interface TokenList {
 }
 
 /** The limit on slots: about three million different rows, as many as ten jobs take, in 64 MiB. */
-const MOST_SLOTS = 2 ** 22;
+const MAX_SLOTS = 2 ** 22;
 
 /** Converts rows of an export into rows of a request file, one at a time. */
 export class RowPreparer {
@@ -178,7 +178,7 @@ export class RowPreparer {
   constructor(options: RowOptions) {
     const { places, names, kept, orders, laterDates, lateRepeats, exclusions, repeats, expectedRows, openOverflow } =
       options;
-    const { mostSlots = MOST_SLOTS } = options;
+    const { mostSlots = MAX_SLOTS } = options;
     this.#places = places;
     this.#names = names;
     this.#kept = kept;
@@ -490,12 +490,12 @@ function otherShape(token: string): RowFinding {
 /** The reason of a row whose token differs from the others. */
 export const OTHER_SHAPE = 'is no UUID, as most tokens are';
 
-const LONGEST_TOTAL = 24;
+const MAX_TOTAL_LENGTH = 24;
 /** The first cell of a total below the rows. psql and sqlcmd write the number of rows there. */
 const TOTAL = /^(?:(?:grand )?total|sum|summe|\(\d+ rows?(?: affected)?\))?:?$/i;
 
 function isTotalWord(token: string): boolean {
-  return token.length <= LONGEST_TOTAL && TOTAL.test(token);
+  return token.length <= MAX_TOTAL_LENGTH && TOTAL.test(token);
 }
 
 export function isBlank({ cells }: CsvRow): boolean {
@@ -539,7 +539,7 @@ const PLAIN_MERCHANT = /^[\w.-]*$/;
 
 /** The largest number of dates that are cached. An export has a few hundred different ones. */
 const DATES_KEPT = 5_000;
-const LONGEST_KEPT = 40;
+const MAX_KEPT_LENGTH = 40;
 
 /** Reads expirations and caches the results. */
 class DateReader {
@@ -556,7 +556,7 @@ class DateReader {
     const cached = this.#known.get(cell);
     if (cached !== undefined) return cached;
     const date = this.#readUncached(cell);
-    if (this.#known.size < DATES_KEPT && cell.length <= LONGEST_KEPT) this.#known.set(cell, date);
+    if (this.#known.size < DATES_KEPT && cell.length <= MAX_KEPT_LENGTH) this.#known.set(cell, date);
     return date;
   }
 

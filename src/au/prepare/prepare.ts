@@ -5,7 +5,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRows } from '../../cli/output/csv.ts';
 import { countText } from '../../cli/output/time.ts';
-import { CR, type Finding, LF, LONGEST_LINE, REQUEST_HEADER } from '../request/request-file.ts';
+import { CR, type Finding, LF, MAX_LINE_LENGTH, REQUEST_HEADER } from '../request/request-file.ts';
 import { CARD_NUMBER, checkHeader, utf16Order } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
 import type { Overflow } from '../request/row-buckets.ts';
@@ -17,7 +17,7 @@ import {
   findHeader,
   type Header,
   isDataRow,
-  MOST_HEAD_LINES,
+  MAX_HEAD_LINES,
   namesTokens,
   withoutHeader,
   columnsOfRows,
@@ -169,7 +169,7 @@ async function prepareFrom(
   const { delimiter, skipped } = header;
   const reader = new ExportReader(options, header, expectedRows(head, options.size));
   const form = { ...QUOTING, delimiter, hasQuotes: options.noQuotes !== true };
-  const rows = new CsvRows({ ...form, longestRow: LONGEST_ROW }, (row) => reader.take(row));
+  const rows = new CsvRows({ ...form, longestRow: MAX_ROW_LENGTH }, (row) => reader.take(row));
   for (const part of start) rows.feed(part.text, part.converted);
   for await (const piece of pieces) {
     const next = decoder.decode(piece);
@@ -237,13 +237,13 @@ async function readHeader(
   // In UTF-16, the byte of a line end also occurs within other characters. Lines of a title may stand above the header.
   const isWanted = (): boolean => {
     const text = textSoFar();
-    const [first = '', ...others] = text.split('\n', MOST_HEAD_LINES + 1);
+    const [first = '', ...others] = text.split('\n', MAX_HEAD_LINES + 1);
     const isHeader = others.length > 0 && (columnNames !== undefined || namesTokens(first, tokenName));
-    return !isHeader && others.length < MOST_HEAD_LINES && text.length <= LONGEST_LINE;
+    return !isHeader && others.length < MAX_HEAD_LINES && text.length <= MAX_LINE_LENGTH;
   };
   for await (const piece of takeWhile(pieces, isWanted)) start.push(decoder.decode(piece));
   if (!textSoFar().includes('\n')) start.push(decoder.finish());
-  const lines = textSoFar().split('\n', MOST_HEAD_LINES);
+  const lines = textSoFar().split('\n', MAX_HEAD_LINES);
   requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from((lines[0] ?? '').trimEnd()), options);
   const header = findHeader(lines, { name, tokenName, hasHeader: columnNames === undefined });
   const inTitle = cardInTitle(lines.slice(0, header.skipped));
@@ -253,7 +253,7 @@ async function readHeader(
 }
 
 /** The longest row of an export, in characters. */
-const LONGEST_ROW = 64 * 1024;
+const MAX_ROW_LENGTH = 64 * 1024;
 
 const PIECE = 8 * 1024;
 
@@ -279,7 +279,7 @@ async function* watched(
 /** Reads pieces until the end of the first line. */
 async function readHead(pieces: AsyncGenerator<Uint8Array, void>, options: PrepareOptions): Promise<Buffer> {
   let head = Buffer.alloc(0);
-  for await (const piece of takeWhile(pieces, () => !head.includes(LF) && head.length <= LONGEST_LINE))
+  for await (const piece of takeWhile(pieces, () => !head.includes(LF) && head.length <= MAX_LINE_LENGTH))
     head = Buffer.concat([head, piece]);
   if (head.length === 0) throw emptyExport(options);
   return head;

@@ -4,15 +4,15 @@ import { monthOfName } from './prepare-date.ts';
 import { isNamedMerchant } from './merchant-candidates.ts';
 
 /** The number of columns that are compared. */
-const MOST_COLUMNS = 40;
+const MAX_COLUMNS = 40;
 /** The number of filled cells of a column whose different values are counted. */
-const MOST_CELLS = 1_000;
+const MAX_CELLS = 1_000;
 /** With fewer cells, only a column with the name of a merchant counts. */
 const FEW_CELLS = 20;
 /** The number of tokens whose rows are compared. */
-const MOST_TOKENS = 4_000;
+const MAX_TOKENS = 4_000;
 /** The share of the repeated rows in which the column must differ. */
-const LEAST_TOLD = 0.95;
+const MIN_TOLD = 0.95;
 
 /**
  * Finds columns that may be a merchant: they have few different values in the export, and a different value in each row of the
@@ -32,13 +32,13 @@ export class RepeatColumns {
       const isNamed = isNamedMerchant(name);
       return { place, isNamed, filled: 0, labels: 0, told: 0, different: new Set<string>() };
     });
-    this.#columns = columns.filter(({ place }) => !taken.includes(place)).slice(0, MOST_COLUMNS);
+    this.#columns = columns.filter(({ place }) => !taken.includes(place)).slice(0, MAX_COLUMNS);
   }
 
   /** Takes a written row, or a row that repeats its key. */
   take(key: string, cells: readonly string[], isRepeated: boolean): void {
     for (const column of this.#columns) {
-      if (column.filled === MOST_CELLS) continue;
+      if (column.filled === MAX_CELLS) continue;
       const cell = cells[column.place]?.trim() ?? '';
       if (cell === '') continue;
       column.filled += 1;
@@ -58,7 +58,7 @@ export class RepeatColumns {
     }
     if (seen !== undefined) return;
     this.#seen.set(key, values);
-    if (this.#seen.size > MOST_TOKENS) this.#halve();
+    if (this.#seen.size > MAX_TOKENS) this.#halve();
   }
 
   /** Returns the indexes of the columns that differ in the rows of most tokens. */
@@ -67,7 +67,7 @@ export class RepeatColumns {
   }
 
   #isFound({ isNamed, filled, labels, told, different }: Column): boolean {
-    if (this.#repeats === 0 || told < this.#repeats * LEAST_TOLD) return false;
+    if (this.#repeats === 0 || told < this.#repeats * MIN_TOLD) return false;
     if (filled < FEW_CELLS) return isNamed;
     return different.size <= filled / 2 && (isNamed || labels === filled);
   }

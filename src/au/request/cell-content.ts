@@ -6,7 +6,7 @@ import { isUuid } from './row-key.ts';
 /** What the digits of a cell are. */
 export type Content = ReturnType<typeof inspectCell>;
 
-const FEWEST_CARD_DIGITS = 13;
+const MIN_CARD_DIGITS = 13;
 /**
  * A timestamp, which exports contain in large numbers. Without this pattern, its digits would be searched for card
  * numbers.
@@ -16,6 +16,6 @@ const TIMESTAMP =
 
 /** Classifies a cell. Writing and reading kept cells share this rule, so that svc never refuses a file that it wrote. */
 export function contentOf(cell: string): Content {
-  if (cell.length < FEWEST_CARD_DIGITS || isUuid(cell) || TIMESTAMP.test(cell)) return 'no_card_number';
+  if (cell.length < MIN_CARD_DIGITS || isUuid(cell) || TIMESTAMP.test(cell)) return 'no_card_number';
   return inspectCell(cell);
 }

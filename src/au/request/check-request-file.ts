@@ -7,7 +7,7 @@ import {
   CountedLines,
   CR,
   LF,
-  LONGEST_LINE,
+  MAX_LINE_LENGTH,
   Problems,
   REQUEST_LIMITS,
   type RequestFileCheck,
@@ -147,11 +147,11 @@ class RequestFileScan implements LineReader {
   }
 
   #takeHeader(line: Uint8Array): void {
-    const { findings, below } = checkHeader(line.subarray(0, LONGEST_LINE));
+    const { findings, below } = checkHeader(line.subarray(0, MAX_LINE_LENGTH));
     this.#below = below;
     this.#line = 1;
     this.#problems.add(1, findings);
-    if (line.length > LONGEST_LINE && below !== 'nothing') this.#problems.add(1, [LINE_TOO_LONG]);
+    if (line.length > MAX_LINE_LENGTH && below !== 'nothing') this.#problems.add(1, [LINE_TOO_LONG]);
   }
 
   /** Checks whole lines. Alternates between the fast path and, for each line that it cannot handle, the full check. */

@@ -15,7 +15,7 @@ import { TokenTable } from './token-table.ts';
 const COLUMNS = ['token', 'code', 'cycle', 'date'] as const;
 
 /** The longest row, in bytes. Bounds memory for a file without line ends. */
-const LONGEST_ROW = 64 * 1024;
+const MAX_ROW_LENGTH = 64 * 1024;
 
 /** A new row of the list: the token, its result code, the cycle if it has a name, and the day. */
 interface Exclusion {
@@ -150,7 +150,7 @@ async function delimiterOf(path: string): Promise<Delimiter> {
   let head = '';
   for await (const piece of (await fileSource(path)).open()) {
     head += Buffer.from(piece).toString('latin1');
-    if (/[\r\n]/.test(head) || head.length > LONGEST_ROW) break;
+    if (/[\r\n]/.test(head) || head.length > MAX_ROW_LENGTH) break;
   }
   // The first three characters may be a byte order mark.
   const [header = ''] = head.replace(/^\u00EF\u00BB\u00BF/, '').split(/[\r\n]/, 1);
@@ -167,7 +167,7 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
   // A spreadsheet may have saved the list with other line ends before more rows were added.
   const record_delimiter = ['\r\n', '\n', '\r'];
   const delimiter = await delimiterOf(path);
-  const parser = parse({ ...lenient, delimiter, record_delimiter, info: true, max_record_size: LONGEST_ROW });
+  const parser = parse({ ...lenient, delimiter, record_delimiter, info: true, max_record_size: MAX_ROW_LENGTH });
   input.once('error', (error) => parser.destroy(error));
   let column: number | undefined;
   try {

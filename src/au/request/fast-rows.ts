@@ -3,7 +3,7 @@
 import { inspectCell } from '../../base/security/card-number.ts';
 import { REHEARSAL_PREFIX } from '../../schema/account-updater-files.ts';
 import type { Overview } from './overview.ts';
-import { type CountedLines, CR, LF, LONGEST_LINE } from './request-file.ts';
+import { type CountedLines, CR, LF, MAX_LINE_LENGTH } from './request-file.ts';
 import type { RowRepeats } from './row-repeats.ts';
 
 /** The point where the fast path must stop. */
@@ -102,7 +102,7 @@ function readRow(bytes: Uint8Array, view: DataView, start: number, row: FastRow)
   merchant.end = textEnd(bytes, last, row);
   const end = cellEnd(bytes, last, merchant.end);
   const lineFeed = bytes[end] === CR ? end + 1 : end;
-  return bytes[lineFeed] === LF && end - start <= LONGEST_LINE ? lineFeed + 1 : ODD;
+  return bytes[lineFeed] === LF && end - start <= MAX_LINE_LENGTH ? lineFeed + 1 : ODD;
 }
 
 /** Returns the offset of a cell's content: after its quote, if it has one. */
@@ -151,7 +151,7 @@ function textEnd(bytes: Uint8Array, cell: number, row: FastRow): number {
   return content === 'card_number' ? ODD : end;
 }
 
-const FEWEST_CARD_DIGITS = 13;
+const MIN_CARD_DIGITS = 13;
 
 /**
  * Returns false if each 13 bytes contain a letter, as in most ids, because no card number contains one. The last letter of
@@ -159,8 +159,8 @@ const FEWEST_CARD_DIGITS = 13;
  */
 function mayContainCardNumber(bytes: Uint8Array, start: number, end: number): boolean {
   let first = start;
-  while (first + FEWEST_CARD_DIGITS <= end) {
-    const letter = lastLetter(bytes, first, first + FEWEST_CARD_DIGITS);
+  while (first + MIN_CARD_DIGITS <= end) {
+    const letter = lastLetter(bytes, first, first + MIN_CARD_DIGITS);
     if (letter === undefined) return true;
     first = letter + 1;
   }

@@ -3,7 +3,7 @@
 /** The kind of a mark for a missing value: certainly nothing, or a word that may also be a name. */
 export type Mark = 'nothing' | 'word';
 
-const LONGEST_MARK = 16;
+const MAX_MARK_LENGTH = 16;
 /** The marks of databases and statistics programs for a missing value, errors of spreadsheets and Miller, and a line of dashes. */
 const NOTHING =
   /^(?:\\N|\((?:null|error)\)|\[null\]|<null>|<na>|#n\/a|#(?:ref|value|null|num|spill|calc)!|#div\/0!|#name\?|err:\d{3}|[-–—]{2,}|[–—])$/i;
@@ -11,7 +11,7 @@ const WORD = /^(?:null|nil|na|n\/a|nan|none|undefined|-)$/i;
 
 /** Recognizes a mark of a missing value, such as NULL; undefined for any other text. */
 export function markOf(cell: string): Mark | undefined {
-  if (cell === '' || cell.length > LONGEST_MARK) return undefined;
+  if (cell === '' || cell.length > MAX_MARK_LENGTH) return undefined;
   if (NOTHING.test(cell)) return 'nothing';
   return WORD.test(cell) ? 'word' : undefined;
 }

@@ -16,11 +16,11 @@ export interface OverviewRow {
   readonly merchant: string;
 }
 
-const MOST_MERCHANTS = 1_000;
-const MOST_SHAPES = 50;
+const MAX_MERCHANTS = 1_000;
+const MAX_SHAPES = 50;
 const SHAPES_SHOWN = 3;
 const MERCHANTS_SHOWN = 3;
-const LEAST_NAMED = 3;
+const MIN_NAMED = 3;
 const CENTURY_MONTHS = 1_200;
 /** The largest number of months for which a card is valid. */
 const FAR_MONTHS = 20 * 12;
@@ -32,7 +32,7 @@ const [TEST_CARD_YEAR, TEST_CARD_LAST] = TEST_CARD_EXPIRATION;
 /** The expiration of test cards. It is long past on purpose. */
 const TEST_CARD_MONTH = (TEST_CARD_YEAR - 2000) * 12 + TEST_CARD_LAST - 1;
 /** With fewer rows, a share means nothing. */
-const LEAST_ROWS = 20;
+const MIN_ROWS = 20;
 
 interface Merchant {
   rows: number;
@@ -141,7 +141,7 @@ export class Overview {
     this.#others.add(line);
     const shape = tokenShape(token);
     const rows = this.#shapes.get(shape);
-    if (rows !== undefined || this.#shapes.size < MOST_SHAPES) this.#shapes.set(shape, (rows ?? 0) + 1);
+    if (rows !== undefined || this.#shapes.size < MAX_SHAPES) this.#shapes.set(shape, (rows ?? 0) + 1);
   }
 
   #takeMonth(month: number): void {
@@ -157,7 +157,7 @@ export class Overview {
     const merchantRows = this.#merchants.get(name);
     if (merchantRows !== undefined) return merchantRows;
     const merchant = { rows: 0, problem: this.#merchantProblem(name) };
-    if (this.#merchants.size < MOST_MERCHANTS) this.#merchants.set(name, merchant);
+    if (this.#merchants.size < MAX_MERCHANTS) this.#merchants.set(name, merchant);
     else this.#hasMoreMerchants = true;
     return merchant;
   }
@@ -178,7 +178,7 @@ export function doubtsOf(overview: FileOverview, accept: readonly Check[] = []):
       check: 'tokens',
       problem: `${formatNumber(others.count)} of ${countText(rows, 'token')} are no UUIDs, as the others are: ${shapesText(overview)}`,
     });
-  if (dated >= LEAST_ROWS && longPast * 2 > dated)
+  if (dated >= MIN_ROWS && longPast * 2 > dated)
     doubts.push({
       check: 'past',
       problem: `${formatNumber(longPast)} of ${countText(dated, 'card')} expired more than ${LONG_PAST_MONTHS} months ago`,
@@ -188,7 +188,7 @@ export function doubtsOf(overview: FileOverview, accept: readonly Check[] = []):
 
 /** Tells whether a file has tokens of another shape among UUIDs. */
 export function isMixed({ rows, uuids, others }: FileOverview): boolean {
-  return rows >= LEAST_ROWS && others.count > 0 && uuids * 2 >= rows;
+  return rows >= MIN_ROWS && others.count > 0 && uuids * 2 >= rows;
 }
 
 /** The fields of the members below. */
@@ -226,7 +226,7 @@ export function overviewLines(overview: FileOverview, days?: string): string[] {
   const more = (merchants ?? 0) > named.length ? ', …' : '';
   const different =
     merchants === undefined
-      ? `more than ${formatNumber(MOST_MERCHANTS)} different`
+      ? `more than ${formatNumber(MAX_MERCHANTS)} different`
       : `${formatNumber(merchants)}${named.length === 0 ? '' : ` (${named.join(', ')}${more})`}`;
   const same = zeros === undefined ? [] : [`one occurs with and without zeros at its beginning`];
   const spread = from === to ? `${from}` : `${from} to ${to}`;
@@ -272,7 +272,7 @@ function shapesText({ others, shapes }: FileOverview): string {
 const ID = /^[\p{L}\p{N}_.:/#-]{1,40}$/u;
 
 function namesIn(merchants: readonly (readonly [string, Merchant])[]): string[] {
-  const named = merchants.filter(([name, { rows }]) => rows >= LEAST_NAMED && ID.test(name));
+  const named = merchants.filter(([name, { rows }]) => rows >= MIN_NAMED && ID.test(name));
   return named
     .toSorted(([, a], [, b]) => b.rows - a.rows)
     .slice(0, MERCHANTS_SHOWN)

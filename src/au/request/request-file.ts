@@ -15,7 +15,7 @@ export const LF = 10;
 export const CR = 13;
 
 /** The longest line in bytes, without the line end. Bounds memory on input without lines. */
-export const LONGEST_LINE = 16_384;
+export const MAX_LINE_LENGTH = 16_384;
 
 /** The limits of one upload, and so of each part of a larger file. */
 export interface RequestLimits {

@@ -2,7 +2,7 @@
 
 import { SvcError } from '../../base/errors.ts';
 import { splitCells } from '../csv-rows.ts';
-import { LF, LONGEST_LINE } from './request-file.ts';
+import { LF, MAX_LINE_LENGTH } from './request-file.ts';
 import { rowKey } from './row-key.ts';
 
 /** A receiver of the complete lines of a file. */
@@ -22,7 +22,7 @@ export interface LineReader {
 export class LineBlocks {
   readonly #reader: LineReader;
   // A line of the longest, and its line end. A `Buffer`, as the chunks are: for a second kind of array, V8 compiles all code again.
-  readonly #held = Buffer.alloc(LONGEST_LINE + 2);
+  readonly #held = Buffer.alloc(MAX_LINE_LENGTH + 2);
   #length = 0;
   #long = false;
 

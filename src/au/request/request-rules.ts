@@ -6,7 +6,7 @@ import { countText } from '../../cli/output/time.ts';
 import { REHEARSAL_PREFIX, REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { CSV_FAULTS, splitCells } from '../csv-rows.ts';
 import { KIND_NAMES, kindOf } from './file-kind.ts';
-import { type Finding, LONGEST_LINE, REQUEST_HEADER, type RequestColumn, type Rule } from './request-file.ts';
+import { type Finding, MAX_LINE_LENGTH, REQUEST_HEADER, type RequestColumn, type Rule } from './request-file.ts';
 
 export interface CheckedHeader {
   readonly findings: readonly Finding[];
@@ -143,7 +143,7 @@ export interface CheckedRow {
 
 /** Checks one line of a request file, without its line end, against every rule. */
 export function checkRow(line: Uint8Array): CheckedRow {
-  if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
+  if (line.length > MAX_LINE_LENGTH) return wrong(LINE_TOO_LONG);
   const text = decode(line);
   if (text === undefined)
     return wrong(unlessCard(new TextDecoder('latin1').decode(line), 'encoding', describeBytes(line)));
@@ -173,7 +173,7 @@ export function checkRow(line: Uint8Array): CheckedRow {
 
 /** Checks a line of a file with unknown columns, for card numbers only. */
 export function checkForCards(line: Uint8Array): CheckedRow {
-  if (line.length > LONGEST_LINE) return wrong(LINE_TOO_LONG);
+  if (line.length > MAX_LINE_LENGTH) return wrong(LINE_TOO_LONG);
   const hasCard = looseCells(new TextDecoder().decode(line)).some((cell) => containsCardNumber(cell, 'cell'));
   return hasCard ? wrong(CARD_NUMBER) : { findings: [], ...NO_CELLS };
 }
@@ -184,7 +184,7 @@ export const CARD_NUMBER = finding('card_number', 'the line contains what looks 
 /** The problem of a line that is longer than any row can be. */
 export const LINE_TOO_LONG = finding(
   'line_too_long',
-  `the line is longer than ${LONGEST_LINE} bytes; are the line ends missing?`,
+  `the line is longer than ${MAX_LINE_LENGTH} bytes; are the line ends missing?`,
 );
 
 const FAULTS = {

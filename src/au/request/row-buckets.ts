@@ -6,10 +6,10 @@ const BUCKETS = 256;
 /** Rows are moved out of a bucket's open piece in pieces of this many words, of 4 KiB. */
 const PIECE_WORDS = 1024;
 /** The number of pieces that are read at a time from outside memory. */
-const MOST_READ = 32;
+const MAX_READ = 32;
 const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT;
 /** The usual limit on rows in memory, which take 16 MiB: three times what one job takes. */
-const MOST_IN_MEMORY = 2 ** 20;
+const MAX_IN_MEMORY = 2 ** 20;
 
 /** Storage outside memory: a private file. */
 export interface Overflow {
@@ -43,10 +43,10 @@ export class RowBuckets {
   #overflow: Overflow | undefined;
   readonly #mostPieces: number;
   /** The words that were last read from outside memory. */
-  readonly #read = new Int32Array(MOST_READ * PIECE_WORDS);
+  readonly #read = new Int32Array(MAX_READ * PIECE_WORDS);
 
   /** Without `openOverflow`, memory takes all rows. */
-  constructor(openOverflow: (() => Promise<Overflow>) | undefined, mostInMemory = MOST_IN_MEMORY) {
+  constructor(openOverflow: (() => Promise<Overflow>) | undefined, mostInMemory = MAX_IN_MEMORY) {
     this.#openOverflow = openOverflow;
     this.#mostPieces = (mostInMemory * ROW_WORDS) / PIECE_WORDS;
   }
@@ -88,8 +88,8 @@ export class RowBuckets {
 
   async *#pieces(bucket: number): AsyncGenerator<Int32Array> {
     for (const { at, pieces } of this.#stored[bucket] ?? []) {
-      for (let done = 0; done < pieces; done += MOST_READ) {
-        const words = this.#read.subarray(0, Math.min(pieces - done, MOST_READ) * PIECE_WORDS);
+      for (let done = 0; done < pieces; done += MAX_READ) {
+        const words = this.#read.subarray(0, Math.min(pieces - done, MAX_READ) * PIECE_WORDS);
         await this.#overflow?.read(at + done * PIECE_WORDS * WORD_BYTES, words);
         yield words;
       }

@@ -1,6 +1,6 @@
 // Compact maps and sets for millions of tokens.
 
-const FEWEST_SLOTS = 2 ** 13;
+const MIN_SLOTS = 2 ** 13;
 const LARGE = 2 ** 19;
 const PIECE_SLOTS = 2 ** 16;
 /** The share of used slots at which a table grows. */
@@ -45,7 +45,7 @@ export class TokenTable {
     this.#slotLength = hasValues ? words + 1 : words;
     this.#mark = this.#slotLength - 1;
     this.#mostSlots = mostSlots;
-    this.#slots = Math.min(Math.max(slotsFor(expected), FEWEST_SLOTS), mostSlots);
+    this.#slots = Math.min(Math.max(slotsFor(expected), MIN_SLOTS), mostSlots);
     this.#table = new Int32Array(this.#slots * this.#slotLength);
   }
 
@@ -174,14 +174,14 @@ function hashToken(hash: Int32Array, token: string): void {
 }
 
 /** The limit on slots: about three million different tokens, as many as ten jobs take, in 48 MiB. */
-const MOST_SLOTS = 2 ** 22;
+const MAX_SLOTS = 2 ** 22;
 
 /** A set of tokens. Takes 15 bytes per token if the number of tokens is known; a set of strings takes ten times as much. */
 export class TokenSet {
   readonly #table: TokenTable;
 
   /** Creates a set with room for `expected` tokens. It grows when there are more. */
-  constructor(expected = 0, mostSlots = MOST_SLOTS) {
+  constructor(expected = 0, mostSlots = MAX_SLOTS) {
     // A shorter hash could drop a row as a repeat, and the error would not be noticed.
     this.#table = new TokenTable({ words: 3, hasValues: false, expected, mostSlots });
   }

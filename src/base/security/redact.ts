@@ -25,7 +25,7 @@ export function createRedactor({ showUrls }: { readonly showUrls?: boolean | und
     redactPlain(levels === 0 ? text : withDecodedTokens(text, redactPlain, (value) => redactLevel(value, levels - 1)));
   return {
     addSecret(value) {
-      if (value.length < SHORTEST_SECRET || known.has(value)) return;
+      if (value.length < MIN_SECRET_LENGTH || known.has(value)) return;
       for (const form of formsOf(value)) known.add(form);
       longestFirst = [...known].toSorted((a, b) => b.length - a.length);
     },
@@ -62,7 +62,7 @@ function asciiJson(value: string): string {
 }
 
 const HIDDEN = '[hidden]';
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /** Returns the forms of a value in text: plain, in a URL, in JSON, in CSV, and within base64. */
 export function formsOf(value: string): string[] {
@@ -71,7 +71,7 @@ export function formsOf(value: string): string[] {
   const lower = encoded.replace(/%../g, (octet) => octet.toLowerCase());
   const csv = value.replaceAll('"', '""');
   const forms = [value, encoded, lower, json, JSON.stringify(json).slice(1, -1), csv];
-  return [...forms, ...base64Cores(value)].filter((form) => form.length >= SHORTEST_SECRET);
+  return [...forms, ...base64Cores(value)].filter((form) => form.length >= MIN_SECRET_LENGTH);
 }
 
 /** Returns the part of a base64 text that depends on the value alone, for each alignment of the value. */

@@ -80,12 +80,12 @@ async function pause(ms: number, failure: Error, { clock, signal, giveUp }: Retr
 }
 
 /** The longest pause that an error names, in seconds. */
-const LONGEST_NAMED_S = 86_400;
+const MAX_NAMED_S = 86_400;
 
 /** Returns the error for a pause longer than the operator allows (R17). */
 function tooLongError(error: Error, requestedMs: number, maxWaitMs: number): SvcError {
   const seconds = Math.ceil(requestedMs / 1000);
-  const isNamed = seconds <= LONGEST_NAMED_S;
+  const isNamed = seconds <= MAX_NAMED_S;
   const words = isNamed ? `${seconds} s` : 'more than a day';
   const refusal = error instanceof SvcError ? error : new SvcError('rate_limited', error.message, { cause: error });
   return refusal.with({

@@ -30,7 +30,7 @@ export function missingWarning(range: MissingText): string {
   return `entries may be missing from ${missingText(range)}`;
 }
 
-const MOST_RANGES = 5;
+const MAX_RANGES = 5;
 
 /** Reports how much of a time is covered, and the first missing ranges as warnings. */
 export function reportCoverage(
@@ -45,12 +45,12 @@ export function reportCoverage(
 
 /** Returns the texts of the first ranges, and the number of the others. */
 function firstOf<T>(ranges: readonly T[], wordsOf: (range: T) => string, noun: string): string[] {
-  const words = ranges.slice(0, MOST_RANGES).map(wordsOf);
+  const words = ranges.slice(0, MAX_RANGES).map(wordsOf);
   const rest = ranges.length - words.length;
   return rest === 0 ? words : [...words, `and in ${countText(rest, noun)}`];
 }
 
-const MOST_BEHIND_MS = 2 * DAY_MS;
+const MAX_BEHIND_MS = 2 * DAY_MS;
 
 /** How the command reads entries after the end of the archive. */
 interface Beyond {
@@ -92,7 +92,7 @@ export function reportGaps(
   if (covered.length > 0 && behindMs > 0 && !isEndEnough) {
     const isTypedAfter = until !== undefined || (since !== undefined && since >= end);
     // An archive that is updated every hour or day also ends before the present.
-    const isOutside = isTypedAfter || behindMs > MOST_BEHIND_MS;
+    const isOutside = isTypedAfter || behindMs > MAX_BEHIND_MS;
     const words = `the archive ends at ${utcTime(end)}; ${newer}`;
     // No run of the archive can add entries of the future.
     if (isOutside) uncovered.push({ warning: words, canBeAdded: (until ?? -Infinity) <= clock.now() });

@@ -20,7 +20,7 @@ const ZULU = 0x5a;
 const NULL = Buffer.from('null');
 const LINE_END = 0x0a;
 /** The largest number of remembered names, and of the bytes of a name. */
-const MOST_NAMES = 64;
+const MAX_NAMES = 64;
 
 /** The place of a member's value in the last scanned line. */
 export interface ScannedMember {
@@ -64,7 +64,7 @@ export class LineScanner {
       const colon = isKnown ? at + expected.text.length : endOfString(block, at + 2) + 1;
       if (colon === 0 || block[colon] !== COLON) return -1;
       const member = isKnown ? expected.member : this.#memberNamed(block, at + 2, colon - 1);
-      if (expected === undefined && count < MOST_NAMES && colon - at < MOST_NAMES)
+      if (expected === undefined && count < MAX_NAMES && colon - at < MAX_NAMES)
         this.#first[count] = { text: Buffer.from(block.subarray(at + 1, colon + 1)), member };
       count += 1;
       const start = colon + 2;

@@ -55,7 +55,7 @@ function encodingOf(segment: Pick<Segment, 'path'>): LineEncoding {
   return isRawSegment(segment) ? 'latin1' : 'utf8';
 }
 
-const MOST_OF_COLUMN = 64 * 1024 * 1024;
+const MAX_OF_COLUMN = 64 * 1024 * 1024;
 
 /** Reads the lines of the wanted columns, one block for each column. @throws SvcError `checksum_mismatch`, `not_found` */
 async function readColumns(
@@ -82,12 +82,12 @@ async function readColumns(
 
 /** Decompresses a column. Returns an empty buffer if the bytes are damaged. */
 export function inflateColumn(bytes: Uint8Array): Promise<Buffer> {
-  const options = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: CHUNK_BYTES, maxOutputLength: MOST_OF_COLUMN };
+  const options = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: CHUNK_BYTES, maxOutputLength: MAX_OF_COLUMN };
   return promisify(inflateRaw)(bytes, options).catch(() => Buffer.alloc(0));
 }
 
 /** The longest accepted line in bytes, so that a file without line ends does not fill the memory. */
-const LONGEST_LINE = 16 * 1024 * 1024;
+const MAX_LINE_LENGTH = 16 * 1024 * 1024;
 const LINE_END = 0x0a;
 
 /**
@@ -115,7 +115,7 @@ export async function* readLines(
       yield block;
     }
     rest = end === 0 ? Buffer.concat([rest, chunk]) : chunk.subarray(end);
-    if (rest.length > LONGEST_LINE) throw changed(path, 'it contains a line that is too long for an entry');
+    if (rest.length > MAX_LINE_LENGTH) throw changed(path, 'it contains a line that is too long for an entry');
   }
   if (seen.bytes !== segment.bytes)
     throw changed(path, `${formatNumber(seen.bytes)} bytes; ${formatNumber(segment.bytes)} were archived`);

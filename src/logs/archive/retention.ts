@@ -55,7 +55,7 @@ const RETRY_MS = HOUR_MS;
 const ENDED = ['hangup', 'interrupted', 'terminated', 'timeout', 'bug'] as const;
 
 /** The largest difference between the two clocks with which months are dropped. */
-const MOST_APART_MS = 86_400_000;
+const MAX_APART_MS = 86_400_000;
 
 /**
  * Drops months after a run's commits, whenever the archive has reached another month. Dropped entries are lost, so no clock
@@ -100,7 +100,7 @@ export class Retention {
   /** @throws the failure of a commit. Any other failure is kept, because new entries must be archived regardless. */
   async apply(writer: DroppingWriter, { service, machine }: Clocks): Promise<void> {
     const apartMs = Math.abs(service - machine);
-    const isApart = apartMs > MOST_APART_MS;
+    const isApart = apartMs > MAX_APART_MS;
     if (isApart && this.#apartMs === 0) this.#onApart?.(apartMs);
     this.#apartMs = isApart ? apartMs : 0;
     if (isApart) return;

@@ -25,7 +25,7 @@ export interface SyncOptions {
 /** The failures of a store that end without anybody's action. */
 const OUTAGE = ['network', 'server', 'rate_limited'] as const;
 
-const LONGEST_PAUSE_MS = 300_000;
+const MAX_PAUSE_MS = 300_000;
 
 interface Gap {
   readonly range: TimeRange;
@@ -217,7 +217,7 @@ export class ArchiveSync {
   }
 
   get #pauseMs(): number {
-    return Math.min(this.#options.everyMs, LONGEST_PAUSE_MS, 1_000 * 2 ** (this.#failures - 1));
+    return Math.min(this.#options.everyMs, MAX_PAUSE_MS, 1_000 * 2 ** (this.#failures - 1));
   }
 
   #noteCommit(): void {

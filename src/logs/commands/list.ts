@@ -125,22 +125,22 @@ function isFilteredHere(input: ListInput): boolean {
   return isIdOnly || clientFilters(input).length > 0;
 }
 
-/** The default limit of a list that svc filters. `MOST_READ` is the most entries read to find the matches. */
+/** The default limit of a list that svc filters. `MAX_READ` is the most entries read to find the matches. */
 const DEFAULT_MATCHES = 100;
-const MOST_READ = 20_000;
+const MAX_READ = 20_000;
 
 /** Returns the most entries to show, and the most to read for them. */
 function readLimits({ limit, all }: ListInput, isFiltered: boolean) {
   if (all) return { limit: Infinity, mostRead: Infinity };
-  return isFiltered ? { limit: limit ?? DEFAULT_MATCHES, mostRead: MOST_READ } : { limit, mostRead: Infinity };
+  return isFiltered ? { limit: limit ?? DEFAULT_MATCHES, mostRead: MAX_READ } : { limit, mostRead: Infinity };
 }
 
 /** The most entries that are read for a screen of them, most of which may be reads of the logs by this key. */
-const MOST_READ_FOR_SCREEN = 1_000;
+const MAX_READ_FOR_SCREEN = 1_000;
 
 /** As `readLimits`, for the newest entries on a terminal without own reads. */
 function screenLimits({ limit = DEFAULT_PAGE_SIZE, all }: ListInput) {
-  return all ? { limit: Infinity, mostRead: Infinity } : { limit, mostRead: Math.max(MOST_READ_FOR_SCREEN, 2 * limit) };
+  return all ? { limit: Infinity, mostRead: Infinity } : { limit, mostRead: Math.max(MAX_READ_FOR_SCREEN, 2 * limit) };
 }
 
 // Converts the options of a listing. The other options of a tail get no value.

@@ -41,7 +41,7 @@ export type ExportEvent =
   /** The collector accepted a request with these entries, with a remark. */
   | ({ readonly kind: 'partial success'; readonly logs: readonly Log[] } & PartialSuccess);
 
-const LONGEST_PAUSE_MS = HOUR_MS;
+const MAX_PAUSE_MS = HOUR_MS;
 
 /** Posts entries to a collector by OTLP/HTTP, each at least once and in order, until it has accepted them. */
 export class OtlpExporter {
@@ -142,7 +142,7 @@ export class OtlpExporter {
     const isFailing = 'status' in posted && (posted.status === 500 || posted.status === 408);
     if (!isOutage(posted) && !(isFailing && index + 1 < MAX_ATTEMPTS)) throw error;
     const asked = 'status' in posted ? (posted.requestedMs ?? 0) : 0;
-    return { error, requestedMs: Math.min(asked, LONGEST_PAUSE_MS) };
+    return { error, requestedMs: Math.min(asked, MAX_PAUSE_MS) };
   }
 }
 

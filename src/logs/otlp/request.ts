@@ -16,7 +16,7 @@ export interface ExportRequest {
 }
 
 /** The most uncompressed bytes in a request. The default limit of collectors is 20 MB, but some accept less. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Yields the requests that export entries in order: one, unless their text is very long. */
 export function* exportRequests(logs: readonly Log[], options: RequestOptions): Generator<ExportRequest> {
@@ -25,7 +25,7 @@ export function* exportRequests(logs: readonly Log[], options: RequestOptions): 
   for (const log of logs) {
     const record = logRecord(log, options);
     const size = Buffer.byteLength(record);
-    if (part.length > 0 && bytes + size > MOST_BYTES) {
+    if (part.length > 0 && bytes + size > MAX_BYTES) {
       yield requestOf(part, options);
       part = [];
       bytes = 0;

@@ -399,7 +399,7 @@ interface CommitWait {
 }
 
 /** The longest wait, enough for the index of a large commit to reach a slow bucket. */
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 const PAUSE_MS = 500;
 
 /** Returns how to wait for a commit to an archive. If nobody has the lock of its directory, there is no wait. */
@@ -419,7 +419,7 @@ async function awaitCommit(
 ): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += PAUSE_MS) {
     // A writer that ended before this moment has committed before `isDone` reads.
-    const isLast = waitedMs >= LONGEST_MS || !mayBeWritten();
+    const isLast = waitedMs >= MAX_MS || !mayBeWritten();
     if ((await isDone()) || isLast) return;
     await clock.sleep(PAUSE_MS, signal);
   }

@@ -116,7 +116,7 @@ class AccessCounts {
 }
 
 /** The days before that an archive has to cover, so that an actor can be called new. */
-const LEAST_PAST_DAYS = 7;
+const MIN_PAST_DAYS = 7;
 
 /** Who used the service in some days of an archive. */
 export interface Access {
@@ -159,7 +159,7 @@ export async function countAccess(
   const { coverage, first } = manifest;
   const segments = manifest.segments.filter((segment) => isWithin(segment, { until: to }));
   const end = Math.min(to, coverage.covered().at(-1)?.to ?? to);
-  const past = coverage.missing({ from: from - LEAST_PAST_DAYS * DAY_MS, to: from });
+  const past = coverage.missing({ from: from - MIN_PAST_DAYS * DAY_MS, to: from });
   const hasPast = past.reduce((sum, range) => sum + range.to - range.from, 0) === 0;
   const counts = new AccessCounts({ from, to, dormantFrom: end - dormantMs, hasPast });
   const reading = { dir, label: 'access', store, segments, since: -Infinity, until: to };

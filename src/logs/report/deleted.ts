@@ -11,12 +11,12 @@ export interface Timeless {
   readonly deleted: readonly Pick<Log, 'entity_type' | 'entity_id'>[];
 }
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** Returns the number of entries without a readable time, and the entities that they deleted, in words. */
 export function timelessText({ entries, deleted }: Timeless): string {
-  const names = deleted.slice(0, MOST_NAMED).map((entity) => entityText(entity) || 'something without a name');
-  const more = deleted.length > MOST_NAMED ? ' …' : '';
+  const names = deleted.slice(0, MAX_NAMED).map((entity) => entityText(entity) || 'something without a name');
+  const more = deleted.length > MAX_NAMED ? ' …' : '';
   const named = names.length === 0 ? '' : `; deleted among them: ${names.join(', ')}${more}`;
   return `${countText(entries, 'entry')} without a readable time (created_at), which 'svc logs search' shows last${named}`;
 }

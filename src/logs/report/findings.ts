@@ -1,7 +1,7 @@
 // Counts what a review found.
 
 import { countText, formatNumber } from '../../cli/output/time.ts';
-import { type DayFindings, LEAST_PAST_DAYS, MOST_GROUPS, PAST_DAYS, type ReviewRow } from './review.ts';
+import { type DayFindings, MIN_PAST_DAYS, MAX_GROUPS, PAST_DAYS, type ReviewRow } from './review.ts';
 
 /** A number for each kind of finding; null for a kind that could not be judged. */
 export type Counts<Kind extends string = string> = Readonly<Record<Kind, number | null>>;
@@ -64,11 +64,9 @@ function findingText<Kind extends string>(counted: CountedFindings<Kind>, kind: 
   if (count === null) return 'unknown';
   if (count === 0) return '0';
   if (OF_ENTRIES.has(kind)) {
-    const groups = count > MOST_GROUPS ? `more than ${countText(MOST_GROUPS, 'group')}` : countText(count, 'group');
+    const groups = count > MAX_GROUPS ? `more than ${countText(MAX_GROUPS, 'group')}` : countText(count, 'group');
     if (inEntries === null) return groups;
-    return inEntries === count && count <= MOST_GROUPS
-      ? formatNumber(count)
-      : `${formatNumber(inEntries)} in ${groups}`;
+    return inEntries === count && count <= MAX_GROUPS ? formatNumber(count) : `${formatNumber(inEntries)} in ${groups}`;
   }
   return inEntries === null ? formatNumber(count) : `${formatNumber(count)} with ${countText(inEntries, 'entry')}`;
 }
@@ -89,8 +87,8 @@ export type Part = readonly [name: FindingKind, heading: string, nothing: string
 
 /** Returns why nothing is called new. */
 export function skippedText({ past_days: days }: Pick<Findings, 'past_days'>): string {
-  return days < LEAST_PAST_DAYS
-    ? `skipped: ${LEAST_PAST_DAYS} of the ${PAST_DAYS} days before are needed, ${formatNumber(days)} are archived`
+  return days < MIN_PAST_DAYS
+    ? `skipped: ${MIN_PAST_DAYS} of the ${PAST_DAYS} days before are needed, ${formatNumber(days)} are archived`
     : 'skipped: too many different ones to compare';
 }
 

@@ -199,11 +199,11 @@ function sectionHtml({ heading, sentences = [], table, hours }: Section): string
 
 const HEIGHT = 140;
 /** The most columns of a chart. */
-const MOST_COLUMNS = 96;
+const MAX_COLUMNS = 96;
 
 /** Returns a column chart. */
 function chart({ from, counts, busy = new Set() }: Hours): string {
-  const { hours, marks } = marksOf({ from, counts }, MOST_COLUMNS);
+  const { hours, marks } = marksOf({ from, counts }, MAX_COLUMNS);
   const maxMark = Math.max(1, ...marks);
   const timeOf = (at: number): string =>
     isoTime(from + at * hours * HOUR_MS)

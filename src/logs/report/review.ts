@@ -54,14 +54,14 @@ export function timeOrNull(at: number): string | null {
 }
 
 /** The most groups that are counted one by one. All others are one more row. */
-export const MOST_GROUPS = 1_000;
+export const MAX_GROUPS = 1_000;
 /** The entity types whose changes are reported, whoever makes them. */
 const GUARDED: ReadonlySet<string> = new Set(['application', 'applications', 'key', 'keys', 'tenant', 'tenants']);
 
 /** Counts what somebody should look at: deletions, and other changes of applications, keys and the tenant. */
 export class ChangeCounts {
-  readonly #deletions = new ValueTally<string, Bucket>(MOST_GROUPS, emptyBucket);
-  readonly #changes = new ValueTally<string, Bucket>(MOST_GROUPS, emptyBucket);
+  readonly #deletions = new ValueTally<string, Bucket>(MAX_GROUPS, emptyBucket);
+  readonly #changes = new ValueTally<string, Bucket>(MAX_GROUPS, emptyBucket);
 
   /** Adds an entry, or a bucket of entries that differ only in their times. */
   add(log: Log, bucket: Bucket): void {
@@ -139,7 +139,7 @@ export interface DayFindings {
 }
 
 export const PAST_DAYS = 30;
-export const LEAST_PAST_DAYS = 7;
+export const MIN_PAST_DAYS = 7;
 const FAR_MORE = 4;
 /** Reviews one day (UTC) of an archive in constant memory. Reads only documented fields, never messages. */
 export class DayReview {
@@ -216,7 +216,7 @@ export function pastOf(
   from: number,
 ): { readonly days: number; readonly isLong: boolean } {
   const pastMs = coveredMs(covered, { from: from - PAST_DAYS * DAY_MS, to: from });
-  return { days: Math.round((pastMs / DAY_MS) * 10) / 10, isLong: pastMs >= LEAST_PAST_DAYS * DAY_MS };
+  return { days: Math.round((pastMs / DAY_MS) * 10) / 10, isLong: pastMs >= MIN_PAST_DAYS * DAY_MS };
 }
 
 /**

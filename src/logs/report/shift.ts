@@ -19,7 +19,7 @@ import type { MissingText } from '../archive/archive-text.ts';
 import { checkSubject, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import { bucketOf, type Interval, LogCounts } from '../count.ts';
-import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, LEAST_GAP_MS } from '../entry.ts';
+import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, MIN_GAP_MS } from '../entry.ts';
 import { entityFilter, type EntryFilter, filterWords, matches, reportFiltered } from '../filter.ts';
 import { type IntervalInput, intervalOf, type RetentionInput, retentionWords } from '../options.ts';
 import type { OwnReads } from '../own-reads.ts';
@@ -109,9 +109,9 @@ export interface Shift {
 }
 
 /** A page of entries, the least that a shift can read. */
-const LEAST_READ = 100;
+const MIN_READ = 100;
 /** The most entries to read without --max: a minute at the rate of the key. */
-const MOST_READ = 20_000;
+const MAX_READ = 20_000;
 export type ShiftFilter = EntryFilter &
   IntervalInput &
   RetentionInput & { readonly max: number | undefined } & ShiftOptions;
@@ -149,7 +149,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
   const back = await lastEntries(serviceLogs(client, entityFilter(input)), {
     count: Infinity,
     // A range may end in the middle of a page.
-    mostRead: (input.max ?? MOST_READ) - LEAST_READ + 1,
+    mostRead: (input.max ?? MAX_READ) - MIN_READ + 1,
     since: wholeSecond(since),
     until: wholeSecond(until + SECOND_MS - 1),
     overlapMs: DEFAULT_OVERLAP_MS,
@@ -195,7 +195,7 @@ export function missingOf(shift: Shift, { retention }: RetentionInput): MissingT
   const from = isoTime(requested.since);
   if (partText(shift) !== undefined) return [{ from, to: isoTime(interval.since), reason: 'not read' }];
   const edge = Math.min(now - (retention ?? DEFAULT_RETENTION_MS), oldest, requested.until);
-  if (edge - requested.since < LEAST_GAP_MS) return [];
+  if (edge - requested.since < MIN_GAP_MS) return [];
   return [{ from, to: isoTime(edge), reason: 'older than the service keeps them' }];
 }
 

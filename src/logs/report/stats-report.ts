@@ -13,7 +13,7 @@ import { deletedSections, findingSections } from './sections.ts';
 import { partText, type Shift } from './shift.ts';
 
 /** The most values of a kind on a terminal. */
-const MOST_VALUES = 6;
+const MAX_VALUES = 6;
 
 const KINDS = [
   ['entity_type', 'Entity types'],
@@ -86,7 +86,7 @@ function valueSection(
     { path: 'first_at', header: 'first', kind: 'time', priority: 1 },
     { path: 'last_at', header: 'last', kind: 'time', priority: 2 },
   ];
-  return { heading, table: reportTable(columns, rows, { most: MOST_VALUES }) };
+  return { heading, table: reportTable(columns, rows, { most: MAX_VALUES }) };
 }
 
 const SHIFT_TITLE = 'Shift, read live (UTC)';

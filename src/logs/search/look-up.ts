@@ -134,7 +134,7 @@ export class IndexCache {
 }
 
 /** The largest segment that is read into memory. svc commits after 64 MB of text, which is much smaller when compressed. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The end of a column: an empty block of deflate, after which nothing before it is needed. */
 const COLUMN_END = Buffer.from([0, 0, 0xff, 0xff]);
@@ -146,7 +146,7 @@ export async function makeIndex(
   segment: Segment,
   { onBytes, signal }: ReadSegmentOptions,
 ): Promise<Buffer | undefined> {
-  if (segment.bytes > MOST_BYTES) return undefined;
+  if (segment.bytes > MAX_BYTES) return undefined;
   signal?.throwIfAborted();
   const read = await unlessDamaged(store.readRange(segment.path, 0, segment.bytes), 'local');
   if (read === undefined || sha256Of(read) !== segment.sha256) return undefined;

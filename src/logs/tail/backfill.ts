@@ -31,7 +31,7 @@ export interface BackfillShape {
 }
 
 /** The fewest ranges read at once. Even with a fast service, they leave no pause. */
-const FEWEST_AT_ONCE = 2;
+const MIN_AT_ONCE = 2;
 export const USUAL_SHAPE: BackfillShape = { concurrency: 16, wanted: 280, widthMs: MINUTE_MS, keptMs: 0 };
 
 /**
@@ -75,7 +75,7 @@ export class Backfill {
   async next(end: number): Promise<TimeRange & Found> {
     this.#replaceFailed();
     const step = this.#source.clock.isBusy?.() === true ? -1 : 1;
-    this.#atOnce = Math.min(Math.max(this.#atOnce + step, FEWEST_AT_ONCE), this.#shape.concurrency);
+    this.#atOnce = Math.min(Math.max(this.#atOnce + step, MIN_AT_ONCE), this.#shape.concurrency);
     for (;;) {
       this.#readAhead(end);
       const read = this.#reads[0];

@@ -7,7 +7,7 @@ import type { Log } from '../../schema/log.ts';
 import { byTime, type TailPosition, TailState, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { CatchUpReader } from './catch-up.ts';
-import { EntryRate, LiveWindow, MOST_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
+import { EntryRate, LiveWindow, MAX_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
 import { BELIEVED_JUMP_MS, checkPosition, SteadySource } from './steady-source.ts';
 
 /** The options of a tail. Durations are in milliseconds. */
@@ -103,7 +103,7 @@ export class Tail {
     this.#source = new SteadySource(source);
     this.#options = options;
     this.#state = new TailState(options.begin);
-    const { overlapMs, retentionMs, mostPerSecond = MOST_PER_SECOND, untilPresent: isOnce = false } = options;
+    const { overlapMs, retentionMs, mostPerSecond = MAX_PER_SECOND, untilPresent: isOnce = false } = options;
     const onGap = (gap: TimeRange): void => this.#report({ kind: 'gap', ...gap });
     this.#catchUp = new CatchUpReader(this.#source, this.#state, { overlapMs, retentionMs, onGap });
     this.#live = new LiveWindow(this.#source, this.#state, { overlapMs, mostPerSecond, isOnce });

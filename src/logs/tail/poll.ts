@@ -23,7 +23,7 @@ const MAX_DOUBTS = 5;
 /** How long before the previous poll a short poll begins. Most late entries are less late than this. */
 const SHORT_MS = 5_000;
 /** The same duration for a very busy log, with more than {@link VERY_MANY_PAGES} unsettled pages. */
-const SHORTEST_MS = 2_000;
+const MIN_MS = 2_000;
 const VERY_MANY_PAGES = 80;
 /** Above this share of the readable rate, short polls skip the overlap, and only settling reads entries twice. */
 const NEARLY_MOST = 0.75;
@@ -32,9 +32,9 @@ const WORTH_SETTLING = 500;
 /** The number of due entries above which settling goes before new entries. */
 const LATE_SETTLING = 4_500;
 /** The most requests of one command in a minute: its share of a management key's limit. */
-const MOST_REQUESTS = 187;
+const MAX_REQUESTS = 187;
 /** The most pages settled at once. */
-const MOST_SETTLED = 15;
+const MAX_SETTLED = 15;
 /** The longest time between the beginnings of two polls, and between their ends. */
 const NEXT_MS = 6_250;
 /** The pause between two polls of the whole overlap, for each of its pages: 24 pages a minute. */
@@ -117,7 +117,7 @@ export class LiveWindow {
   /** How long before the previous poll a short poll begins. */
   get #shortMs(): number {
     if (this.#isNearlyMost) return 0;
-    return this.#state.passed.total > VERY_MANY_PAGES * PAGE ? SHORTEST_MS : SHORT_MS;
+    return this.#state.passed.total > VERY_MANY_PAGES * PAGE ? MIN_MS : SHORT_MS;
   }
 
   /** Reads again a whole range that gets no more entries. */
@@ -134,8 +134,8 @@ export class LiveWindow {
     const now = this.#source.clock.now();
     this.#sent = this.#sent.filter(({ at }) => at > now - MINUTE_MS);
     const leftAt = (time: number): number =>
-      this.#sent.reduce((left, { at, requests }) => (at > time - MINUTE_MS ? left - requests : left), MOST_REQUESTS);
-    return Math.min(leftAt(begunAt + NEXT_MS), leftAt(now + NEXT_MS) - pages, MOST_SETTLED);
+      this.#sent.reduce((left, { at, requests }) => (at > time - MINUTE_MS ? left - requests : left), MAX_REQUESTS);
+    return Math.min(leftAt(begunAt + NEXT_MS), leftAt(now + NEXT_MS) - pages, MAX_SETTLED);
   }
 
   get #isNearlyMost(): boolean {
@@ -223,7 +223,7 @@ function uncertainSeconds({ passed }: TailState, { entries, uncertain }: Found, 
 
 const FASTEST_MS = 1_000;
 const SLOWEST_MS = 15_000;
-const LONGEST_MS = 60_000;
+const MAX_MS = 60_000;
 /** The pause for each request on a quiet log: 30 requests a minute, less than a sixth of a management key's 200. */
 const IDLE_MS_PER_REQUEST = 2_000;
 /** The pause for each request on a busy log: half of a management key's limit. */
@@ -250,7 +250,7 @@ export class PollRate {
     const isNews = entries > this.#requestsBefore;
     this.#requestsBefore = requests;
     this.#ms = isNews ? Math.max(FASTEST_MS, this.#ms / 2) : Math.min(SLOWEST_MS, this.#ms * 1.5);
-    if (!isNews) return Math.min(LONGEST_MS, Math.max(this.#ms, requests * IDLE_MS_PER_REQUEST));
+    if (!isNews) return Math.min(MAX_MS, Math.max(this.#ms, requests * IDLE_MS_PER_REQUEST));
     const ms = Math.max(this.#ms, Math.min(requests * BUSY_MS_PER_REQUEST, SOON_MS) - tookMs);
     // A poll reads whole seconds. Half a second after one ends, nearly all of its entries are visible.
     return wholeSecond(now + ms) + SECOND_MS / 2 - now;
@@ -258,8 +258,8 @@ export class PollRate {
 }
 
 /** The number of entries per second that one command can read twice with its requests. */
-export const MOST_PER_SECOND = 155;
-/** Below this share of `MOST_PER_SECOND`, entries are read twice again. */
+export const MAX_PER_SECOND = 155;
+/** Below this share of `MAX_PER_SECOND`, entries are read twice again. */
 const FEW_AGAIN = 0.7;
 const MEMORY_MS = 120_000;
 const LONG_ENOUGH_MS = 60_000;

@@ -204,7 +204,7 @@ function exitCode({ signal }: Context, { strict }: TailInput, gaps: number, reje
   return 0;
 }
 
-const SHORTEST_MS = 1_000;
+const MIN_MS = 1_000;
 
 /**
  * Checks --overlap, --max and --interval. A short interval is allowed only for a service on this machine: elsewhere it would use
@@ -216,7 +216,7 @@ function checkInput({ settings }: Context, input: TailInput): void {
   requireShortOverlap(input.overlap ?? 0, input.retention ?? DEFAULT_RETENTION_MS);
   if (max < last) throw new SvcError('usage', '--max must not be less than --last', { hint: 'Leave one of them out.' });
   const url = settings.baseUrl?.value;
-  if (intervalMs === undefined || intervalMs >= SHORTEST_MS || url === undefined || isLoopback(url)) return;
+  if (intervalMs === undefined || intervalMs >= MIN_MS || url === undefined || isLoopback(url)) return;
   throw new SvcError('usage', '--interval must be 1s or longer', {
     hint: 'A key has 200 requests a minute for everything; without --interval the pace adapts.',
   });

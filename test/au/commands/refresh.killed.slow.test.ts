@@ -16,13 +16,13 @@ const EXPORT = exampleRequestFile()
   .map((row, index) => `${row},${index === 0 ? 'Customer' : `C-${index}`}`);
 
 /** A refresh sends fewer requests than this. */
-const MOST_REQUESTS = 12;
+const MAX_REQUESTS = 12;
 
 /** The names that a refresh gives to its files. */
 const NAMES = '/refresh/(?!.*[.](lock|tmp))';
 
 /** A refresh gives fewer names to files than this. */
-const MOST_NAMES = 40;
+const MAX_NAMES = 40;
 
 /** Every how many names a refresh is killed. */
 const STEP = process.env['SOAK'] === undefined ? 3 : 1;
@@ -37,7 +37,7 @@ async function killedAt({ home, env }: QuickDesk, at: number, line: string): Pro
 it('svc au refresh that is killed while it adds an export goes on by the same command, with the kept columns of each row', async () => {
   const line = `${LINE} --keep Customer --add`;
   let at = 1;
-  for (; at <= MOST_NAMES; at += STEP) {
+  for (; at <= MAX_NAMES; at += STEP) {
     const desk = await openQuickDesk();
     writeFileSync(desk.home.file('export.csv'), EXPORT.slice(0, 5).join('\n'));
     succeeded(await desk.svc(line));
@@ -62,7 +62,7 @@ it('svc au refresh that is killed while it adds an export goes on by the same co
 it('svc au refresh that is killed before it gives any file its name goes on alone until all files of the cycle are written', async () => {
   const options = ['--next', '--keep', 'Customer'].join(' ');
   let at = 1;
-  for (; at <= MOST_NAMES; at += STEP) {
+  for (; at <= MAX_NAMES; at += STEP) {
     const desk = await openQuickDesk();
     writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
     const isKilled = await killedAt(desk, at, `${LINE} ${options}`);
@@ -82,12 +82,12 @@ it('svc au refresh that is killed before it gives any file its name goes on alon
     expect(desk.uploads(), what).toBe(1);
   }
   expect(at).toBeGreaterThan(15);
-  expect(at).toBeLessThan(MOST_NAMES);
+  expect(at).toBeLessThan(MAX_NAMES);
 });
 
 it('R74: svc au refresh that is killed at any request goes on by the same command, and uploads nothing twice', async () => {
   const ends = new Set<number | null>();
-  for (let killedAt = 1; killedAt <= MOST_REQUESTS; killedAt += 1) {
+  for (let killedAt = 1; killedAt <= MAX_REQUESTS; killedAt += 1) {
     const gate = new EventEmitter();
     let arrived = 0;
     const intercept: Interceptor = (_incoming, _outgoing, proceed) => {

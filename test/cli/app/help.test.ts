@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodeMeanings } from '../../../build/man-pages.ts';
-import { LONGEST_WAIT_MS } from '../../../src/au/job/wait.ts';
+import { MAX_WAIT_MS } from '../../../src/au/job/wait.ts';
 import { EXIT_CODES } from '../../../src/base/errors.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../../../src/base/system.ts';
 import { exitCodesOf } from '../../../src/cli/app/command.ts';
@@ -266,7 +266,7 @@ describe('help topics', () => {
         `${MAX_ATTEMPTS} for requests`,
         `${formatDuration(API_LIMITS.connect)} to connect, ${formatDuration(API_LIMITS.headers)} for`,
         `files ${formatDuration(FILE_LIMITS.idle)} without`,
-        `${formatDuration(LONGEST_WAIT_MS)}, unless`,
+        `${formatDuration(MAX_WAIT_MS)}, unless`,
         formatBytes(RECEIVER_LIMITS.body),
       ],
       output: [OUTPUT_FORMATS.join(', '), TIME_STYLES.join('|')],

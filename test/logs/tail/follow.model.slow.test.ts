@@ -32,11 +32,11 @@ interface Death {
 }
 
 /** The most pages of one second. Each request can fail or find its cursor expired, so a read of more would rarely succeed. */
-const MOST_PAGES_A_SECOND = 20;
+const MAX_PAGES_A_SECOND = 20;
 /** The same where lists end with a repeated cursor, because each of them is read again from its beginning. */
-const MOST_PAGES_REPEATED = 6;
+const MAX_PAGES_REPEATED = 6;
 const LENGTH_MS = 240 * SECOND;
-const LONGEST_BACKFILL_MS = 3 * 3600 * SECOND;
+const MAX_BACKFILL_MS = 3 * 3600 * SECOND;
 
 const overlapMs = fc.constantFrom(10 * SECOND, 30 * SECOND, 60 * SECOND);
 
@@ -46,7 +46,7 @@ function anyHistory(overlap: number): fc.Arbitrary<History> {
   return fc.record({
     overlapMs: fc.constant(overlap),
     mostPerSecond: fc.constantFrom(undefined, 0.03, 0.1, 0.3, 1),
-    backfillMs: fc.constantFrom(0, 60 * SECOND, 900 * SECOND, LONGEST_BACKFILL_MS),
+    backfillMs: fc.constantFrom(0, 60 * SECOND, 900 * SECOND, MAX_BACKFILL_MS),
     seed: fc.integer(),
     happenings: fc.array(group(overlap), { maxLength: 25 }).map((groups) => groups.flat()),
     manner: fc.record({
@@ -72,7 +72,7 @@ function anyHistory(overlap: number): fc.Arbitrary<History> {
 function withReadableSeconds(past: History): History {
   const counts = new Map<number, number>();
   const { repeatsCursor, pageShare } = past.manner;
-  const most = (repeatsCursor === true ? MOST_PAGES_REPEATED : MOST_PAGES_A_SECOND) * pageShare;
+  const most = (repeatsCursor === true ? MAX_PAGES_REPEATED : MAX_PAGES_A_SECOND) * pageShare;
   const happenings = past.happenings.filter(({ at }) => {
     const second = Math.floor(at / SECOND);
     const count = (counts.get(second) ?? 0) + 1;
@@ -87,10 +87,7 @@ function group(overlap: number): fc.Arbitrary<Happening[]> {
   const late = fc.oneof(fc.constant(0), fc.nat(3 * SECOND), fc.nat(overlap));
   return fc
     .record({
-      at: fc.oneof(
-        fc.integer({ min: -900 * SECOND, max: LENGTH_MS }),
-        fc.integer({ min: -LONGEST_BACKFILL_MS, max: 0 }),
-      ),
+      at: fc.oneof(fc.integer({ min: -900 * SECOND, max: LENGTH_MS }), fc.integer({ min: -MAX_BACKFILL_MS, max: 0 })),
       spread: fc.constantFrom(1, SECOND, 10 * SECOND),
       kinds: fc.constantFrom(1, 3, 1000),
       members: fc.array(fc.record({ offset: fc.nat(1000), late, kind: fc.nat(1000) }), { minLength: 1, maxLength: 40 }),

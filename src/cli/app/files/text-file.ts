@@ -4,7 +4,7 @@ import type { InputStream } from '../../../base/system.ts';
 import type { Context } from '../command.ts';
 import { resolvePath } from './typed-path.ts';
 
-const LARGEST_BODY = 1_000_000;
+const MAX_BODY_BYTES = 1_000_000;
 
 /** Reads a text file, or standard input for `-`, and returns it with its name for messages. */
 export async function readTextFile(context: Context, typed: string): Promise<{ name: string; text: string }> {
@@ -15,10 +15,10 @@ export async function readTextFile(context: Context, typed: string): Promise<{ n
 async function readBytes(context: Context, typed: string, name: string): Promise<Buffer> {
   if (typed !== '-') {
     const file = resolvePath(context, typed);
-    const bytes = await readFileOrPipe(file, LARGEST_BODY + 1, context).catch((error: unknown) => {
+    const bytes = await readFileOrPipe(file, MAX_BODY_BYTES + 1, context).catch((error: unknown) => {
       throw readFailure(name, error);
     });
-    if (bytes.length > LARGEST_BODY) throw tooLong(name);
+    if (bytes.length > MAX_BODY_BYTES) throw tooLong(name);
     return bytes;
   }
   const { stdin } = context.system;
@@ -27,13 +27,15 @@ async function readBytes(context: Context, typed: string, name: string): Promise
       hint: 'Pipe the body in, or name its file.',
     });
   }
-  return readInput(stdin, LARGEST_BODY, context.signal);
+  return readInput(stdin, MAX_BODY_BYTES, context.signal);
 }
 
 function tooLong(name: string): SvcError {
-  return new SvcError('refused_input', `${name} is longer than ${LARGEST_BODY} bytes, the longest body of a request`, {
-    hint: 'Check that it is the right file.',
-  });
+  return new SvcError(
+    'refused_input',
+    `${name} is longer than ${MAX_BODY_BYTES} bytes, the longest body of a request`,
+    { hint: 'Check that it is the right file.' },
+  );
 }
 
 function decodeUtf8(bytes: Buffer, name: string): string {

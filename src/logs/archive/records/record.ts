@@ -264,7 +264,7 @@ export const ARCHIVE: StoreContent = {
 /** The day of entries without a readable time. */
 export const UNKNOWN_DAY = 'unknown';
 
-const LONGEST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 const EARLIEST = Date.parse('0000-01-01T00:00:00Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -285,7 +285,7 @@ export function dayOf(at: number | undefined): string {
 export function tenantFolder(tenantId: string): string {
   // `encodeURIComponent` throws for half of a surrogate pair.
   const name = /\p{Cs}/u.test(tenantId) ? '' : encodeURIComponent(tenantId);
-  const isGood = name !== '' && name.length <= LONGEST_NAME;
+  const isGood = name !== '' && name.length <= MAX_NAME_LENGTH;
   return `tenant=${isGood ? name : sha256Of(tenantId)}`;
 }
 
