@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isInstalled } from '../../src/base/files/names.ts';
 import { findArchive } from '../../src/logs/archive/manifest.ts';
 import { Retention } from '../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../src/logs/archive/writer.ts';
@@ -164,7 +165,7 @@ function wordsOf({ coverage, requested }: Printed): string {
 }
 
 /** The shell of the system, and busybox, whose awk is another one. The script works in further ones as in these. */
-const shells = [POSIX, ...(spawnSync('busybox', ['true']).error === undefined ? [shellOf('busybox')] : [])];
+const shells = [POSIX, ...(isInstalled('busybox', process.env) ? [shellOf('busybox')] : [])];
 
 describe('the coverage of an evidence bundle', () => {
   it.each(CASES.map((one) => [one.name, one] as const))(

@@ -14,7 +14,7 @@ import { claimsWithoutRows, enteredWithoutRows, fileCycleIn, fileCycles } from '
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { FileRows, type RequestRows, readRows } from '../ledger/request-rows.ts';
-import { RowSet } from '../ledger/row-set.ts';
+import type { RowSet } from '../ledger/row-set.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { readNewTokens } from '../results/job-results.ts';
 import { once } from '../../base/once.ts';
