@@ -1,6 +1,6 @@
 /**
  * The library: the typed client of the service, its lists as async iterables, its logs as a stream that loses nothing,
- * and files to and from pre-signed addresses. Nothing here reads the environment, the disk's settings or a terminal.
+ * and files to and from pre-signed addresses. Nothing here reads environment variables, stored settings or a terminal.
  */
 export { AccountUpdater, Tenant, ThreeDs } from './client/api/resources.ts';
 export { Client, type ClientOptions } from './client/api/client.ts';

@@ -32,7 +32,7 @@ export interface SandboxEnv extends Env {
 /** A record in the tenant's logs. */
 export type AuditNote = Omit<EventOf<'audit'>, 'type' | 'at' | 'application'>;
 
-/** Adds a record to the tenant's logs. Requests to the store have no key. */
+/** Adds a record to the tenant's logs. `key` is undefined for a request to the store, which needs no key. */
 export function recordAudit({ state }: Service, key: SandboxKey | undefined, note: AuditNote): void {
   state.record({ type: 'audit', at: state.now(), ...(key && { application: key.application }), ...note });
 }

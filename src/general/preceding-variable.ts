@@ -23,7 +23,7 @@ export function warnOfOtherValue(host: Host, setting: string, value: string): vo
   if (name) warn(host, { kind: 'environment', name }, value, `commands still use its value of ${setting}`);
 }
 
-/** Warns that a variable overrides the key that was just stored or removed. `key` is undefined for a key command. */
+/** Warns that a variable overrides the key that was just stored or removed. `key` is undefined for a removed key or a key command. */
 export function warnOfOtherKey(host: Host, type: KeyType, key?: string): void {
   warn(host, keyOrigin(host.system, host.settings, type), key, `commands still use its ${type} key`);
 }

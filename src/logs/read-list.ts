@@ -12,7 +12,6 @@ import {
   reportRest,
   takePage,
 } from '../cli/app/paging.ts';
-
 import { countText, formatNumber, isoTime, parseTime, SECOND_MS, utcTime } from '../cli/output/time.ts';
 import { type LogFilter, type Logs, type Malformation, malformationOf } from '../client/api/logs.ts';
 import { isEndless, isExpiredCursor, type Page, type PageOptions } from '../client/api/pages.ts';

@@ -1,5 +1,5 @@
 /**
- * Returns the member of a table with this name. Unlike `table[name]`, returns undefined for inherited names such as
+ * Returns the member of `table` that is called `name`. Unlike `table[name]`, returns undefined for inherited names such as
  * `constructor`.
  */
 export function ownMember<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { catch as withFallback } from 'zod/mini';
 
-/** Replaces a value that does not fit a shape by another value. */
+/** Returns a schema that accepts every value, and reads a fallback in place of one that does not fit. */
 export { withFallback };
 
 // Without a locale every message of zod is "Invalid input".
@@ -53,7 +53,7 @@ export const problemSchema = z.looseObject({
   errors: displayed(z.record(z.string(), z.array(z.string()))),
 });
 
-/** Any shape of this folder. */
+/** A zod schema of any type. */
 export type Shape = z.ZodMiniType;
 
 /** The type of a value checked by a shape. */

@@ -22,7 +22,8 @@ import { authenticationView } from '../view.ts';
 export const challengeResult = defineCommand({
   description:
     'With --wait it polls at increasing intervals until there is an outcome: for an hour, or eight days for a decoupled challenge. Without --fail-on the exit code is 0 for every outcome; authentication_status says which one it is.',
-  details: 'A result that the service does not have yet (404) is waited for as long as the session exists.',
+  details:
+    'With --wait, a 404 does not end the command as long as the session exists: the service may not have the result yet.',
   examples: [
     ['svc 3ds challenge-result 5f0c… --wait', 'until the cardholder is done'],
     ['svc 3ds challenge-result 5f0c… --wait --timeout 10m', 'exit code 11 if it is still open then'],

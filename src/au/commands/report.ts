@@ -54,6 +54,7 @@ export const report = defineCommand({
       if (warning !== undefined) context.notices.warn(warning);
       await print(report);
     }
+    // Last, so that the counts are shown even if rows do not match the request.
     requireReconciled(report);
   },
 });

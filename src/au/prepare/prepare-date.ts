@@ -20,7 +20,7 @@ export const ORDER_NAMES: Readonly<Record<DateOrder, string>> = {
   serial: 'the day number of a spreadsheet',
 };
 
-/** Returns the orders in texts, each of which names one or several orders, separated by commas. */
+/** Reads comma-separated lists of orders. Returns each order once, in the order of `DATE_ORDERS`; ignores unknown names. */
 export function dateOrders(texts: readonly string[]): DateOrder[] {
   const names = texts.flatMap((text) => text.split(','));
   return DATE_ORDERS.filter((order) => names.some((name) => name.trim() === order));
@@ -53,6 +53,7 @@ const SERIAL = /^[3-7]\d{4}(?:[.,]\d+)?$/;
  * and similar forms. A four-digit year makes the order evident. Other forms are read in the given orders. A time with a zone
  * is read in the calendar of `zone`, by default in its own.
  * @returns undefined for a cell that is not a date in one of these orders
+ * @throws RangeError for a `zone` that does not exist, if the cell has a time with a zone
  */
 export function readExpiration(
   cell: string,
@@ -74,13 +75,13 @@ export function readExpiration(
   const all = [...readings.values()];
   const [first] = all;
   if (first === undefined) return serial === undefined ? undefined : { orders: ['serial'] };
-  const isUnsaid = first.mustBeNamed === true && named.length === 0;
-  const isOpen = all.length > 1 || isUnsaid;
-  if (isOpen) return { orders: all.flatMap(({ orders }) => orders) };
+  const needsOrder = first.mustBeNamed === true && named.length === 0;
+  if (all.length > 1 || needsOrder) return { orders: all.flatMap(({ orders }) => orders) };
   const { year, month, day } = first;
   return { year, month, day, instant: timed?.isBoundary === false ? timed.instant : undefined };
 }
 
+/** A date and a time with a zone, such as 2029-03-31T00:00:00Z or 2029-03-31 23:59 +02:00. */
 const ZONED = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:\d\d)?(?:[.,]\d{1,9})? ?(?:z|utc|gmt|([-+])(\d\d):?(\d\d)?)$/i;
 
 /** Returns the instant of a time with a zone, and whether it is the beginning or the end of a day there. */
@@ -186,11 +187,11 @@ const THREE_TO_SIX_DIGITS = /^\d{3,6}$/;
 
 function readingsOf(cell: string): Reading[] {
   if (cell.length > MAX_DATE_LENGTH) return [];
-  // A program that read the digits as a number added a point and a zero.
   const text = cell
     .toLowerCase()
     .replace(/^'(.*)'$/, '$1')
     .replace(TIME, '')
+    // A program that read the digits as a number added a point and a zero.
     .replace(/^(\d{3,8})\.0+$/, '$1');
   if (THREE_TO_SIX_DIGITS.test(text)) return digitPairs(text).flatMap(([first, second]) => readPair(first, second));
   if (EIGHT_DIGITS.test(text))

@@ -123,12 +123,13 @@ function frequentParameters(): Parameters {
   return Object.fromEntries(FREQUENT.map((name) => [name, GLOBAL_PARAMETERS[name]]));
 }
 
+/** Returns the page of a group: for `--help` its commands; for `svc help` (`full`) also the options of its default command. */
 async function groupPage(group: Group, words: string, full: boolean): Promise<Page> {
   const shown = group.commands.filter(({ hidden }) => !hidden);
   const commands = (await Promise.all(shown.map((each) => commandsBehind(each)))).flat();
   const main = commands.find((each) => each.words === group.defaultCommand)?.command;
   const examples = commands.flatMap(({ command }) => command.examples.slice(0, command === main ? 2 : 1));
-  const title = sentence(group.summary);
+  const title = capitalized(group.summary);
   if (!full)
     return {
       title,
@@ -138,14 +139,14 @@ async function groupPage(group: Group, words: string, full: boolean): Promise<Pa
         { title: 'More', line: `svc ${words} <command> --help` },
       ],
     };
-  const whenNone = `Options of '${words} ${main?.name ?? ''}', which runs when no command is named`;
+  const defaultTitle = `Options of '${words} ${main?.name ?? ''}', which runs when no command is named`;
   return {
     title,
     sections: [
       { title: 'Examples', examples: examples.slice(0, GROUP_EXAMPLES) },
       { title: 'Usage', line: `svc ${words} <command> [options]` },
       { title: 'Commands', rows: commands.map((each): Row => [usage(each.command, each.words), each.command.summary]) },
-      { title: whenNone, rows: main ? optionRows(main.parameters) : [] },
+      { title: defaultTitle, rows: main ? optionRows(main.parameters) : [] },
       { title: 'Global options', line: GLOBAL_LINE },
       { title: 'More', line: `svc help ${words} <command>` },
     ],
@@ -165,7 +166,7 @@ export function commandPage(command: Command, words: string): Page {
   const positional = Object.values(parameters).filter(({ kind }) => kind === 'argument');
   const special = exitCodes.filter((code) => typeof code !== 'number');
   return {
-    title: sentence(summary),
+    title: capitalized(summary),
     text: description,
     sections: [
       { title: 'Examples', examples },
@@ -191,9 +192,10 @@ const GLOBAL_LINE = '-o, --fields, --jq, --profile, --sandbox …: svc help outp
 function shortCommandPage(command: Command, words: string): Page {
   const { summary, examples, parameters } = command;
   const options = optionRows(Object.fromEntries(Object.entries(parameters).filter(([, { rare }]) => rare !== true)));
+  // Descriptions end with * if svc applies the option itself, not the service.
   const isMarked = options.some(([, meaning]) => meaning.includes('*'));
   return {
-    title: sentence(summary),
+    title: capitalized(summary),
     sections: [
       { title: 'Examples', examples: examples.slice(0, 3) },
       { title: 'Usage', line: `${usage(command, `svc ${words}`)} [options]` },
@@ -220,6 +222,6 @@ function described({ kind, description, choices, environment }: Parameter<unknow
   return `${description}${values}${times}${environment === undefined ? '' : ` [${environment}]`}`;
 }
 
-function sentence(text: string): string {
+function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -2,8 +2,8 @@ import { SvcError } from '../../base/errors.ts';
 import { isObject } from '../../schema/json-value.ts';
 
 /**
- * Refuses parsed JSON with a number that lost digits in parsing: a different number would be sent. `where` names the source
- * in the message; without `where`, the caller puts the name of an option before the message.
+ * Refuses parsed JSON with a number too large to be exact, since a different number would be sent. Fractions are not
+ * checked. `where` names the source in the message; without `where`, the caller puts the name of an option before the message.
  * @throws SvcError `refused_input`
  */
 export function refuseInexactNumber(value: unknown, where?: string): void {

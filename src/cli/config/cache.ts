@@ -30,7 +30,7 @@ export function knownEntityTypes(system: PathsHost): Map<string, string> {
   return new Map([...ENTITY_TYPES.map((type) => [type, ''] as const), ...Object.values(listedTypes(system)).flat()]);
 }
 
-/** Stores the entity types of a service; `service` is its base URL. @returns whether the file could be written */
+/** Stores the entity types of a service; `service` is the origin of its base URL, or `sandbox`. @returns whether the file could be written */
 export function rememberEntityTypes(system: PathsHost, service: string, types: readonly Named[]): boolean {
   const services = { ...listedTypes(system), [service]: types };
   return writeCache(system, ENTITY_TYPES_FILE_NAME, { version: 1, services });

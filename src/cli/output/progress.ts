@@ -10,7 +10,7 @@ import { formatBytes, formatDuration, formatPercent } from './time.ts';
 const SHOW_AFTER_MS = 1000;
 const UPDATE_MS = 250;
 
-// The last column of the terminal stays free, since a full line makes some terminals wrap.
+// The spinner, a space, and the last column, which stays free because a full line makes some terminals wrap.
 const SPINNER_COLUMNS = 3;
 
 /** The terminal on which ora paints. */
@@ -73,7 +73,7 @@ export class Progress {
     return this.#add(new WaitProgress(cleanText(label), this.#stage));
   }
 
-  /** Shows a wait on a terminal only, where lines in a log would be noise. */
+  /** Like {@link waiting}, for waits whose lines would be noise in a log. Returns undefined unless a terminal shows progress. */
   watching(label: string): WaitProgress | undefined {
     return this.#stage.isLive ? this.waiting(label) : undefined;
   }
@@ -216,7 +216,7 @@ export class WaitProgress extends Task {
     if (outcome !== undefined && !this.stage.isLive) this.say(outcome);
   }
 
-  /** Ends a wait that was given up. The caller reports the error. */
+  /** Ends the wait without a line: after a failure that the caller reports, or where the output follows. */
   fail(): void {
     this.end();
   }
@@ -242,7 +242,7 @@ export class WaitProgress extends Task {
   }
 }
 
-/** Returns the least time between the lines of two states: longer if only numbers differ. */
+/** Returns the least time between the lines of two states: none for a new state, 10 s if only numbers differ, 5 min if equal. */
 function pauseBetween(state: string, next: string): number {
   if (state === next) return WAIT_LINE_INTERVAL_MS;
   return wordsIn(state) === wordsIn(next) ? LINE_INTERVAL_MS : 0;

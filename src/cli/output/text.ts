@@ -100,7 +100,7 @@ export const asciiWidth: TextWidth = {
   },
 };
 
-/** Loads the ruler for any script, which is slow to load: CJK and emoji take two columns, combining marks none. */
+/** Loads the measure of text in any script: CJK and emoji take two columns, combining marks none. Loading it is slow. */
 export async function loadUnicodeWidth(): Promise<TextWidth> {
   const { default: stringWidth } = await import('string-width');
   const graphemes = new Intl.Segmenter();
@@ -133,6 +133,7 @@ export async function loadUnicodeWidth(): Promise<TextWidth> {
 
 /** Wraps a text at spaces to lines of at most `width` characters. Does not break a quoted command, so that it can be copied. */
 export function wrapWords(text: string, width: number): string[] {
+  // A word, or a quoted command such as 'svc login' at the start or after a space or parenthesis.
   const words = text.match(/(?:(?<![^\s(])'svc [^']*'|\S)+/g) ?? [];
   const lines: string[] = [];
   for (const word of words) {

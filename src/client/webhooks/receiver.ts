@@ -48,11 +48,11 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   server.maxConnections = limits.connections;
   // Closes connections of senders that never read their responses.
   server.timeout = limits.headersMs + limits.requestMs;
-  // A refused connection is reported once, not again when its body breaks off.
-  const broken = new WeakSet<object>();
+  // Each connection is reported once: the body of a refused request may also break off.
+  const reported = new WeakSet<object>();
   const onRefused = (refusal: Refusal, socket: object): void => {
-    if (broken.has(socket)) return;
-    broken.add(socket);
+    if (reported.has(socket)) return;
+    reported.add(socket);
     options.onRefused?.(refusal);
   };
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
@@ -127,6 +127,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenFailure(error, host, port)));
     server.listen(port, host, () => {
+      // A later error, such as too many open files, must not end the process.
       server.removeAllListeners('error').on('error', () => undefined);
       resolve((server.address() as AddressInfo).port);
     });
@@ -205,7 +206,7 @@ function refuseConnection(
 ): void {
   const code = systemCodeOf(error);
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const [status, words] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
+  const [status, statusText] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
   const broken = code === 'HPE_INVALID_EOF_STATE' ? BROKEN_OFF : 'it is not valid HTTP';
   const reason = isLate ? 'it was not complete in time' : broken;
   if (code !== 'ECONNRESET') onRefused({ status, reason });
@@ -213,7 +214,7 @@ function refuseConnection(
     socket.destroy();
     return;
   }
-  socket.end(`HTTP/1.1 ${status} ${words}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${statusText}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   // The sender may never close its side.
   setTimeout(() => socket.destroy(), LAST_MOMENT_MS).unref();
 }

@@ -28,16 +28,20 @@ interface NetworkPath {
 /** The time limit for each step, in milliseconds. */
 const STEP_MS = 3_000;
 
+/** A certificate that expires within fewer days gets a warning. */
+const MIN_CERTIFICATE_DAYS = 7;
+
 /** Checks each step on the path to the service, in order. Skips the steps after a failure. */
 export async function checkNetwork(path: NetworkPath): Promise<Finding[]> {
   const steps = new NetworkSteps(path);
   const findings: Finding[] = [];
   try {
     for (const step of steps.checks()) {
-      const isOver = findings.some(({ result }) => result === 'failed');
-      if (isOver && step.name !== 'tls inspection')
-        findings.push(...(await findingsOf({ ...step, try: () => skip('not checked after the failure above') })));
-      else if (!isOver) findings.push(...(await findingsOf(step)));
+      const hasFailed = findings.some(({ result }) => result === 'failed');
+      // This check reports nothing unless it warns, so it is not reported as skipped either.
+      if (hasFailed && step.name === 'tls inspection') continue;
+      const tried: Check = hasFailed ? { ...step, try: () => skip('not checked after the failure above') } : step;
+      findings.push(...(await findingsOf(tried)));
     }
   } finally {
     steps.end();
@@ -140,14 +144,14 @@ class NetworkSteps {
     });
     this.#chain = chainOf(secured);
     // The handshake accepts any certificate. Nothing was sent over this connection, and `end` closes it.
-    if (!secured.authorized) throw this.#refused(secured.authorizationError);
+    if (!secured.authorized) throw this.#certificateError(secured.authorizationError);
     const days = Math.floor((Date.parse(this.#chain[0]?.valid_to ?? '') - clock.now()) / DAY_MS);
     const found = `${secured.getProtocol() ?? 'TLS'}, ${chainText(this.#chain)}, expires in ${countText(days, 'day')}`;
-    return days >= 7 ? found : warn(found);
+    return days >= MIN_CERTIFICATE_DAYS ? found : warn(found);
   }
 
   /** Returns the error for certificates that are not accepted, with their chain. */
-  #refused(reason: unknown): SvcError {
+  #certificateError(reason: unknown): SvcError {
     const error = tlsFailure({ code: reason instanceof Error && 'code' in reason ? reason.code : reason });
     const where = this.#proxy === undefined ? '' : `, through the proxy from ${this.#proxy.variable}`;
     const next = error.hint?.includes('inspects') ? ['profile', 'set', 'certificates', 'system'] : undefined;
@@ -177,13 +181,14 @@ class NetworkSteps {
   }
 }
 
-/** Returns the bytes of a certificate, in Base64. Parsing all authorities would take a tenth of a second. */
+/** Returns a PEM certificate's Base64 text. Comparing texts is faster: parsing all authorities would take a tenth of a second. */
 function bytesOf(certificate: string): string {
   return certificate.replaceAll(/-----[A-Z ]+-----|\s/g, '');
 }
 
 const PROXY_VARIABLES = ['https_proxy', 'http_proxy', 'all_proxy', 'no_proxy'];
 
+/** Returns the host without the brackets that a URL puts around an IPv6 address. */
 function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

@@ -29,5 +29,6 @@ async function rememberForCompletion({ system, settings, notices }: Context, typ
   const { rememberEntityTypes } = await import('../../cli/config/cache.ts');
   const service = settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.flatMap(({ value: type, display_name: name }) => (type ? [[type, name ?? ''] as const] : []));
-  if (!rememberEntityTypes(system, service, found)) notices.debug('entity types were not kept for completion');
+  if (!rememberEntityTypes(system, service, found))
+    notices.debug('the entity types could not be stored for completion');
 }

@@ -67,8 +67,9 @@ function fieldTypeOf(schema: unknown): FieldType {
   return schema instanceof z.ZodMiniNumber ? 'number' : 'text';
 }
 
+/** A text in a request body, and where it stands. */
 export interface TextAt {
-  /** Names of members and numbers of items. */
+  /** The path to the text: names of members and numbers of items. */
   readonly parts: readonly string[];
   readonly text: string;
   /** Whether the text is the name of the member itself. */

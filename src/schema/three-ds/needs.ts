@@ -2,7 +2,7 @@ import { isObject } from '../json-value.ts';
 import { ownValue } from './fields.ts';
 import type { SessionType } from './values.ts';
 
-/** The values of a body that decide which other fields are needed. Unchecked. */
+/** The values of a body that decide which other fields are needed. The body may still be invalid. */
 export interface Combination {
   readonly category: unknown;
   readonly type: unknown;

@@ -6,7 +6,11 @@ import { resolvePath } from './typed-path.ts';
 
 const MAX_BODY_BYTES = 1_000_000;
 
-/** Reads a text file, or standard input for `-`, and returns it with its name for messages. */
+/**
+ * Reads a text file of at most 1 MB, or standard input for `-`, and returns it with its name for messages.
+ * @throws SvcError `refused_input` if it is too long or not UTF-8, `local` if it cannot be read, `input_needed` if standard
+ *   input is a terminal; the signal's reason when it aborts
+ */
 export async function readTextFile(context: Context, typed: string): Promise<{ name: string; text: string }> {
   const name = typed === '-' ? 'standard input' : typed;
   return { name, text: decodeUtf8(await readBytes(context, typed, name), name) };

@@ -16,7 +16,7 @@ export const use = defineCommand({
     await updateConfig(system, (config) => {
       const isStored = Object.hasOwn(config.profiles, name);
       if (!isStored && name !== SANDBOX_PROFILE && name !== DEFAULT_PROFILE) throw unknownProfile(name, config);
-      // The default profile need not be stored: it is in use when no profile is named.
+      // The default profile may be chosen before it is stored: without a current profile, svc uses it.
       if (isStored || name === SANDBOX_PROFILE) config.current = name;
       else delete config.current;
     });
