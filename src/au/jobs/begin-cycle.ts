@@ -118,8 +118,8 @@ interface NewCycle {
 export type CompareAgain = () => Promise<void>;
 
 /**
- * Refuses the rows of other cycles, and returns a second comparison for after their claim: another command may claim them for its
- * cycle meanwhile, as while the operator is asked. Of two commands that claim the same rows at once, at least one then finds the
+ * Refuses the rows of other cycles, and returns a second comparison to run after the claim: while the operator is asked, another
+ * command may claim the same rows for its cycle. Of two commands that claim them at once, at least one then finds the
  * claim of the other.
  * @throws SvcError as `refuseRowsOfOtherCycle`
  */
