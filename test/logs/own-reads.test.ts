@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { SvcError } from '../../src/base/errors.ts';
 import type { Log } from '../../src/schema/log.ts';
 import { FakeClock } from '../support/clock.ts';
 import { rowsIn, svcHere } from '../support/run-here.ts';
@@ -89,6 +91,21 @@ describe('reads of the logs by the own key, on a terminal', () => {
     const { rows } = await onScreen('tail', '--max', '6');
     expect(rows.filter((row) => row.includes('4707c78a')).length).toBeGreaterThan(0);
     expect(rows.filter((row) => row.includes('a20690bc')).length).toBeGreaterThan(0);
+  });
+
+  it('svc logs -f uses no pager, hides the reads of its own key, and says how many', async () => {
+    const interrupt = new AbortController();
+    server.onList = () => {
+      server.logs.push(readOfLogs(OWN));
+      if (clock.now() > START + 60_000) interrupt.abort(new SvcError('interrupted', 'interrupted'));
+    };
+    const options = { baseUrl: new URL(server.url), home, clock, columns: 110, signal: interrupt.signal };
+    const env = { SVC_PAGER: 'touch paged' };
+    const { code, stdout, stderr } = await svcHere(['logs', '-f', '-n', '2'], { ...options, env });
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/hidden: \d+ reads? of the logs by this key \(.*\)/);
+    expect(stdout).not.toMatch(/read +log /);
+    expect(readdirSync(home)).not.toContain('paged');
   });
 
   it('a pipe gets the reads of the own key', async () => {

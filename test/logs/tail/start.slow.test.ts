@@ -2,12 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
-import { Home, LAUNCHER } from '../../support/svc.ts';
-import { TerminalSession } from '../../support/terminal.ts';
 import { logAgo, type LogServer, messagesIn, startLogServer } from '../commands/log-server.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
-const home = new Home();
 let server: LogServer;
 let state: string;
 
@@ -110,21 +107,5 @@ describe('svc logs tail -n', () => {
   ])('svc logs refuses %j before any request', async (argv, words) => {
     expect(await run('logs', ...argv)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
     expect(server.requests).toBe(0);
-  });
-});
-
-describe('svc logs -f on a terminal', () => {
-  it('svc logs -f uses no pager, hides its logged reads, and says how many', async () => {
-    const options = { cwd: home.path, columns: 110, env: { HOME: home.path, SVC_PAGER: 'cat' } };
-    const screen = new TerminalSession(process.execPath, [LAUNCHER, '--sandbox', 'logs', '-f', '-n', '2'], options);
-    try {
-      await screen.waitFor(/following, \d+ own reads? hidden/);
-      screen.type('\u0003');
-      expect(await screen.exited).toEqual({ exitCode: 130 });
-      expect(screen.screen()).toMatch(/hidden: \d+ reads? of the logs by this key \(.*\)/);
-      expect(screen.screen()).not.toMatch(/read +log /);
-    } finally {
-      screen.kill();
-    }
   });
 });
