@@ -25,7 +25,7 @@ class World {
 
   static async open(): Promise<World> {
     const world = new World();
-    world.#sandbox = await startSandbox({ directory: world.#directory, processingMs: 0, logCount: 0 });
+    world.#sandbox = await startSandbox({ directory: world.#directory, processingMs: 0, pickupMs: 0, logCount: 0 });
     return world;
   }
 

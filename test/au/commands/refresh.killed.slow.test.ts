@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { succeeded } from '../../support/run-here.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { IS_SOAK } from '../../support/cases.ts';
 import { dying } from '../../support/killer.ts';
 import { openQuickDesk, type QuickDesk } from './support.ts';
 
@@ -25,7 +26,7 @@ const NAMES = '/refresh/(?!.*[.](lock|tmp))';
 const MAX_NAMES = 40;
 
 /** Every how many names a refresh is killed. */
-const STEP = process.env['SOAK'] === undefined ? 3 : 1;
+const STEP = IS_SOAK ? 1 : 6;
 
 /** Runs a command line as a process that is killed before it names a file for the given time. Returns whether it was killed. */
 async function killedAt({ home, env }: QuickDesk, at: number, line: string): Promise<boolean> {
@@ -38,7 +39,7 @@ it('svc au refresh that is killed while it adds an export goes on by the same co
   const line = `${LINE} --keep Customer --add`;
   let at = 1;
   for (; at <= MAX_NAMES; at += STEP) {
-    const desk = await openQuickDesk();
+    const desk = await openQuickDesk({ pickupMs: 0 });
     writeFileSync(desk.home.file('export.csv'), EXPORT.slice(0, 5).join('\n'));
     succeeded(await desk.svc(line));
     writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
@@ -63,7 +64,7 @@ it('svc au refresh that is killed before it gives any file its name goes on alon
   const options = ['--next', '--keep', 'Customer'].join(' ');
   let at = 1;
   for (; at <= MAX_NAMES; at += STEP) {
-    const desk = await openQuickDesk();
+    const desk = await openQuickDesk({ pickupMs: 0 });
     writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
     const isKilled = await killedAt(desk, at, `${LINE} ${options}`);
     if (!isKilled) break;
@@ -95,7 +96,7 @@ it('R74: svc au refresh that is killed at any request goes on by the same comman
       if (arrived === killedAt) gate.emit('arrived');
       else proceed();
     };
-    const desk = await openQuickDesk({ intercept });
+    const desk = await openQuickDesk({ pickupMs: 0, intercept });
     writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
     const first = desk.home.start(`${LINE} --next`.split(' '), { env: desk.env });
     const ended = once(first, 'exit');

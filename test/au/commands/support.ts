@@ -63,7 +63,8 @@ const JOBS = '.local/state/svc/jobs';
 
 /** Opens a desk that runs commands as processes, in real time, for tests of signals, pipes and other programs. */
 export async function openDesk(options: Omit<SandboxOptions, 'directory'> = {}): Promise<Desk> {
-  const workplace = await openWorkplace(options);
+  // A job takes no time, so that no process waits for a second poll.
+  const workplace = await openWorkplace({ pickupMs: 0, ...options });
   const { home, env } = workplace;
   return {
     ...workplace,
