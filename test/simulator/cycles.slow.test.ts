@@ -8,7 +8,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
   MAX_REQUEST_FILE_ROWS: 4,
 }));
 
-const HISTORIES = 8;
+const HISTORIES = 4;
 
 let leave: () => void;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { live, liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
-const HISTORIES = 8;
+const HISTORIES = 4;
 
 let leave: () => void;
 

@@ -10,7 +10,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
 
 // HISTORIES sets their number. Machines race at the same moment, so that a seed may have to be tried several times. A soak
 // lives through many more.
-const HISTORIES = historiesOr(4);
+const HISTORIES = historiesOr(2);
 
 let leave: () => void;
 

@@ -13,7 +13,7 @@ import { historiesOr } from './live-through.ts';
 const HOSTS = ['laptop', 'runner', 'backup'];
 const CYCLE = '2026-12';
 const { SEED } = process.env;
-const HISTORIES = historiesOr(4);
+const HISTORIES = historiesOr(2);
 
 /** Rows that any host may send with the shared ledger. Rows that a host sends without it are its own. */
 const SHARED_ROWS = Array.from({ length: 6 }, (_, row) => `shared-${row}`);

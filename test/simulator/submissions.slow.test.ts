@@ -8,7 +8,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
   MAX_REQUEST_FILE_ROWS: 15,
 }));
 
-const HISTORIES = 15;
+const HISTORIES = 8;
 
 let leave: () => void;
 

@@ -22,12 +22,13 @@ import type { Context } from '../../../src/cli/app/command.ts';
 import type { ObjectStore } from '../../../src/client/store/store.ts';
 import type { DownloadOptions } from '../../../src/client/transfer/download.ts';
 import type { UploadOptions } from '../../../src/client/transfer/upload.ts';
+import { IS_SOAK } from '../../support/cases.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
 import { FakeService, type Trouble, TROUBLES } from '../fake-service.ts';
 import { HEADER } from '../rows.ts';
 
-const HISTORIES = process.env['SOAK'] ? 30_000 : 90;
+const HISTORIES = IS_SOAK ? 30_000 : 45;
 const HOUR = 3_600_000;
 const CYCLE = '2026-12';
 const ENDLESS = Number.MAX_SAFE_INTEGER;

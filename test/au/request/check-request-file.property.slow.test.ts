@@ -3,10 +3,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkRequestFile } from '../../../src/au/request/check-request-file.ts';
 import { explainCheck, refusedFile } from '../../../src/au/request/open-request-file.ts';
+import { cases, IS_SOAK } from '../../support/cases.ts';
 import { cardNumber, dated, disguised, padded } from '../../support/card-numbers.ts';
 import { checked, HEADER, inChunks, stream, UUID } from '../rows.ts';
 
-const SOAK = process.env['SOAK'] === '1';
+/** How many disguised card numbers are searched for. */
+const DISGUISED = cases(20_000);
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** Generates cells, characters and bytes that the check treats specially, in any order. */
@@ -103,7 +105,7 @@ it('R39: any file is judged the same with and without the fast path, however it 
       for (const row of quickly.ok ? file.toString().split(/\r?\n/).slice(1) : [])
         expect(row === '' || /^(?:[^,"]+|".+"),"?(?:\d\d)?"?,"?(?:0[1-9]|1[0-2])?"?,/u.test(row)).toBe(true);
     }),
-    { numRuns: SOAK ? 100_000 : 600 },
+    { numRuns: IS_SOAK ? 100_000 : 400 },
   );
 });
 
@@ -135,7 +137,7 @@ describe('card numbers in files', () => {
     (cell: string) => `card ${cell} of M,26,12,M`,
   );
 
-  it('R40: the search for card numbers in files lets none of 10,000 disguised numbers pass, and shows none', async () => {
+  it(`R40: the search for card numbers in files lets none of ${DISGUISED} disguised numbers pass, and shows none`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(disguised(), padded(), dated(), disguised(dated())), place, async (cell, place) => {
         const check = await checked(`${HEADER}\nfirst,26,12,\n${place(cell)}\n`);
@@ -145,7 +147,7 @@ describe('card numbers in files', () => {
         expect(shown.normalize('NFKC')).not.toMatch(/\d{3}/);
         expect(error.exitCode).toBe(13);
       }),
-      { numRuns: 10_000 },
+      { numRuns: DISGUISED },
     );
   });
 
@@ -160,7 +162,7 @@ describe('card numbers in files', () => {
           expect(JSON.stringify(check.problems).normalize('NFKC')).not.toMatch(/\d{3}/);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: cases(2_000) },
     );
   });
 
@@ -216,7 +218,7 @@ it('parts are the rows of the file in order, each within the limits, with the he
         expect(parts.length > 1 || parts[0]?.sha256 === whole).toBe(true);
       },
     ),
-    { numRuns: SOAK ? 20_000 : 200 },
+    { numRuns: IS_SOAK ? 20_000 : 150 },
   );
 });
 
