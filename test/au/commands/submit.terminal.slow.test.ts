@@ -8,7 +8,7 @@ import { type Desk, openDesk, productionDesk } from './support.ts';
 import { ended, succeeded } from '../../support/run-here.ts';
 
 /** A number of rows of a kilobyte that needs two jobs, of which each is larger than the buffers between two processes. */
-const ROWS = 34_000;
+const ROWS = 42_000;
 
 function onTerminal(desk: Desk, line: string, columns = 120): TerminalSession {
   const session = new TerminalSession(process.execPath, [LAUNCHER, ...line.split(' ')], {
