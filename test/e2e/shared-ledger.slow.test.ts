@@ -3,20 +3,20 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/system.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { ACCEPT_SECOND_PUT } from '../../src/emulator/faults/fault.ts';
 import { uploadsTaken } from '../au/support.ts';
 import { BUCKET } from '../support/bucket-signature.ts';
 import { Chance } from '../support/chance.ts';
+import { FakeClock } from '../support/clock.ts';
 import { BucketServer } from '../support/bucket-server.ts';
 import type { Interceptor } from '../../src/emulator/options.ts';
 import { type HereResult, succeeded, svcIn } from '../support/run-here.ts';
 import { startSandbox } from '../support/sandbox.ts';
 import { dying, type NameDeath } from '../support/killer.ts';
-import { sideBySide } from '../support/side-by-side.ts';
-import { finished, type Finished, Home } from '../support/svc.ts';
+import { passTime } from '../support/passing-time.ts';
+import { finished, type Finished, Home, isAlive } from '../support/svc.ts';
 import { sharedLedger } from '../au/ledger/shared-ledger.ts';
 
 const SOAK = process.env['SOAK'] !== undefined;
@@ -57,8 +57,11 @@ class Tenant {
   readonly #kind: Kind;
   #sandbox: RunningSandbox | undefined;
   bucket: BucketServer | undefined;
+  readonly #clock = new FakeClock({ start: Date.now(), auto: false, runs: true });
   /** How far the service's clock is ahead. */
   #ahead = 0;
+  /** The number of requests and responses. */
+  #exchanges = 0;
   /** Sees each request to the service and to the bucket, and lets it pass. */
   onRequest: Interceptor = letPass;
 
@@ -73,20 +76,26 @@ class Tenant {
       processingMs: 0,
       pickupMs: 0,
       logCount: 0,
-      clock: { now: () => Date.now() + tenant.#ahead },
+      clock: { now: () => tenant.#clock.now() + tenant.#ahead },
       intercept: (incoming, outgoing, proceed) => {
         // The store accepts a second upload, so that the test can count it.
         incoming.headers[ACCEPT_SECOND_PUT] = 'yes';
-        tenant.onRequest(incoming, outgoing, proceed);
+        tenant.#exchange(incoming, outgoing, proceed);
       },
     });
     sharedLedger(join(tenant.#directory, 'ledger'));
     if (kind === 'bucket') {
       tenant.bucket = await BucketServer.start();
-      tenant.bucket.hook = (...exchange) => tenant.onRequest(...exchange);
+      tenant.bucket.hook = (...exchange) => tenant.#exchange(...exchange);
     }
     onTestFinished(() => tenant.close());
     return tenant;
+  }
+
+  #exchange(...[incoming, outgoing, proceed]: Parameters<Interceptor>): void {
+    this.#exchanges += 1;
+    outgoing.on('close', () => (this.#exchanges += 1));
+    this.onRequest(incoming, outgoing, proceed);
   }
 
   /** The setting of the ledger, which is empty for the state directory. */
@@ -99,7 +108,7 @@ class Tenant {
   machine(request: string = exampleRequestFile(), env: Readonly<Record<string, string>> = {}): Machine {
     const home = new Home();
     writeFileSync(home.file('tokens.csv'), request);
-    const machine = new Machine(home, {
+    const machine = new Machine(home, (work) => passTime(this.#clock, work(this.#clock), () => this.#exchanges), {
       SVC_BASE_URL: this.#sandbox?.url ?? '',
       SVC_PRIVATE_API_KEY: PRIVATE_KEY,
       SVC_PACING: 'off',
@@ -160,20 +169,26 @@ class Tenant {
   }
 }
 
+/** Runs a command with the clock of its tenant, which moves on whenever nothing but a pause is under way. */
+type InTime = (work: (clock: FakeClock) => Promise<HereResult>) => Promise<HereResult>;
+
 /** A machine that submits for the tenant. */
 class Machine {
   readonly #children: ChildProcess[] = [];
+  readonly #inTime: InTime;
   readonly home: Home;
   readonly env: Readonly<Record<string, string>>;
 
-  constructor(home: Home, env: Readonly<Record<string, string>>) {
+  constructor(home: Home, inTime: InTime, env: Readonly<Record<string, string>>) {
     this.home = home;
+    this.#inTime = inTime;
     this.env = env;
   }
 
-  /** Runs a command in this process. Machines that race or die are processes. */
+  /** Runs a command in this process, whose pauses take no time. Machines that race or die are processes. */
   svc(line: string, env: Readonly<Record<string, string>> = {}): Promise<HereResult> {
-    return svcIn(this.home.path, line.split(' '), { env: { ...this.env, ...env }, clock: systemClock });
+    const options = { env: { ...this.env, ...env }, isAlive };
+    return this.#inTime((clock) => svcIn(this.home.path, line.split(' '), { ...options, clock }));
   }
 
   run(line: string): Promise<Finished> {
@@ -438,14 +453,13 @@ const DEATHS = ['lost', 'arrived', 'answered'] as const;
 describe('a machine that dies', () => {
   it(`R84: a machine without a state directory finishes what another one began that was killed, at ${KILLS} requests`, async () => {
     const outcomes: string[] = [];
-    const works = Array.from({ length: KILLS }, (_, seed) => async () => {
+    for (let seed = 0; seed < KILLS; seed += 1) {
       const death = new Chance(seed + 1).oneOf(DEATHS);
       // One of them is between the claim and the end of the upload, however many requests come before.
       const at: RequestDeath =
         seed === 0 ? { request: 'upload', death: 'lost' } : { request: 1 + ((seed * 7) % REQUESTS), death };
       outcomes.push(await survives('bucket', at));
-    });
-    await sideBySide(works);
+    }
     expect(outcomes).toHaveLength(KILLS);
     expect(new Set(outcomes)).toContain('11, 0 uploads; 9, 0 uploads; 0, 1 upload');
   });
@@ -456,7 +470,7 @@ describe('a machine that dies', () => {
       const names = Array.from({ length: NAMES[kind] }, (_, at) => at + 1).filter((name) => name % EACH_NAME === 0);
       const deaths = names.flatMap((name) => (['before', 'after'] as const).map((death) => ({ name, death })));
       const outcomes: string[] = [];
-      await sideBySide(deaths.map((death) => async () => void outcomes.push(await survives(kind, death))));
+      for (const death of deaths) outcomes.push(await survives(kind, death));
       expect(outcomes).toHaveLength(deaths.length);
       expect(outcomes.length).toBeGreaterThan(1);
     },
@@ -488,7 +502,7 @@ async function survives(kind: Kind, death: RequestDeath | NameDeath): Promise<st
     ['0, 1 upload', '9, 0 uploads; 9, 0 uploads; 0, 1 upload', '11, 0 uploads; 9, 0 uploads; 0, 1 upload'],
     stderr,
   ).toContain(steps.join('; '));
-  succeeded(await first.run(SUBMIT));
+  succeeded(await first.svc(SUBMIT));
   expect(first.results()).toBe(second.results());
   expect(tenant.received()).toEqual(once(LINES));
   // Hundreds of them in one test would leave as many servers and directories open.
@@ -506,7 +520,7 @@ async function repeatUntilSent(
   let stderr = '';
   for (const minutes of [0, 70, 10]) {
     tenant.pass(minutes);
-    const { code, stderr: text } = await machine.run(line);
+    const { code, stderr: text } = await machine.svc(line);
     const uploads = tenant.uploads();
     steps.push(`${code}, ${uploads} ${uploads === 1 ? 'upload' : 'uploads'}`);
     stderr += text;
