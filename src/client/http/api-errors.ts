@@ -5,7 +5,7 @@ import { displayHost } from '../../schema/address.ts';
 import { type Effect, isRead } from './effect.ts';
 import type { Problem } from './problem.ts';
 import type { ApiRequest } from './request.ts';
-import { CLIENT_CERTIFICATE_HINT, tlsHint, type TransportFailure } from './transport-failure.ts';
+import { CLIENT_CERTIFICATE_HINT, type TransportFailure } from './transport-failure.ts';
 
 /** A call of an endpoint, as error messages describe it. */
 export interface CallFacts {
@@ -20,11 +20,7 @@ export interface CallFacts {
 /** Returns the error for a call without a response. */
 export function noResponseError(facts: CallFacts, failure: TransportFailure, effect: Effect): SvcError {
   if (effect === 'unknown') return unclearError(facts, failure.message);
-  return new SvcError('network', `no response from ${displayHost(facts.url)}: ${failure.message}`, {
-    ...networkAdvice(failure),
-    retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
-    facts: failure.facts,
-  });
+  return failure.toError(`no response from ${displayHost(facts.url)}`, networkAdvice(failure));
 }
 
 /** Returns the error for an error response. */
@@ -230,10 +226,7 @@ const REJECTED = {
   hint: 'Fix what the message names, then run the command again.',
 } as const;
 
-function networkAdvice({ kind, stage, systemCode }: TransportFailure): Advice {
-  if (kind === 'tls') return { hint: tlsHint(systemCode) };
-  if (kind === 'proxy' || kind === 'proxy_refused')
-    return { hint: 'Check the proxy variable, its user and password, or add the host to NO_PROXY.' };
+function networkAdvice({ kind, stage }: TransportFailure): Advice {
   if (kind === 'dns' || kind === 'refused')
     return { hint: 'Check the base URL and your network, step by step:', next: ['doctor'] };
   if (stage === 'connect') return { hint: 'Check your network and proxy settings, step by step:', next: ['doctor'] };

@@ -16,17 +16,11 @@ import {
 } from './api-errors.ts';
 import { type Effect, isRead, originOf, tookEffect } from './effect.ts';
 import { exchange, type ExchangeRequest } from './exchange.ts';
+import { requestIdOf } from './foreign-text.ts';
 import type { PacedRequest, Pacer } from './pacer.ts';
 import { readProblem } from './problem.ts';
 import { type ApiRequest, buildUrl } from './request.ts';
-import {
-  type AnyResponse,
-  readAnyResponse,
-  type ReadResponse,
-  readResponse,
-  readWhole,
-  requestIdOf,
-} from './response.ts';
+import { type AnyResponse, readAnyResponse, type ReadResponse, readResponse, readWhole } from './response.ts';
 import { isTransient, type RetryableFailure, retryAfterMs, RetryQuota, withRetry } from './retry.ts';
 import { ServiceClock } from './service-clock.ts';
 import { type Trace, traced } from './trace.ts';
@@ -217,7 +211,7 @@ export class HttpCore {
     };
     const exchangeNow = (): Promise<ReadResponse> => this.#exchange(facts, { ...outgoing, onSent });
     try {
-      return await traced(outgoing, { clock, trace, attempt }, requestIdOf, exchangeNow);
+      return await traced(outgoing, { clock, trace, attempt }, exchangeNow);
     } catch (error) {
       if (error instanceof TransportFailure) return { failure: error };
       throw sent ? abortedError(facts, error) : error;
@@ -278,14 +272,14 @@ function effectOf(method: string, outcome: Outcome): Effect {
 }
 
 function partialError(facts: CallFacts, response: ReadResponse): Error {
-  const details = { status: response.status, requestId: requestIdOf(response) };
+  const details = { status: response.status, requestId: requestIdOf(response.header) };
   return unreadableError(facts, 'it is only a part, and a part was not requested', details);
 }
 
 /** Returns the error for a response with a status from 300 up. */
 function statusError(facts: CallFacts, { status, text, header }: ReadResponse, effect: Effect): Error {
   const problem = readProblem(text, header('content-type'));
-  const requestId = requestIdOf({ header }) ?? problem.requestId;
+  const requestId = requestIdOf(header) ?? problem.requestId;
   return status < 400
     ? redirectError(facts, status, { location: header('location'), requestId, effect })
     : refusalError(facts, status, { ...problem, requestId }, effect);

@@ -21,7 +21,24 @@ export function cut(text: string): string {
 
 /** Returns an id of a request; undefined for a value that is no plain id. */
 export function plainId(id: unknown): string | undefined {
-  return typeof id === 'string' && /^[\w.:|-]{1,128}$/.test(id) ? id : undefined;
+  return typeof id === 'string' && /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
+}
+
+/** The headers in which servers send their ids of requests, those of stores first. */
+const ID_HEADERS = [
+  'x-amz-request-id',
+  'x-ms-request-id',
+  'x-guploader-uploadid',
+  'x-request-id',
+  'x-trace-id',
+  'trace-id',
+  'x-correlation-id',
+  'cf-ray',
+];
+
+/** Returns the server's id of a request, for a support case. */
+export function requestIdOf(header: (name: string) => string | undefined): string | undefined {
+  return plainId(ID_HEADERS.map((name) => header(name)).find((id) => id !== undefined));
 }
 
 /** Describes a body that is not a JSON object; undefined for a body without text. */

@@ -7,7 +7,7 @@ import { otherTypes, parsedJson } from '../../schema/json-value.ts';
 import { type CallFacts, unconfirmedError, unreadableError } from './api-errors.ts';
 import { decoded } from './encoding.ts';
 import type { HttpResponse } from './exchange.ts';
-import { describeText, plainId, plainLine } from './foreign-text.ts';
+import { describeText, plainLine, requestIdOf } from './foreign-text.ts';
 import type { Shape } from './request.ts';
 
 /** A response with its body, without the key that a server on the way may echo. */
@@ -124,7 +124,7 @@ function checkDepth(facts: CallFacts, response: ReadResponse): void {
 }
 
 function unreadable(facts: CallFacts, response: ReadResponse, problem: string): SvcError {
-  return unreadableError(facts, problem, { status: response.status, requestId: requestIdOf(response) });
+  return unreadableError(facts, problem, { status: response.status, requestId: requestIdOf(response.header) });
 }
 
 /** Parses a body; undefined for a body that is not JSON or is incomplete. */
@@ -148,11 +148,6 @@ function describeIssues(
     return message.endsWith(', received undefined') ? `${place} is missing` : `${place}: ${message}`;
   });
   return descriptions.join('; ');
-}
-
-/** Returns the service's id of the request, for a support case. */
-export function requestIdOf({ header }: Pick<ReadResponse, 'header'>): string | undefined {
-  return plainId(header('x-request-id') ?? header('x-trace-id') ?? header('trace-id') ?? header('x-correlation-id'));
 }
 
 /** A JSON body: the parsed value and the original text. */

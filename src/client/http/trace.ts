@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/system.ts';
 import { exchange, type ExchangeRequest, type HttpResponse } from './exchange.ts';
+import { requestIdOf } from './foreign-text.ts';
 import { TransportFailure } from './transport-failure.ts';
 import type { Transport } from './transport.ts';
 
@@ -32,11 +33,10 @@ export interface TraceOptions {
   readonly attempt: number;
 }
 
-/** Makes an exchange with `send`, and traces it. `requestIdOf` returns the server's id of the request, for a support case. */
+/** Makes an exchange with `send`, and traces it. */
 export async function traced<R extends Pick<HttpResponse, 'status' | 'header'>>(
   { method, url }: Pick<ExchangeRequest, 'method' | 'url'>,
   { clock, trace, attempt }: TraceOptions,
-  requestIdOf: (response: R) => string | undefined,
   send: () => Promise<R>,
 ): Promise<R> {
   const started = clock.now();
@@ -44,7 +44,8 @@ export async function traced<R extends Pick<HttpResponse, 'status' | 'header'>>(
   try {
     const response = await send();
     const ms = clock.now() - started;
-    trace?.({ kind: 'response', method, url, status: response.status, ms, requestId: requestIdOf(response) });
+    const { status, header } = response;
+    trace?.({ kind: 'response', method, url, status, ms, requestId: requestIdOf(header) });
     return response;
   } catch (error) {
     if (error instanceof TransportFailure)
@@ -59,10 +60,5 @@ export function tracedExchange(
   request: ExchangeRequest,
   options: TraceOptions,
 ): Promise<HttpResponse> {
-  return traced(request, options, storeRequestId, () => exchange(transport, request));
-}
-
-function storeRequestId({ header }: HttpResponse): string | undefined {
-  const id = header('x-amz-request-id') ?? header('x-request-id') ?? '';
-  return /^[\w.:|/+=-]{1,128}$/.test(id) ? id : undefined;
+  return traced(request, options, () => exchange(transport, request));
 }

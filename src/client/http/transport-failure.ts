@@ -1,6 +1,6 @@
 // Says why an exchange brought no usable response, and what to do about it.
 
-import { localFailure, SvcError } from '../../base/errors.ts';
+import { type ErrorDetails, localFailure, SvcError } from '../../base/errors.ts';
 import { ownMember } from '../../schema/own-member.ts';
 
 export type Stage = 'connect' | 'send' | 'body';
@@ -33,11 +33,21 @@ export class TransportFailure extends Error {
     this.systemCode = systemCode;
   }
 
-  /** The facts of an error, for scripts. */
-  get facts(): { readonly system_code: string } | undefined {
-    return this.systemCode === undefined ? undefined : { system_code: this.systemCode };
+  /**
+   * Returns the error of a command for this failure, which begins with `what`. `advice` is for failures that neither TLS nor a
+   * proxy caused.
+   */
+  toError(what: string, advice: Pick<ErrorDetails, 'hint' | 'next'>): SvcError {
+    const { kind, systemCode, message } = this;
+    return new SvcError('network', `${what}: ${message}`, {
+      ...(kind === 'tls' ? { hint: tlsHint(systemCode) } : kind.startsWith('proxy') ? { hint: PROXY } : advice),
+      retryable: kind !== 'tls' && kind !== 'proxy_refused',
+      facts: systemCode === undefined ? undefined : { system_code: systemCode },
+    });
   }
 }
+
+const PROXY = 'Check the proxy variable, its user and password, or add the host to NO_PROXY.';
 
 /**
  * Returns why an exchange failed. An error with a code of undici or the system is the failure of a server or the network; any

@@ -3,7 +3,7 @@
 import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import { displayHost } from '../../schema/address.ts';
 import type { Origin } from '../http/effect.ts';
-import { tlsHint, type TransportFailure } from '../http/transport-failure.ts';
+import type { TransportFailure } from '../http/transport-failure.ts';
 import { isTransient } from '../http/retry.ts';
 import { describeStoreError, type StoreError } from './store-response.ts';
 
@@ -160,14 +160,8 @@ export function redirectedByStore(url: URL, status: number, location: string | u
 }
 
 export function storeUnreachable(url: URL, transfer: Transfer, failure: TransportFailure): SvcError {
-  return new SvcError('network', `the ${transfer} with ${displayHost(url)} failed: ${failure.message}`, {
-    hint:
-      failure.kind === 'tls'
-        ? tlsHint(failure.systemCode)
-        : 'Check your network and proxy settings, then run the command again; that is safe.',
-    retryable: failure.kind !== 'tls',
-    facts: failure.facts,
-  });
+  const hint = 'Check your network and proxy settings, then run the command again; that is safe.';
+  return failure.toError(`the ${transfer} with ${displayHost(url)} failed`, { hint });
 }
 
 type RefusalCode = Extract<ErrorCode, 'rejected' | 'rate_limited' | 'server' | 'not_found' | 'bad_response'>;

@@ -4,6 +4,7 @@ import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { type Origin, originOf } from '../http/effect.ts';
 import type { HttpResponse } from '../http/exchange.ts';
+import { plainId, requestIdOf } from '../http/foreign-text.ts';
 import { elementText } from './xml.ts';
 
 const MAX_BODY = 64 * 1024;
@@ -89,18 +90,15 @@ export interface StoreError {
 }
 
 const MAX_MESSAGE = 200;
-const ID = /^[\w.:|/+=-]{1,128}$/;
-const ID_HEADERS = ['x-amz-request-id', 'x-ms-request-id', 'x-guploader-uploadid', 'cf-ray', 'x-request-id'];
 
 /** Reads an error body: XML, JSON, HTML or text, whether complete, cut off or empty. Never throws. */
 export function readStoreError(body: string, header: (name: string) => string | undefined): StoreError {
   const { code, message, requestId } = fromJson(body) ?? fromMarkup(body);
-  const idHeader = ID_HEADERS.map(header).find((value) => value !== undefined);
   const maxBytes = matching(/^\d{1,15}$/, elementText(body, 'MaxSizeAllowed'));
   return {
     code: matching(/^[\w.-]{1,64}$/, code ?? header('x-ms-error-code')),
     message: cleanMessage(message),
-    requestId: matching(ID, requestId) ?? matching(ID, idHeader),
+    requestId: plainId(requestId?.trim()) ?? requestIdOf(header),
     maxBytes: maxBytes === undefined ? undefined : Number(maxBytes),
   };
 }

@@ -6,7 +6,7 @@ import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
 import { type Trace, tracedExchange } from '../../client/http/trace.ts';
-import { tlsHint, TransportFailure } from '../../client/http/transport-failure.ts';
+import { TransportFailure } from '../../client/http/transport-failure.ts';
 import { ServiceClock } from '../../client/http/service-clock.ts';
 import { cut, plainLine } from '../../client/http/foreign-text.ts';
 import { readProblem } from '../../client/http/problem.ts';
@@ -199,12 +199,8 @@ function isOutage(posted: Posted): boolean {
 function collectorError(url: URL, posted: Posted): SvcError {
   const collector = `the collector at ${displayHost(url)}`;
   if ('failure' in posted)
-    return new SvcError('network', `no response from ${collector}: ${posted.failure.message}`, {
-      hint:
-        posted.failure.kind === 'tls'
-          ? tlsHint(posted.failure.systemCode)
-          : 'Check the address of the collector and your proxy settings, then run it again: it resumes from its checkpoint.',
-      retryable: isOutage(posted),
+    return posted.failure.toError(`no response from ${collector}`, {
+      hint: `Check the address of the collector and your proxy settings; ${RESUMES}`,
     });
   const { status, location = '' } = posted;
   if (status < 400) {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { refusedByStore } from '../../../src/client/transfer/store-errors.ts';
+import { TransportFailure } from '../../../src/client/http/transport-failure.ts';
+import { refusedByStore, storeUnreachable } from '../../../src/client/transfer/store-errors.ts';
 import { readStoreError } from '../../../src/client/transfer/store-response.ts';
 
 it.each([
@@ -20,4 +21,17 @@ it.each([
   expect(
     refusedByStore({ url, transfer: 'download', status, error: readStoreError('', () => undefined) }),
   ).toMatchObject({ code });
+});
+
+it('a proxy that refuses a tunnel to a store is not worth another run, and the hint is about the proxy', () => {
+  const failure = new TransportFailure(
+    'proxy_refused',
+    'connect',
+    'the proxy from HTTPS_PROXY refused the tunnel (403)',
+  );
+  expect(storeUnreachable(new URL('https://store.example/a'), 'download', failure)).toMatchObject({
+    code: 'network',
+    retryable: false,
+    hint: 'Check the proxy variable, its user and password, or add the host to NO_PROXY.',
+  });
 });

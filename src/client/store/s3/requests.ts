@@ -1,6 +1,6 @@
 // Sends signed requests to a bucket.
 
-import { SvcError } from '../../../base/errors.ts';
+import type { SvcError } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
 import { type Clock, DEFAULT_MAX_WAIT_MS } from '../../../base/system.ts';
 import { VERSION } from '../../../base/version.ts';
@@ -8,7 +8,7 @@ import { displayHost } from '../../../schema/address.ts';
 import { hasPageType, isRead, tookEffect } from '../../http/effect.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
 import { type Trace, tracedExchange } from '../../http/trace.ts';
-import { tlsHint, TransportFailure } from '../../http/transport-failure.ts';
+import { TransportFailure } from '../../http/transport-failure.ts';
 import type { ReadBody } from '../../http/exchange.ts';
 import { ServiceClock } from '../../http/service-clock.ts';
 import { FILE_LIMITS } from '../../http/watchdog.ts';
@@ -176,12 +176,6 @@ function otherRegion(named: string | undefined, configured: string): string | un
 
 function unreachable(location: BucketLocation, url: URL, failure: TransportFailure): SvcError {
   const what = failure.stage === 'body' ? 'an incomplete response' : 'no response';
-  return new SvcError('network', `${location.name}: ${what} from ${displayHost(url)}: ${failure.message}`, {
-    hint:
-      failure.kind === 'tls'
-        ? tlsHint(failure.systemCode)
-        : 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.',
-    retryable: failure.kind !== 'tls' && failure.kind !== 'proxy_refused',
-    facts: failure.facts,
-  });
+  const hint = 'Check AWS_ENDPOINT_URL_S3, AWS_REGION, your network and proxy; it is safe to run the command again.';
+  return failure.toError(`${location.name}: ${what} from ${displayHost(url)}`, { hint });
 }
