@@ -10,6 +10,7 @@ import {
   PROFILE_SETTINGS,
   type ProfileSetting,
   SETTING_NAMES,
+  type SettingName,
   storedText,
 } from '../../../cli/config/profile-settings.ts';
 import { unknownProfile } from '../../../cli/config/settings.ts';
@@ -60,10 +61,9 @@ export const set = defineCommand({
   },
   async run(context, input) {
     const { setting: name, value } = input;
-    const setting = requireSetting(context, input);
+    requireSetting(context, input);
     const isNew = refuseMistypedProfile(context, input);
-    if (value !== undefined) await checkValue(context, name, value);
-    await change(context, { name, value, setting });
+    await store(context, name, value === undefined ? undefined : await textToStore(context, name, value));
     if (value !== undefined) warnOfOtherValue(context, name, value);
     if (isNew) context.notices.note(`the profile ${context.settings.profile.value} is new`);
     if (name !== 'base_url' || !hasKeyOfAnother(context)) return;
@@ -77,10 +77,13 @@ interface TypedSetting {
   readonly unset: boolean;
 }
 
-/** Returns the typed setting. @throws SvcError `usage` for an unknown one, for the sandbox, and unless a value or --unset was typed */
-function requireSetting({ settings, system }: Context, { setting: name, value, unset }: TypedSetting): Change {
-  const setting = settingNamed(name, system);
-  if (setting === undefined)
+/** Checks the typed setting. @throws SvcError `usage` for an unknown one, for the sandbox, and unless a value or --unset was typed */
+function requireSetting({ settings }: Context, { setting: name, value, unset }: TypedSetting): void {
+  const code = codeOf(name);
+  const problem = code === undefined ? undefined : resultCodeProblem(code);
+  if (problem !== undefined) throw new SvcError('usage', `the code after ${ACTION} ${problem}`);
+  const example = code === undefined ? ownMember(PROFILE_SETTINGS, name)?.example : 'exclude';
+  if (example === undefined)
     throw new SvcError('usage', `unknown setting ${typedWord(name, SETTINGS)}`, {
       hint: sentences(didYouMean(name, SETTINGS), `Choose one of ${SETTINGS.join(', ')}.`),
     });
@@ -92,25 +95,44 @@ function requireSetting({ settings, system }: Context, { setting: name, value, u
   if ((value === undefined) !== unset)
     throw new SvcError('usage', 'give either a value or --unset', {
       hint: 'For example:',
-      next: ['profile', 'set', name, setting.example],
+      next: ['profile', 'set', name, example],
     });
-  return setting;
 }
 
-/** Checks what a value names on this machine: authorities and certificate files. Warns of an unknown result code. */
-async function checkValue({ system, notices }: Context, name: string, value: string): Promise<void> {
+const ACTION = 'action.';
+
+/** Returns the result code of `action.<code>`; undefined for another setting. */
+function codeOf(setting: string): string | undefined {
+  return setting.startsWith(ACTION) ? setting.slice(ACTION.length) : undefined;
+}
+
+const TYPED = { kind: 'flag', name: '<value>' } as const;
+
+/**
+ * Returns the text to store for a typed value, and checks what it names on this machine: authorities and certificate files. Warns
+ * of an unknown result code.
+ * @throws SvcError `usage` for an invalid value
+ */
+async function textToStore({ system, notices }: Context, name: string, value: string): Promise<string> {
+  const code = codeOf(name);
+  if (code !== undefined) {
+    const { wordsOf } = await import('../../every-meaning.ts');
+    const doubt = doubtfulCode(
+      code,
+      wordsOf('result code').map(([known]) => known),
+    );
+    if (doubt !== undefined) notices.warn(doubt);
+    if (RESULT_STEPS.some((known) => known === value)) return value;
+    throw new SvcError('usage', `${TYPED.name} must be one of ${RESULT_STEPS.join(', ')}`);
+  }
   if (name === 'certificates' && value === 'system')
     (await import('../../../client/http/tls-options.ts')).requireSystemStore();
+  const text = storedText(name as SettingName, value, TYPED, system.cwd);
   if (name.startsWith('client_')) {
     const { readCertificate, readCertificateKey } = await import('../../../cli/config/client-certificate.ts');
-    const file = { value: PROFILE_SETTINGS.client_cert.read(value, TYPED, system.cwd), origin: TYPED };
-    (name === 'client_cert' ? readCertificate : readCertificateKey)(file);
+    (name === 'client_cert' ? readCertificate : readCertificateKey)({ value: text, origin: TYPED });
   }
-  if (!name.startsWith(ACTION)) return;
-  const { wordsOf } = await import('../../every-meaning.ts');
-  const known = wordsOf('result code').map(([code]) => code);
-  const doubt = doubtfulCode(name.slice(ACTION.length), known);
-  if (doubt !== undefined) notices.warn(doubt);
+  return text;
 }
 
 /**
@@ -139,62 +161,30 @@ function hasKeyOfAnother({ system, settings }: Context): boolean {
   return Object.values(keys).some((key) => key.base_url !== baseUrl);
 }
 
-/** A typed change of a setting; an undefined value removes it. */
-interface TypedChange {
-  readonly name: string;
-  readonly value: string | undefined;
-  readonly setting: Change;
-}
-
-async function change({ system, settings, notices }: Context, { name, value, setting }: TypedChange): Promise<void> {
+/** Stores the text of a setting, or removes the setting. */
+async function store({ system, settings, notices }: Context, name: string, text: string | undefined): Promise<void> {
   const profileName = settings.profile.value;
   let isChanged = true;
   await updateConfig(system, (config) => {
-    const profile = { ...storedProfile(config, profileName) };
-    const changed = value === undefined ? setting.remove(profile) : setting.put(value, profile);
-    isChanged = value !== undefined || !isDeepStrictEqual(changed, profile);
+    const profile = storedProfile(config, profileName) ?? {};
+    const changed = changedProfile(profile, name, text);
+    isChanged = text !== undefined || !isDeepStrictEqual(changed, profile);
     if (isChanged) config.profiles[profileName] = changed;
   });
   if (!isChanged) return notices.note(`nothing to remove: ${name} is not set in profile ${profileName}`);
-  notices.success(`${value === undefined ? 'removed' : 'set'} ${name} of profile ${profileName}`);
+  notices.success(`${text === undefined ? 'removed' : 'set'} ${name} of profile ${profileName}`);
 }
 
-/** The functions that set and remove a setting in a profile. */
-interface Change {
-  readonly example: string;
-  /** @throws SvcError `usage` for an invalid value */
-  put(value: string, profile: Profile): Profile;
-  remove(profile: Profile): Profile;
+function changedProfile(profile: Profile, name: string, text: string | undefined): Profile {
+  const code = codeOf(name);
+  if (code === undefined) return withMember(profile, name, text);
+  const { actions = {}, ...others } = profile;
+  const left = withMember(actions, code, text);
+  return Object.keys(left).length === 0 ? others : { ...others, actions: left };
 }
 
-const ACTION = 'action.';
-const TYPED = { kind: 'flag', name: '<value>' } as const;
-
-function settingNamed(typed: string, { cwd }: Pick<Context['system'], 'cwd'>): Change | undefined {
-  if (typed.startsWith(ACTION)) return actionSetting(typed.slice(ACTION.length));
-  const name = SETTING_NAMES.find((known) => known === typed);
-  return (
-    name && {
-      example: PROFILE_SETTINGS[name].example,
-      put: (value, profile) => ({ ...profile, [name]: storedText(name, value, TYPED, cwd) }),
-      remove: (profile) => Object.fromEntries(Object.entries(profile).filter(([member]) => member !== name)),
-    }
-  );
-}
-
-function actionSetting(code: string): Change {
-  const problem = resultCodeProblem(code);
-  if (problem !== undefined) throw new SvcError('usage', `the code after ${ACTION} ${problem}`);
-  return {
-    example: 'exclude',
-    put: (value, { actions, ...others }) => {
-      const step = RESULT_STEPS.find((known) => known === value);
-      if (step === undefined) throw new SvcError('usage', `${TYPED.name} must be one of ${RESULT_STEPS.join(', ')}`);
-      return { ...others, actions: { ...actions, [code]: step } };
-    },
-    remove: ({ actions = {}, ...others }) => {
-      const left = Object.entries(actions).filter(([known]) => known !== code);
-      return left.length === 0 ? others : { ...others, actions: Object.fromEntries(left) };
-    },
-  };
+/** Returns a copy of an object with this text as a member, or without the member. */
+function withMember<T extends object>(holder: T, name: string, text: string | undefined): T {
+  const others = Object.entries(holder).filter(([member]) => text !== undefined || member !== name);
+  return { ...Object.fromEntries(others), ...(text !== undefined && { [name]: text }) } as T;
 }
