@@ -2,14 +2,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
-import { openDesk, openQuickDesk, type QuickDesk } from '../au/commands/support.ts';
+import { openDesk } from '../au/commands/support.ts';
 import { CHROMIUM, launchChromium } from '../browser/chromium.ts';
 import { type Finished, Home } from '../support/svc.ts';
 import { sharedLedger } from '../au/ledger/shared-ledger.ts';
 import { succeeded } from '../support/run-here.ts';
-
-/** The number of rows: one more than a job accepts. */
-const ROWS = 300_001;
 
 interface CodeCount {
   readonly code: string;
@@ -100,29 +97,6 @@ describe('a whole cycle of the Account Updater on the embedded sandbox', () => {
       expect(complaints).toEqual([]);
     },
   );
-});
-
-function writeTwoParts({ home }: QuickDesk): void {
-  const rows = Array.from({ length: ROWS }, (_, row) => `t${row},,,\n`).join('');
-  writeFileSync(home.file('tokens.csv'), `token,expiration_year,expiration_month,merchant_id\n${rows}`);
-}
-
-describe('a file of several parts', () => {
-  it('a file of several parts is brought to its results by rounds of au resume', async () => {
-    const desk = await openQuickDesk();
-    writeTwoParts(desk);
-    const submitted = await data<{ jobs: string[] }>(desk.svc('au submit tokens.csv'));
-    expect(submitted.jobs).toHaveLength(2);
-    const line = ['au', 'resume'];
-    let code: number | null = 11;
-    for (let round = 0; code === 11 && round < 20; round += 1) ({ code } = await desk.svc(line));
-    expect(code).toBe(0);
-    expect(await desk.svc(line)).toMatchObject({ code: 0 });
-    // The sandbox does not know these tokens: each row has one result, in the order of the request.
-    const rows = linesOf(desk.home, 'tokens.results.csv');
-    expect(rows.map((row) => row.split(',', 1)[0])).toEqual(Array.from({ length: ROWS }, (_, row) => `t${row}`));
-    expect(desk.uploads()).toBe(2);
-  });
 });
 
 describe('a file that one machine began to submit', () => {

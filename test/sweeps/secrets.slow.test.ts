@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodesOf } from '../../src/cli/app/command.ts';
 import { GLOBAL_PARAMETERS } from '../../src/cli/app/global-parameters.ts';
 import { optionWords, type Parameter } from '../../src/cli/app/parameter.ts';
 import { type HereResult, svcHere } from '../support/run-here.ts';
 import { BAD_RESPONSES, CANARY } from '../support/bad-responses.ts';
+import { LASTING } from '../support/command-lines.ts';
+import { faultIn, MACHINE_FORMATS } from '../support/machine-formats.ts';
 import { allCommands } from '../support/tree.ts';
 import { World, type WorldOptions } from '../support/world.ts';
 
 const KEY = 'canary-key-Zx81-do-not-show';
 const KEYS = { SVC_MANAGEMENT_API_KEY: KEY, SVC_PRIVATE_API_KEY: KEY };
-const FORMATS = ['table', 'json', 'jsonl', 'csv', 'yaml'];
+const FORMATS = ['table', ...MACHINE_FORMATS];
 /**
  * Whether each response is tested with all formats, and each command with all options that every command has. Otherwise
  * they are tested by turns.
@@ -27,16 +30,22 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('no key, card number or signed address shows', () => {
-  it.each(requesting)('R06: whatever svc %s gets in response, with --debug', async (words) => {
-    await world.copy(async (run) => {
-      for (const [turn, [name, respond]] of Object.entries(BAD_RESPONSES).entries())
-        for (const format of IS_SOAK ? FORMATS : FORMATS.slice(turn % 5, (turn % 5) + 1)) {
-          const options: WorldOptions = { respond, env: KEYS, input: `${KEY}\n` };
-          const shown = await run(words, ['--debug', '-o', format, '--timeout', '30s'], options);
-          expect(secretIn(shown), `${words} -o ${format}, ${name}`).toBeUndefined();
-        }
-    });
-  });
+  it.each(requesting)(
+    'R06 and R52: svc %s shows none and parses, whatever it gets in response',
+    async (words, command) => {
+      await world.copy(async (run) => {
+        for (const [turn, [name, respond]] of Object.entries(BAD_RESPONSES).entries())
+          for (const format of IS_SOAK ? FORMATS : FORMATS.slice(turn % 5, (turn % 5) + 1)) {
+            const options: WorldOptions = { respond, env: KEYS, input: `${KEY}\n` };
+            const shown = await run(words, ['--debug', '-o', format, '--timeout', '30s'], options);
+            expect(secretIn(shown), `${words} -o ${format}, ${name}`).toBeUndefined();
+            if (command.permissions === undefined || LASTING.has(words)) continue;
+            expect(exitCodesOf(command), `-o ${format}, ${name}: ${shown.stderr}`).toContain(shown.code);
+            expect(faultIn(command, format, shown.stdout)).toBeUndefined();
+          }
+      });
+    },
+  );
 
   it.each(commands)('R05 and R06: where a key is pasted anywhere in a line of svc %s', async (words, command) => {
     const lines = linesWithKey(world.argv(words), { ...globalsOf(words), ...command.parameters });
