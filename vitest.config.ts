@@ -18,14 +18,13 @@ const REPLACING_MODULES = [
 
 /** Slow tests of what Node does for the tool: streams, sockets, processes, terminals, memory. All others run with one Node. */
 const EACH_NODE = [
-  'test/cli/app/rate-ledger.processes.slow.test.ts',
-  'test/cli/config/{client-certificate,conf-store.processes}.slow.test.ts',
+  'test/cli/config/client-certificate.slow.test.ts',
   'test/cli/output/{jq,pager,terminal.screen}.slow.test.ts',
   'test/client/http/exchange.real-servers.slow.test.ts',
-  'test/client/transfer/{download.killed,upload}.slow.test.ts',
+  'test/client/transfer/upload.slow.test.ts',
   'test/e2e/{memory,memory-limit,open-files,outputs,prompts,surroundings,tls}.slow.test.ts',
   'test/logs/archive/read-segment.slow.test.ts',
-  'test/project/{executables,library,package,warnings}.slow.test.ts',
+  'test/project/{executables,library,warnings}.slow.test.ts',
   'test/sandbox/commands/exec.slow.test.ts',
 ];
 
