@@ -1,10 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
-import { option } from '../../cli/app/hint.ts';
 import { argument, extending, flag, reading, value, writing } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { actionParameter, actionsOf, actionWords } from '../results/action-option.ts';
+import { actionParameter, actionsOf } from '../results/action-option.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepParameter } from '../results/kept-columns.ts';
 import { copyOut, openSpool } from '../request/spool.ts';
@@ -63,16 +62,7 @@ export const next = defineCommand({
     const actions = actionsOf(context, action);
     // A pipe must receive nothing of a refused request, so the request is first written to a private file.
     const file = target === '-' ? await openSpool(context) : target;
-    const options = [
-      ...option('--out', out),
-      ...option('--excluded', excluded),
-      ...option('--exclusions', exclusions),
-      ...option('--keep', keep),
-      ...actionWords(action),
-      ...option('--fail-on', failOn?.words),
-      ...(force ? ['--force'] : []),
-    ];
-    const files = { request, results, out: file, excluded, exclusions, keep, options };
+    const files = { request, results, out: file, excluded, exclusions, keep };
     const nextRequest = await writeNextRequest(context, { ...files, cycle: undefined, actions, force });
     if (target !== '-') await print(nextRequest);
     requireFewToFix({ file: target, rows: nextRequest.rows, fix: nextRequest.groups.fix }, results, failOn);

@@ -171,9 +171,7 @@ export interface ResultsByToken {
 const MAX_BUFFERED = 1_000_000;
 
 /** Reads results that are in the order of the request alongside the request, without keeping any in memory. */
-export async function resultsInOrder(
-  results: AsyncIterable<Uint8Array>,
-): Promise<ResultsByToken & { /** Whether a result matched no row so far. */ hasMore: () => boolean }> {
+export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promise<ResultsByToken> {
   const cursor = await ResultCursor.open(results);
   return {
     take(token) {
@@ -181,7 +179,6 @@ export async function resultsInOrder(
       if (row === undefined || !isSameToken(row.token, token)) return undefined;
       return cursor.advance()?.then(() => row) ?? row;
     },
-    hasMore: () => cursor.row !== undefined,
     close: () => cursor.close(),
   };
 }

@@ -13,11 +13,10 @@ import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { Exclusions } from '../request/exclusions.ts';
-import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
+import { openRequestFile, withProgress } from '../request/open-request-file.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
-import { cellsOf, readRequest } from '../request/request-lines.ts';
-import { tokenKey } from '../request/row-key.ts';
-import { TokenSet } from '../request/token-table.ts';
+import { cellsOf } from '../request/request-lines.ts';
+import { repeatsToken } from '../request/rows-file.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   type Actions,
@@ -32,8 +31,7 @@ import {
 } from '../result-codes.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
-import { reconcileFile, type Rereadable } from '../results/reconcile.ts';
-import { ShownReading } from '../results/show-reading.ts';
+import { reconcile, type Rereadable } from '../results/reconcile.ts';
 import { shownCode } from '../results/report-view.ts';
 import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
 import { TokenRows } from '../results/rows-of-request.ts';
@@ -49,8 +47,6 @@ export interface NextFiles {
   readonly exclusions: string | undefined;
   /** The file with kept columns of the export. */
   readonly keep: string | undefined;
-  /** The options as typed, for the command with the two files in the right places. */
-  readonly options?: readonly string[] | undefined;
   /** The operator's name for the cycle of the results. */
   readonly cycle: string | undefined;
   readonly actions: Actions;
@@ -97,101 +93,73 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
 
 async function writeFiles(context: Context, input: NextFiles, exclusions: Exclusions | undefined) {
   const { force } = input;
-  const reading = new ShownReading(context, 'next');
-  context.onClose(() => reading.end());
-  const opened = await openFiles(context, input, reading);
-  const drafts = new Drafts(context);
+  const matched = await matchFiles(context, input);
+  const drafts: Draft[] = [];
   try {
-    const made =
-      (await writeInOrder(context, input, opened, { drafts, exclusions })) ??
-      (await writeByToken(context, input, opened, { drafts, exclusions }));
-    const { updates, kept, keepName, ...counts } = made;
+    const { updates, kept, keepName, ...counts } = await writeDrafts(context, input, matched, { drafts, exclusions });
     const list = await exclusions?.draft();
-    if (list) drafts.all.unshift(list);
+    if (list) drafts.unshift(list);
     // If the disk is full, no file gets its final name.
-    reading.end();
-    for (const file of drafts.all) await file.seal();
+    for (const file of drafts) await file.seal();
     // The operator may edit the list at any time, so the new list follows this check at once.
     await exclusions?.requireUnchanged();
-    for (const file of drafts.all) await file.finish(force || file === list);
+    for (const file of drafts) await file.finish(force || file === list);
     kept?.warnOfMissing(context, `; use the file that was kept for ${input.request}`);
     for (const warning of input.isCounted ? [] : updateWarnings(updates, input.results, context.clock.now()))
       context.notices.warn(warning);
     if (input.out !== undefined) context.notices.note(countsOf(counts));
     return { file: input.out ?? null, ...counts, excluded_file: input.excluded ?? null, keep_file: keepName ?? null };
   } finally {
-    await drafts.discard();
+    for (const draft of drafts) await draft.discard();
   }
 }
 
-/** The output files, which all get their names together. */
-class Drafts {
-  readonly #context: Context;
-  readonly all: Draft[] = [];
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  async begin(name: string): Promise<Draft> {
-    const draft = await Draft.begin(resolvePath(this.#context, name), this.#context.system);
-    this.all.push(draft);
-    return draft;
-  }
-
-  async discard(): Promise<void> {
-    for (const draft of this.all.splice(0)) await draft.discard();
-  }
-}
-
-interface Output {
-  readonly drafts: Drafts;
-  readonly exclusions: Exclusions | undefined;
+/** The rows of a request, and the results that belong to them. */
+interface MatchedFiles {
+  readonly source: Rereadable;
+  readonly answers: ResultsByToken;
 }
 
 /**
- * Writes the files from results in the order of the request, as the service returns them: one reading of each file is
- * enough. Returns undefined, with no draft left, if they are in another order, or a token may be in several rows.
+ * Opens the request and its results. Results in the order of the request, as the service returns them, are read beside it; others
+ * are kept in memory.
+ * @throws SvcError `checksum_mismatch` for results of another request
  */
-async function writeInOrder(context: Context, input: NextFiles, opened: OpenedFiles, output: Output) {
-  const { request, file, results } = opened;
-  if (await repeatsTokens(request.source, file)) return undefined;
-  const answers = await resultsInOrder(results.open());
-  const made = await writeDrafts(context, input, { source: request.source, answers }, output);
-  if (!answers.hasMore()) return made;
-  await output.drafts.discard();
-  output.exclusions?.forgetAdded();
-  return undefined;
-}
-
-/** Writes the files from results in any order. @throws SvcError `checksum_mismatch` for results of another request */
-async function writeByToken(context: Context, input: NextFiles, { request, results }: OpenedFiles, output: Output) {
-  const { mayHaveMore } = input;
-  const { comparison, source } = await reconcileFile(request, results);
+async function matchFiles(context: Context, input: NextFiles): Promise<MatchedFiles> {
+  const { request, results: name, mayHaveMore } = input;
+  await requireRequestAndResults(context, { request, results: name, next: ['au', 'next', request, '<results>'] });
+  requireProven(name);
+  const { submitted, check, source } = await openRequestFile(context, resolvePath(context, request));
+  const results = withProgress(context, 'next', await fileSource(resolvePath(context, name)));
+  const comparison = await reconcile(source, results);
   const repeated = mayHaveMore ? 0 : comparison.duplicates;
   if (comparison.notRequested + repeated > 0) throw notOfTheRequest(input, comparison);
-  // A repeated token takes its result from any position, so that no row keeps an old token.
-  const answers = await indexResults(results.open(), mayHaveMore);
-  return writeDrafts(context, input, { source, answers }, output);
+  // A token with several rows takes its result from any position, so that no row keeps an old token.
+  const hasSeveralRows = submitted.duplicates.hasSeveralMerchants && (await repeatsToken(source, check.rows));
+  const isInOrder = comparison.matchedBy === 'order' && !hasSeveralRows;
+  const answers = isInOrder ? await resultsInOrder(results.open()) : await indexResults(results.open(), mayHaveMore);
+  return { source, answers };
 }
 
 async function writeDrafts(
   context: Context,
   { out: outName, excluded: excludedName, keep, cycle, actions }: NextFiles,
-  { source, answers }: { readonly source: Rereadable; readonly answers: ResultsByToken },
-  { drafts, exclusions }: Output,
+  { source, answers }: MatchedFiles,
+  { drafts, exclusions }: { readonly drafts: Draft[]; readonly exclusions: Exclusions | undefined },
 ) {
   const kept = await openKept(context, keep);
   const made = { cycle, at: context.clock.now() };
-  const out = outName === undefined ? undefined : await drafts.begin(outName);
-  const excluded = excludedName === undefined ? undefined : await drafts.begin(excludedName);
+  const begin = async (name: string | undefined): Promise<Draft | undefined> => {
+    const draft = name === undefined ? undefined : await Draft.begin(resolvePath(context, name), context.system);
+    if (draft) drafts.push(draft);
+    return draft;
+  };
   const keepName = kept && outName !== undefined ? keepFileOf(outName) : undefined;
-  const keepFile = keepName === undefined ? undefined : await drafts.begin(keepName);
   const rows = nextRequest(source.open(), answers, actions, { exclusions, isRehearsal: context.isRehearsal });
   const written = await writeRows(rows, {
-    out,
-    excluded,
-    keepFile,
+    out: await begin(outName),
+    excluded: await begin(excludedName),
+    keepFile: await begin(keepName),
     kept: kept && { names: kept.names, cellsOf: await cellsByRow(kept, source) },
     exclude: (token, code) => exclusions?.add({ token, code, ...made }),
     actions,
@@ -241,29 +209,6 @@ async function requireTargets(
       throw new SvcError('usage', `${name} and ${other.name} name the same file`, { hint: 'Give each its own name.' });
     await requireFile(path, force || name === '--exclusions');
   }
-}
-
-type OpenedFiles = Awaited<ReturnType<typeof openFiles>>;
-
-async function openFiles(context: Context, { request, results: name, options = [] }: NextFiles, reading: ShownReading) {
-  await requireRequestAndResults(context, {
-    request,
-    results: name,
-    words: (ofRequest, ofResults) => ['au', 'next', ofRequest, ofResults, ...options],
-  });
-  requireProven(name);
-  const file = await openRequestFile(context, resolvePath(context, request));
-  const results = reading.of(await fileSource(resolvePath(context, name)), name);
-  return { file, request: reading.ofRequest(file, request), results };
-}
-
-/** Tells whether a token is in several rows of the request: with several merchants. */
-async function repeatsTokens(request: Rereadable, { submitted, check }: RequestFile): Promise<boolean> {
-  if (!submitted.duplicates.hasSeveralMerchants) return false;
-  const tokens = new TokenSet(check.rows);
-  for await (const rows of readRequest(request.open()))
-    if (rows.some(({ token }) => !tokens.add(tokenKey(token)))) return true;
-  return false;
 }
 
 /** Refuses unproven results until the operator accepts them: they would become billable rows. */

@@ -11,7 +11,7 @@ import { askForColumns, requireMeantRepeats } from './questions.ts';
 import { refuseCorrected } from './rejects-file.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import { recognizeFile } from '../request/file-kind.ts';
-import { STANDARD_INPUT, copyInput, readWithProgress } from '../request/open-request-file.ts';
+import { STANDARD_INPUT, copyInput, withProgress } from '../request/open-request-file.ts';
 import { isMixed } from '../request/overview.ts';
 import type { Overflow } from '../request/row-buckets.ts';
 import { copyOut, openOverflowFile } from '../request/spool.ts';
@@ -22,6 +22,7 @@ import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles } from '../../cli/app/files/own-input.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { fileSource } from '../../client/transfer/source.ts';
 
 /** The options of a preparation. */
 export interface Preparation {
@@ -202,18 +203,17 @@ async function readExport(
   file: string,
   { files, shown: { rejects }, how, maxRejects = NONE, words, onRejects }: Reading,
 ): Promise<Prepared> {
-  return readWithProgress(context, 'prepare', file, async (pieces, progress) => {
-    const name = typed === '-' ? STANDARD_INPUT : typed;
-    const prepared = await prepareRequest(pieces, files.outputs(), { ...how, ...progress, name });
-    if (!isWithinLimit(prepared, maxRejects)) {
-      await sealRejects(files, onRejects);
-      await files.finishOnly('rejects');
-      throw refusedExport(prepared, { typed, rejects, words, orders: dateOrders(how.dateOrder ?? []) });
-    }
-    return prepared;
-  }).catch(async (error: unknown) => {
+  try {
+    const source = withProgress(context, 'prepare', await fileSource(file));
+    const options = { ...how, signal: context.signal, name: typed === '-' ? STANDARD_INPUT : typed };
+    const prepared = await prepareRequest(source.open(), files.outputs(), options);
+    if (isWithinLimit(prepared, maxRejects)) return prepared;
+    await sealRejects(files, onRejects);
+    await files.finishOnly('rejects');
+    throw refusedExport(prepared, { typed, rejects, words, orders: dateOrders(how.dateOrder ?? []) });
+  } catch (error) {
     throw (await wrongFileError(error, typed, file)) ?? withColumnOptions(error, typed, words);
-  });
+  }
 }
 
 const NONE: RejectLimit = { rows: 0, words: '0' };

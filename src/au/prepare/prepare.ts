@@ -88,8 +88,6 @@ export interface PrepareOptions {
   /** The name of the export in messages. */
   readonly name?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the bytes read so far. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
 /** The first columns of a file of refused rows. */
@@ -264,15 +262,12 @@ const PIECE = 8 * 1024;
 async function* watched(
   source: AsyncIterable<Uint8Array>,
   hash: { update(piece: Uint8Array): unknown },
-  { signal, onProgress }: PrepareOptions,
+  { signal }: PrepareOptions,
 ): AsyncGenerator<Uint8Array, void> {
-  let bytes = 0;
   for await (const chunk of source) {
     signal?.throwIfAborted();
     hash.update(chunk);
     for (let at = 0; at < chunk.length; at += PIECE) yield chunk.subarray(at, at + PIECE);
-    bytes += chunk.length;
-    onProgress?.(bytes);
   }
 }
 

@@ -31,8 +31,6 @@ export interface CheckOptions {
   /** The limits of one upload. Default: the limits of the service. */
   readonly limits?: RequestLimits | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the bytes read so far, after every chunk. */
-  readonly onProgress?: ((bytes: number) => void) | undefined;
   /** The current time in milliseconds. Without it, the file gets no overview. */
   readonly now?: number | undefined;
   /** Opens a file for the hashes of rows that do not fit into memory. Default: memory takes all. */
@@ -57,7 +55,6 @@ export async function checkRequestFile(
     blocks.feed(chunk);
     await scan.relieveMemory();
     bytes += chunk.length;
-    options.onProgress?.(bytes);
   }
   const last = blocks.finish();
   if (last !== undefined) scan.lastLine(last);

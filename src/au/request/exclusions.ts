@@ -82,12 +82,6 @@ export class Exclusions {
     this.#added.push(exclusion);
   }
 
-  /** Removes all added tokens again. */
-  forgetAdded(): void {
-    this.#isNew.clear();
-    this.#added.length = 0;
-  }
-
   /** The number of added tokens. */
   get added(): number {
     return this.#added.length;

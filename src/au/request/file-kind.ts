@@ -5,20 +5,18 @@ import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { DELIMITERS, withoutSeparatorLine } from '../csv-rows.ts';
 
 /** The kind of a file, if its first bytes show it with certainty. `excluded`: rows that `au next` left out. */
-export type FileKind = 'request' | 'results' | 'excluded' | 'log_entries' | 'three_ds' | 'json' | 'html';
+export type FileKind = 'request' | 'results' | 'excluded' | 'json' | 'html';
 
 /** The name of each kind for use in a sentence. */
 export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   request: 'a request file',
   results: 'a result file',
   excluded: 'a list of excluded rows',
-  log_entries: 'a file of log entries',
-  three_ds: 'the body of a 3DS request',
   json: 'JSON',
   html: 'a web page (HTML)',
 };
 
-/** The number of bytes read to recognize a file. A header is much shorter, and JSON shows its kind within them. */
+/** The number of bytes read to recognize a file. A header is much shorter. */
 const HEAD_BYTES = 16_384;
 
 /** Recognizes a file by its first bytes. @throws SvcError `local` when it cannot be read */
@@ -46,7 +44,7 @@ async function readHead(path: string): Promise<string> {
 /** Recognizes a file by its first characters, which contain its whole first line. */
 export function kindOf(head: string): FileKind | undefined {
   const text = head.replace(/^\uFEFF/, '').trimStart();
-  if (/^(?:\{\s*(?:["}]|$)|\[\s*(?:[[{"\]\d]|$))/.test(text)) return kindOfJson(text);
+  if (/^(?:\{\s*(?:["}]|$)|\[\s*(?:[[{"\]\d]|$))/.test(text)) return 'json';
   if (/^<(?:!doctype html|html)\b/i.test(text)) return 'html';
   const [header = ''] = text.split(/[\r\n]/, 1);
   for (const sign of DELIMITERS) {
@@ -69,10 +67,4 @@ function kindOfColumns(names: readonly string[]): FileKind | undefined {
   const isRequest =
     names.length === PLAIN_REQUEST_COLUMNS.length && PLAIN_REQUEST_COLUMNS.every((name) => names.includes(name));
   return isRequest ? 'request' : undefined;
-}
-
-function kindOfJson(text: string): FileKind {
-  if (/"entity_type"\s*:/.test(text) && /"operation"\s*:/.test(text)) return 'log_entries';
-  if (/"authentication_(?:category|type)"\s*:/.test(text)) return 'three_ds';
-  return 'json';
 }

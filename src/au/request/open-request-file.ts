@@ -1,8 +1,8 @@
 // Opens and checks a request file, and describes it.
 
-import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
+import { SvcError, writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber, formatPercent } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
@@ -67,8 +67,6 @@ export interface RequestFile {
   readonly submitted: RequestFileCheck;
   /** The bytes to send. Reading them fails if they have changed since the check. */
   readonly source: UploadSource;
-  /** The bytes of the file as it was submitted. */
-  readonly whole: UploadSource;
 }
 
 /**
@@ -79,9 +77,7 @@ export async function openRequestFile(context: Context, typed: string, path?: st
   const file = await checkFile(context, typed, path);
   if (!file.check.ok) throw refusalOf(file);
   const { name, check: submitted, sent } = file;
-  const whole = await fileSource(file.path, { sha256: submitted.sha256 });
-  const source = sent.path === file.path ? whole : await fileSource(sent.path, { sha256: sent.check.sha256 });
-  return { name, submitted, whole, source, ...sent };
+  return { name, submitted, source: await fileSource(sent.path, { sha256: sent.check.sha256 }), ...sent };
 }
 
 /**
@@ -120,9 +116,12 @@ export async function checkFile(context: Context, typed: string, path?: string):
   const name = typed === '-' ? STANDARD_INPUT : typed;
   const file = path ?? (typed === '-' ? await copyInput(context) : typed);
   const openOverflow = () => openOverflowFile(context);
-  const check = await readWithProgress(context, 'check', file, (pieces, shown) =>
-    checkRequestFile(pieces, { ...shown, openOverflow, now: context.clock.now() }),
-  );
+  const source = withProgress(context, 'check', await fileSource(file));
+  const check = await checkRequestFile(source.open(), {
+    openOverflow,
+    signal: context.signal,
+    now: context.clock.now(),
+  });
   const { ok, duplicates } = check;
   const isRepeating = ok && duplicates.count > 0;
   const sent = isRepeating ? await spoolWithoutLines(context, file, check) : { path: file, check: check };
@@ -161,34 +160,28 @@ export async function copyInput(context: Context): Promise<string> {
   return spooled.path;
 }
 
-const LARGE = 20_000_000;
-
-/** Reads a file. Shows a progress bar for a large file. */
-export async function readWithProgress<T>(
-  { progress, signal }: Context,
+/** Returns a source whose readings show their progress on a terminal, in a line that disappears at the end. */
+export function withProgress<T extends Pick<UploadSource, 'open' | 'size'>>(
+  { progress }: Pick<Context, 'progress'>,
   label: string,
-  file: string,
-  read: (
-    pieces: AsyncIterable<Uint8Array>,
-    how: { readonly size: number; readonly signal: AbortSignal; readonly onProgress: (bytes: number) => void },
-  ) => Promise<T>,
-): Promise<T> {
-  const source = await fileSource(file);
-  const shown = source.size >= LARGE ? progress.bytes(label, source.size) : undefined;
-  try {
-    const result = await read(source.open(), {
-      size: source.size,
-      signal,
-      onProgress: (bytes) => shown?.update(bytes),
-    });
-    shown?.done();
-    return result;
-  } catch (error) {
-    // The error explains a refused file, so its progress line disappears.
-    if (isSvcError(error, 'refused_input')) shown?.drop();
-    else shown?.fail();
-    throw error;
-  }
+  source: T,
+): T {
+  return {
+    ...source,
+    async *open() {
+      const live = progress.watching(label);
+      let bytes = 0;
+      try {
+        for await (const piece of source.open()) {
+          bytes += piece.length;
+          live?.update({ state: formatPercent(Math.floor((100 * bytes) / source.size) / 100) });
+          yield piece;
+        }
+      } finally {
+        live?.done();
+      }
+    },
+  };
 }
 
 /** Describes the problems of a request file, one per line: the first ones, then the number of the others. */

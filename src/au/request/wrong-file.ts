@@ -27,11 +27,6 @@ const INSTEAD_OF_REQUEST: Readonly<Record<Exclude<FileKind, 'request'>, (file: s
     hint: 'These rows were left out because of their results. Name the file with the other rows, which svc au next wrote beside it:',
     next: ['au', 'submit', '<file>'],
   }),
-  log_entries: () => ({ hint: 'Log entries of an archive are read with:', next: ['logs', 'search', '<dir>'] }),
-  three_ds: (file) => ({
-    hint: 'To send it to a 3DS session:',
-    next: ['3ds', 'authenticate', '<session>', '--file', file],
-  }),
   html: () => ({
     hint: 'It may be the page of a report, or a page to log in that was saved in place of the export. With the export as CSV:',
     next: ['au', 'prepare', '<export>', '--out', 'tokens.csv'],
@@ -46,30 +41,26 @@ interface Compared {
   /** The paths as typed. `-` is standard input. */
   readonly request: string | undefined;
   readonly results: string;
-  /** Returns the command with the two files in the right places. */
-  readonly words: (request: string, results: string) => readonly string[];
+  /** The command with another result file, as words after `svc`. */
+  readonly next: readonly string[];
 }
 
 /**
  * Checks by their first bytes that the two files are a result file and a request file.
- * @throws SvcError `usage` for swapped files, `refused_input` for a file of another kind
+ * @throws SvcError `refused_input` for a file of another kind
  */
-export async function requireRequestAndResults(context: Context, { request, results, words }: Compared): Promise<void> {
-  const isReadable = request !== undefined && request !== '-';
-  const requestKind = isReadable ? await recognizeFile(resolvePath(context, request)) : undefined;
+export async function requireRequestAndResults(context: Context, { request, results, next }: Compared): Promise<void> {
+  if (request !== undefined && request !== '-') {
+    const requestKind = await recognizeFile(resolvePath(context, request));
+    if (requestKind !== undefined && requestKind !== 'request') throw wrongRequest(request, requestKind);
+  }
   const resultsKind = await recognizeFile(resolvePath(context, results));
-  if (isReadable && requestKind === 'results' && resultsKind === 'request')
-    throw new SvcError('usage', `${request} is the result file and ${results} the request file: they are swapped`, {
-      next: words(results, request),
-    });
-  if (isReadable && requestKind !== undefined && requestKind !== 'request') throw wrongRequest(request, requestKind);
-  const fixed = request === undefined ? ['au', 'report', '<results>'] : words(request, '<results>');
   if (resultsKind === undefined && (await lacksColumns(resolvePath(context, results), NEEDED_OF_RESULTS)))
-    throw notResults(results, fixed);
+    throw notResults(results, next);
   // A file of excluded rows from `svc au next` can be counted like results, but not compared with a request.
   const isExpected = resultsKind === 'results' || (resultsKind === 'excluded' && request === undefined);
-  if (resultsKind !== undefined && !isExpected) throw wrongResults(results, resultsKind, fixed);
-  if (request !== undefined && isSplit(results)) throw partOfResults(results, fixed);
+  if (resultsKind !== undefined && !isExpected) throw wrongResults(results, resultsKind, next);
+  if (request !== undefined && isSplit(results)) throw partOfResults(results, next);
 }
 
 const NEEDED_OF_RESULTS = ['token', 'result_code'];

@@ -15,10 +15,9 @@ import { CR, LF } from '../request/request-file.ts';
 import { noRows, noUpdates, readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
 import { failedError, type JobOptions, readJob } from '../job/job.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
-import { onlyResults, type PartRows } from './rows-of-request.ts';
 
 /** The rows that results are checked against. */
-export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request' | 'requested'>;
+export type ResultsChecks = Pick<ResultsOptions, 'rowsSent' | 'request'>;
 
 export interface ResultsOptions extends JobOptions {
   readonly overwrite?: boolean | undefined;
@@ -26,10 +25,8 @@ export interface ResultsOptions extends JobOptions {
   readonly host?: Pick<LockHost, 'pid' | 'isAlive'> | undefined;
   /** The number of rows in the job, if known. */
   readonly rowsSent?: number | undefined;
-  /** The rows in the job, if this machine has them. Each result must have the token of one of them. */
+  /** All rows in the job, if this machine has them. Each result must have the token of one of them. */
   readonly request?: Rereadable | undefined;
-  /** The same rows by token, if the job may have rows of other files. */
-  readonly requested?: PartRows | undefined;
   /** Compares a whole file with earlier results of the job. */
   readonly compareRead?: ((file: string, job: AccountUpdaterJob) => Promise<Flaw | undefined>) | undefined;
   /** Called with a proven file and its job, before the file gets its name. */
@@ -130,25 +127,14 @@ export async function findFlaws(file: string, proof: Proof, checks: ResultsCheck
 }
 
 /** Compares the number of results, and their tokens if possible, with the rows of the job. */
-async function findRowFlaw(
-  results: Rereadable,
-  { rowsSent, request, requested }: ResultsChecks,
-): Promise<Flaw | undefined> {
-  if (request && requested === undefined) {
+async function findRowFlaw(results: Rereadable, { rowsSent, request }: ResultsChecks): Promise<Flaw | undefined> {
+  if (request) {
     const comparison = await reconcile(request, results);
     return rowCountFlaw(comparison.answered, rowsSent) ?? tokenFlaw(comparison);
   }
   let rows = 0;
   for await (const batch of readResults(results.open())) rows += batch.length;
-  const flaw = rowCountFlaw(rows, rowsSent);
-  if (flaw) return flaw;
-  return request && requested ? comparedOnly(request, results, requested) : undefined;
-}
-
-/** Compares results with some of the job's rows. A token may have other rows in the job, so repeated results are allowed. */
-async function comparedOnly(request: Rereadable, results: Rereadable, requested: PartRows): Promise<Flaw | undefined> {
-  const ofRows = onlyResults(results, (token) => requested.has(token));
-  return tokenFlaw({ ...(await reconcile(request, ofRows)), duplicates: 0 });
+  return rowCountFlaw(rows, rowsSent);
 }
 
 function rowCountFlaw(rows: number, rowsSent = Infinity): Flaw | undefined {

@@ -18,7 +18,6 @@ import {
 } from './download.ts';
 import { EnteredResults, keptResults } from './reading.ts';
 import type { Rereadable } from './reconcile.ts';
-import { PartRows } from './rows-of-request.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
 import { isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -77,7 +76,7 @@ export async function resultsOfJob(
   const { job } = claim;
   const files = ledger.jobFiles(job);
   const checks = await checksOf(ledger, claim, rows);
-  const compared = checks.request !== undefined;
+  const compared = rows !== undefined || checks.request !== undefined;
   const kept = await keptResults(ledger, tenant, job);
   const { accepted } = files;
   if (kept !== undefined && accepted !== undefined && accepted === (await hashIfReadable(kept)))
@@ -203,15 +202,10 @@ export async function checksOf(
   rows?: RowsOfJob,
 ): Promise<ResultsChecks> {
   const { request: sent } = ledger.jobFiles(claim.job);
-  if ((await hashIfReadable(sent)) === claim.sha256)
-    return { rowsSent: claim.rows, request: await fileSource(sent), requested: undefined };
-  // A job of another file may also have results for other rows.
-  const isForeign = rows !== undefined && rows.count < claim.rows;
-  return {
-    rowsSent: claim.rows,
-    request: rows?.source,
-    requested: isForeign ? await PartRows.of(rows.source, rows.count) : undefined,
-  };
+  if ((await hashIfReadable(sent)) === claim.sha256) return { rowsSent: claim.rows, request: await fileSource(sent) };
+  // A job of another file also has results for rows that the caller lacks. The caller takes only those of its own rows.
+  const hasAll = rows !== undefined && rows.count >= claim.rows;
+  return { rowsSent: claim.rows, request: hasAll ? rows.source : undefined };
 }
 
 function refusedResults(job: string, error: UnprovenDownload, again: readonly string[]): SvcError {

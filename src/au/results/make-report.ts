@@ -9,9 +9,8 @@ import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
-import type { ChosenStep } from './action-option.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { openRequestFile, type RequestFile } from '../request/open-request-file.ts';
+import { openRequestFile, withProgress } from '../request/open-request-file.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
@@ -27,13 +26,12 @@ import {
   summarizeResults,
   updateWarnings,
 } from '../result-codes.ts';
-import { actionsOf, actionWords } from './action-option.ts';
+import { actionsOf, type ChosenStep } from './action-option.ts';
 import { type KeptColumns, openKept } from './kept-columns.ts';
-import { reconcileFile, type Rereadable } from './reconcile.ts';
+import { reconcile, type Rereadable } from './reconcile.ts';
 import { requireNewToken } from './new-token.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, totalRows } from './report-view.ts';
-import { ShownReading } from './show-reading.ts';
 import { onlyCountedError, unmatchedRowsError } from './results-errors.ts';
 import { repeatedResults, TokenRows } from './rows-of-request.ts';
 
@@ -67,26 +65,13 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   refuseInputs(context, input, directory);
   if (page !== undefined) await requireFile(page, force);
   if (directory !== undefined) await requireSplitDirectory(directory, force);
-  const options = [
-    ...option('--split-into', splitInto),
-    ...option('--keep', input.keep),
-    ...option('--html', html),
-    ...actionWords(input.action),
-    ...(force ? ['--force'] : []),
-  ];
-  await requireRequestAndResults(context, {
-    request,
-    results,
-    words: (ofRequest, ofResults) => ['au', 'report', ofResults, ...option('--request', ofRequest), ...options],
-  });
-  const reading = new ShownReading(context, 'report');
-  context.onClose(() => reading.end());
-  const file = await fileSource(resolvePath(context, results));
+  const next = ['au', 'report', '<results>', ...option('--request', request)];
+  await requireRequestAndResults(context, { request, results, next });
+  const source = withProgress(context, 'report', await fileSource(resolvePath(context, results)));
   const requestFile =
     request === undefined ? undefined : await openRequest(context, request, input.subject?.submitted ?? request);
-  const compared = requestFile === undefined ? null : await compare(requestFile, file, reading);
-  const keptOfRows = kept && requestFile ? await keptByRow(kept, requestFile.source, file) : kept;
-  const source = reading.of(file, results);
+  const compared = requestFile === undefined ? null : await compare(requestFile, source);
+  const keptOfRows = kept && requestFile ? await keptByRow(kept, requestFile.source, source) : kept;
   const { codes, extraColumns, updates, ...counts } = await summarizeResults(source.open(), actions);
   const total = totalRows({ rows: counts.rows, request: compared });
   const splitting = { force, actions, kept: keptOfRows };
@@ -98,7 +83,6 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
     request: compared,
     split: directory === undefined ? null : await split(context, source, directory, splitting),
   };
-  reading.end();
   kept?.warnOfMissing(context, '; results name no merchant, and svc au refresh finds their rows by job');
   for (const warning of input.isCounted ? [] : updateWarnings(updates, results, context.clock.now()))
     context.notices.warn(warning);
@@ -120,21 +104,20 @@ function refuseInputs({ system }: Context, { results, request, keep, html }: Rep
   for (const each of namedFiles({ '--html': html })) refuseReplacing(system, each, inputs);
 }
 
-interface Requested extends Pick<RequestFile, 'source' | 'whole'> {
+interface Requested {
   readonly name: string;
+  readonly source: Rereadable;
 }
 
 /** Opens a request file under the name that messages and the report show. */
 async function openRequest(context: Context, typed: string, name: string): Promise<Requested> {
   const path = typed === '-' ? typed : resolvePath(context, typed);
   const opening = name === typed ? openRequestFile(context, path) : openRequestFile(context, name, path);
-  const { source, whole } = await opening;
-  return { name, source, whole };
+  return { name, source: (await opening).source };
 }
 
-async function compare(file: Requested, results: Rereadable, reading: ShownReading): Promise<ReportRequest> {
-  const { name } = file;
-  const { comparison } = await reconcileFile(reading.ofRequest(file, name), results);
+async function compare({ name, source }: Requested, results: Rereadable): Promise<ReportRequest> {
+  const comparison = await reconcile(source, results);
   const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = comparison;
   return {
     file: name,

@@ -52,17 +52,6 @@ export async function reconcile(
   return (await compareInOrder(request, results)) ?? compareByToken(request, results, index);
 }
 
-/**
- * Matches results with a request file. `source` is the file without repeated rows, `whole` with them: earlier builds also sent
- * repeated rows, and the results then have a row for each. Returns the comparison, and the source that matched.
- */
-export async function reconcileFile({ source, whole }: Record<'source' | 'whole', Rereadable>, results: Rereadable) {
-  const comparison = await reconcile(source, results);
-  if (source === whole || comparison.duplicates === 0) return { comparison, source };
-  const ofWhole = await reconcile(whole, results);
-  return ofWhole.duplicates === 0 ? { comparison: ofWhole, source: whole } : { comparison, source };
-}
-
 /** Compares results in the order of the request. Returns undefined if they have another order, or rows of no request row. */
 async function compareInOrder(request: Rereadable, results: Rereadable): Promise<Reconciliation | undefined> {
   const answers = await ResultCursor.open(results.open());

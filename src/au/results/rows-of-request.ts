@@ -4,8 +4,6 @@ import { merchantOf, readRequest, type RequestRow, rowKeyOf } from '../request/r
 import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import type { Rereadable } from './reconcile.ts';
-import { csvRow, csvRows } from '../../cli/output/csv.ts';
-import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { readResults } from '../result-codes.ts';
 
 type NumberOf = (row: RequestRow) => number;
@@ -110,17 +108,4 @@ async function repeatedTokens(
 /** Returns the keys of tokens with several results. */
 export async function repeatedResults(results: Rereadable): Promise<ReadonlySet<string>> {
   return new Set((await repeatedTokens(readResults(results.open()))).keys());
-}
-
-/** Returns the results of the tokens for which `isWanted` is true, as a file. */
-export function onlyResults(results: Rereadable, isWanted: (token: string) => boolean): Rereadable {
-  return {
-    async *open() {
-      yield Buffer.from(csvRow(RESULT_COLUMNS));
-      for await (const rows of readResults(results.open())) {
-        const wantedRows = rows.filter(({ token }) => isWanted(token));
-        yield Buffer.from(csvRows(wantedRows.map((row) => RESULT_COLUMNS.map((name) => row[name]))));
-      }
-    },
-  };
 }

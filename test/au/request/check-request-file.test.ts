@@ -194,16 +194,15 @@ describe('the gate for request files', () => {
     expect((await at(file.length, 2)).exceeds).toEqual({ bytes: false, rows: true });
   });
 
-  it('the gate for request files stops when asked, and tells how far it is', async () => {
+  it('the gate for request files stops when asked', async () => {
     const stop = new AbortController();
-    const seen: number[] = [];
-    const onProgress = (bytes: number): void => {
-      seen.push(bytes);
-      if (bytes >= 40) stop.abort(new Error('enough'));
-    };
-    const file = inChunks(Buffer.from(rows('x,,,', 'y,,,')), 20);
-    await expect(checked(file, { onProgress, signal: stop.signal })).rejects.toThrow('enough');
-    expect(seen).toEqual([20, 40]);
+    const file = (function* () {
+      for (const chunk of inChunks(Buffer.from(rows('x,,,', 'y,,,')), 20)) {
+        yield chunk;
+        stop.abort(new Error('enough'));
+      }
+    })();
+    await expect(checked(file, { signal: stop.signal })).rejects.toThrow('enough');
   });
 });
 

@@ -11,7 +11,6 @@ const RESULT_HEADER =
   'token,expiration_year,expiration_month,new_token,new_expiration_year,new_expiration_month,result_code';
 const RESULTS = `${RESULT_HEADER}\na,27,01,a2,29,11,UPD_PAN\n`;
 const EXCLUDED = `row,${HEADER},result_code,reason\n1,a,27,01,M1,WRN_CLOSED_ACCOUNT,the issuer closed the account\n`;
-const ENTRY = { entity_type: 'card', entity_id: 'x', operation: 'read', message: 'm', created_at: '2026-11-20' };
 const BODY = { authentication_category: 'payment', authentication_type: 'payment-transaction' };
 
 const FILES = {
@@ -25,7 +24,6 @@ const FILES = {
   'few.csv': 'token,result_code\na,WRN_OPT_OUT\n',
   'keep.csv': RESULTS,
   'excluded.csv': EXCLUDED,
-  'entries.jsonl': `${JSON.stringify(ENTRY)}\n${JSON.stringify(ENTRY)}\n`,
   'body.json': JSON.stringify(BODY, null, 2),
   'list.json': '[\n  1\n]\n',
 } as const;
@@ -62,8 +60,7 @@ describe('a file of another kind', () => {
 
   it.each([
     ['excluded.csv', 'is a list of excluded rows', 'svc au submit <file>'],
-    ['entries.jsonl', 'is a file of log entries', 'svc logs search <dir>'],
-    ['body.json', 'is the body of a 3DS request', 'svc 3ds authenticate <session> --file body.json'],
+    ['body.json', 'is JSON', 'svc au prepare <export> --out tokens.csv'],
     ['list.json', 'is JSON', 'svc au prepare <export> --out tokens.csv'],
   ])('%s is neither a request nor results, and the next command fits it', async (file, message, next) => {
     const { at, run, has } = place();
@@ -113,18 +110,13 @@ describe('a file of another kind', () => {
     expect(await run('au report four.csv')).toMatchObject(refused);
   });
 
-  it('swapped arguments are an error of usage, with the right command', async () => {
+  it('swapped arguments are refused, and say which file is which', async () => {
     const { run, has } = place();
-    const swapped = { code: 2, message: expect.stringContaining('swapped') };
-    expect(await run('au next r.csv q.csv --out n.csv --fail-on err=50%')).toMatchObject({
-      ...swapped,
-      next: 'svc au next q.csv r.csv --out n.csv --fail-on err=50%',
-    });
-    expect(await run('au report q.csv --request r.csv --html p.html')).toMatchObject({
-      ...swapped,
-      next: 'svc au report r.csv --request q.csv --html p.html',
-    });
-    expect(has('n.csv')).toBe(false);
+    const swapped = { code: 13, message: 'r.csv is a result file, not a request file' };
+    const next = 'svc au next <request> r.csv';
+    expect(await run('au next r.csv q.csv --out n.csv')).toMatchObject({ ...swapped, next });
+    expect(await run('au report q.csv --request r.csv --html p.html')).toMatchObject({ ...swapped, next });
+    expect([has('n.csv'), has('p.html')]).toEqual([false, false]);
   });
 
   it('parts of the results and refused ones make no next request', async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mergedInOrder } from '../../../src/au/results/merge-in-order.ts';
-import { onlyResults, PartRows, rowNumbersOf } from '../../../src/au/results/rows-of-request.ts';
+import { PartRows, rowNumbersOf } from '../../../src/au/results/rows-of-request.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { HEADER, UUID } from '../rows.ts';
@@ -120,12 +120,4 @@ describe('results of several jobs', () => {
     for await (const piece of mergedInOrder([results(['a']), more], [rows, rows])) text += piece;
     expect(text.trimEnd().split(/\r?\n/)).toEqual([`${RESULT_HEADER},color`, `${lineOf('a')},`, `${lineOf('b')},blue`]);
   });
-});
-
-it('the results of a job with rows of other files are read without those', async () => {
-  const rows = await PartRows.of(await fileSource(request(['a', UUID])), 2);
-  const all = await fileSource(results(['x', UUID.toUpperCase(), 'a', 'A']));
-  let text = '';
-  for await (const piece of onlyResults(all, (token) => rows.has(token)).open()) text += Buffer.from(piece).toString();
-  expect(text.trimEnd().split(/\r?\n/)).toEqual([RESULT_HEADER, lineOf(UUID.toUpperCase()), lineOf('a')]);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ShownReading } from '../../../src/au/results/show-reading.ts';
+import { withProgress } from '../../../src/au/request/open-request-file.ts';
 import type { Progress, WaitProgress } from '../../../src/cli/output/progress.ts';
 import { main } from '../../../src/main.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -62,16 +62,18 @@ async function onTerminal(argv: readonly string[], cwd: string): Promise<string>
 }
 
 describe('the progress of reading', () => {
-  it('the progress of reading names the file without its directory, and its share in percent', async () => {
+  it('the progress of reading is its share in percent, and ends with it', async () => {
     const states: string[] = [];
-    const live = { update: ({ state }: { readonly state: string }) => void states.push(state) } as WaitProgress;
+    const live = {
+      update: ({ state }: { readonly state: string }) => void states.push(state),
+      done: () => void states.push('done'),
+    } as unknown as WaitProgress;
     const progress = { watching: () => live } as unknown as Progress;
     const source = { size: 4, open: () => Readable.from([Buffer.from('a'), Buffer.from('bcd')]) };
     const pieces: Uint8Array[] = [];
-    for await (const piece of new ShownReading({ progress }, 'report').of(source, 'exports/q.csv').open())
-      pieces.push(piece);
+    for await (const piece of withProgress({ progress }, 'report', source).open()) pieces.push(piece);
     expect(Buffer.concat(pieces).toString()).toBe('abcd');
-    expect(states).toEqual(['q.csv, 25%', 'q.csv, 100%']);
+    expect(states).toEqual(['25%', '100%', 'done']);
   });
 
   it.each([
