@@ -9,7 +9,6 @@ const SLOW = 'test/**/*.slow.test.ts';
 
 /** Tests that replace modules, and therefore need workers that have not loaded these yet. */
 const REPLACING_MODULES = [
-  'test/au/commands/prepare.late-repeats.slow.test.ts',
   'test/au/commands/refresh.forgotten-jobs.slow.test.ts',
   'test/au/jobs/send-rows.model.slow.test.ts',
   'test/au/jobs/submit-file.divided.slow.test.ts',

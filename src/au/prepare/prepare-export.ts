@@ -2,18 +2,18 @@
 
 import fs from 'node:fs';
 import { withColumnOptions } from './header-errors.ts';
+import type { PrepareOptions, ReadingOptions } from './how-to-read.ts';
 import { dateOrders } from './prepare-date.ts';
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
 import { explainPrepared, refusedAsWhole, refusedExport } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
-import { type PrepareOptions, type Prepared, droppedRows, prepareRequest } from './prepare.ts';
+import { type Prepared, droppedRows, prepareRequest } from './prepare.ts';
 import { askForColumns, requireMeantRepeats } from './questions.ts';
 import { refuseCorrected } from './rejects-file.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import { recognizeFile } from '../request/file-kind.ts';
 import { STANDARD_INPUT, copyInput, withProgress } from '../request/open-request-file.ts';
 import { isMixed } from '../request/overview.ts';
-import type { Overflow } from '../request/row-buckets.ts';
 import { copyOut, openOverflowFile } from '../request/spool.ts';
 import { wrongRequest } from '../request/wrong-file.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
@@ -30,7 +30,7 @@ export interface Preparation {
   readonly names: PreparedNames;
   /** The names of the files in messages, if they differ. */
   readonly shown?: PreparedNames | undefined;
-  readonly how: PrepareOptions;
+  readonly how: ReadingOptions;
   /** The file with the operator's list of tokens to leave out. */
   readonly exclusions?: string | undefined;
   readonly maxRejects: RejectLimit | undefined;
@@ -42,16 +42,14 @@ export interface Preparation {
   readonly refusesImplausible?: boolean | undefined;
   /** The command, as words after `svc`, to which an error adds the option that helps. */
   readonly words: readonly string[];
-  /** Called when the request is complete and flushed to disk, before any file gets its final name. */
-  readonly onWhole?: ((request: SealedFile, prepared: Prepared, how: PrepareOptions) => void) | undefined;
-  /** Called when the file of refused rows is complete and flushed to disk, before it gets its final name. */
-  readonly onRejects?: ((rejects: SealedFile) => void) | undefined;
 }
 
 /** A request file that was prepared from an export. */
 export interface PreparedRequest {
   readonly prepared: Prepared;
   readonly request: SealedFile;
+  /** How the export was read: what was typed, and the operator's answers. */
+  readonly how: ReadingOptions;
 }
 
 /**
@@ -64,48 +62,47 @@ export async function prepareExport(
   typed: string,
   preparation: Preparation,
 ): Promise<PreparedRequest> {
-  const reading = await ExportReading.begin(context, typed, preparation);
+  const { names, shown = names, how, exclusions: list, force, path, words } = preparation;
+  const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
+  const files = await PreparedFiles.choose(context, inputs, names, force);
+  if (!force && names.rejects !== undefined) await refuseCorrected(files.path('rejects'), names.rejects, how);
+  const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
+  const exclusions = list === undefined ? undefined : await openExclusions(context, list, words);
+  const reading = new ExportReading(context, { typed, file, files, preparation }, { ...how, exclusions });
   try {
-    await reading.open();
-    return await reading.finish(await reading.readUntilComplete());
+    const prepared = await reading.readUntilComplete();
+    const request = await files.finish();
+    if (names.request === '-') await copyOut(context, files.path('request'), names.request);
+    explainPrepared(context, prepared, request, shown);
+    return { prepared, request, how: reading.options };
   } finally {
-    await reading.discard();
+    await files.discard();
   }
 }
 
-/** Reads an export as often as its columns, dates and repeats require, and writes its files. */
+/** An export, and what is made of it. */
+interface Exported {
+  readonly typed: string;
+  /** The path of the export. */
+  readonly file: string;
+  readonly files: PreparedFiles;
+  readonly preparation: Preparation;
+}
+
+/** Reads an export as often as its columns, tokens and repeats require, and writes its files each time. */
 class ExportReading {
   readonly #context: Context;
-  /** The export as typed. */
-  readonly #typed: string;
-  readonly #preparation: Preparation;
-  #files: PreparedFiles;
-  /** What was typed, completed by the answers of the operator and by what the first reading found. */
-  #options: PrepareOptions;
-  /** The path of the export. */
-  #file = '';
+  readonly #exported: Exported;
+  /** What was typed, completed by the answers of the operator and by what an earlier reading found. */
+  options: PrepareOptions;
+  #sha256: string | undefined;
 
-  private constructor(context: Context, typed: string, preparation: Preparation, files: PreparedFiles) {
+  constructor(context: Context, exported: Exported, options: PrepareOptions) {
+    const { clock, signal } = context;
+    const name = exported.typed === '-' ? STANDARD_INPUT : exported.typed;
     this.#context = context;
-    this.#typed = typed;
-    this.#preparation = preparation;
-    this.#files = files;
-    this.#options = preparation.how;
-  }
-
-  static async begin(context: Context, typed: string, preparation: Preparation): Promise<ExportReading> {
-    return new ExportReading(context, typed, preparation, await beginFiles(context, typed, preparation));
-  }
-
-  /** Finds the export and the list of exclusions. @throws SvcError `config` for a missing list */
-  async open(): Promise<void> {
-    const { names, how, exclusions: list, force, path, words } = this.#preparation;
-    if (!force && names.rejects !== undefined) await refuseCorrected(this.#files.path('rejects'), names.rejects, how);
-    const context = this.#context;
-    this.#file = path ?? (this.#typed === '-' ? await copyInput(context) : resolvePath(context, this.#typed));
-    const exclusions = list === undefined ? undefined : await openExclusions(context, list, words);
-    const openOverflow = (): Promise<Overflow> => openOverflowFile(context);
-    this.#options = { ...how, exclusions, now: context.clock.now(), openOverflow };
+    this.#exported = exported;
+    this.options = { ...options, now: clock.now(), openOverflow: () => openOverflowFile(context), name, signal };
   }
 
   /**
@@ -113,66 +110,52 @@ class ExportReading {
    * @throws SvcError `refused_input` for rows that are refused, or for an export that is implausible as a whole
    */
   async readUntilComplete(): Promise<Prepared> {
-    const { how, refusesImplausible = true, words } = this.#preparation;
+    const { typed, preparation } = this.#exported;
+    const { how, refusesImplausible = true, words } = preparation;
     const context = this.#context;
     let prepared = await this.#read();
-    const answers = await askForColumns(context, prepared, { typed: this.#typed, how: this.#options, words });
-    if (answers.columns === undefined) this.#options = { ...this.#options, ...answers };
-    else prepared = await this.#readAgain(prepared, answers);
-    if (isMixed(prepared.overview) && !how.accept?.includes('tokens'))
-      prepared = await this.#readAgain(prepared, { onlyUuids: true });
-    const implausible = refusesImplausible ? refusedAsWhole(prepared, { typed: this.#typed, words }) : undefined;
+    const answers = await askForColumns(context, prepared, { typed, how: this.options, words });
+    if (answers.columns === undefined) this.options = { ...this.options, ...answers };
+    else prepared = await this.#read(answers);
+    if (isMixed(prepared.overview) && !how.accept?.includes('tokens')) prepared = await this.#read({ onlyUuids: true });
+    const implausible = refusesImplausible ? refusedAsWhole(prepared, { typed, words }) : undefined;
     if (implausible !== undefined) throw implausible;
-    // These are known only at the end of a reading: later dates of rows that were already written, and repeats found late.
-    const { laterDates, lateRepeats } = prepared;
-    if (laterDates.size > 0 || lateRepeats !== undefined)
-      prepared = await this.#readAgain(prepared, { laterDates, lateRepeats });
-    const meant = await requireMeantRepeats(context, prepared, { typed: this.#typed, how: this.#options, words });
-    this.#options = { ...this.#options, ...meant };
+    const meant = await requireMeantRepeats(context, prepared, { typed, how: this.options, words });
+    this.options = { ...this.options, ...meant };
     return prepared;
   }
 
-  /** Gives the files their names, and explains what was changed. */
-  async finish(prepared: Prepared): Promise<PreparedRequest> {
-    const { names, shown = names, onWhole, onRejects } = this.#preparation;
-    const whole = await this.#files.seal();
-    await sealRejects(this.#files, onRejects);
-    onWhole?.(whole, prepared, this.#options);
-    const request = await this.#files.finish();
-    if (names.request === '-') await copyOut(this.#context, this.#files.path('request'), names.request);
-    explainPrepared(this.#context, prepared, request, shown);
-    return { prepared, request };
+  /** Reads the export with more options, and once more if rows are repeated: then each of them is written once. */
+  async #read(more: PrepareOptions = {}): Promise<Prepared> {
+    this.options = { ...this.options, ...more };
+    const prepared = await this.#readOnce(this.options);
+    const { repeated } = prepared;
+    return repeated === undefined ? prepared : this.#readOnce({ ...this.options, repeated });
   }
 
-  discard(): Promise<void> {
-    return this.#files.discard();
-  }
-
-  #read(): Promise<Prepared> {
-    const { names, shown = names, maxRejects, words, onRejects } = this.#preparation;
-    const reading = { files: this.#files, shown, how: this.#options, maxRejects, words, onRejects };
-    return readExport(this.#context, this.#typed, this.#file, reading);
-  }
-
-  /** Reads the export again, with more options. @throws SvcError `local` if it was changed meanwhile */
-  async #readAgain(first: Prepared, more: PrepareOptions): Promise<Prepared> {
-    await this.#files.discard();
-    this.#files = await beginFiles(this.#context, this.#typed, this.#preparation);
-    this.#options = { ...this.#options, ...more };
-    const again = await this.#read();
-    if (again.sha256 === first.sha256) return again;
-    throw new SvcError('local', `${this.#typed} was changed while it was read; nothing was written`, {
-      hint: 'Run the command again when the export is complete.',
-    });
+  async #readOnce(options: PrepareOptions): Promise<Prepared> {
+    const { typed, file, files, preparation } = this.#exported;
+    const { names, shown = names, maxRejects = NONE, words } = preparation;
+    await files.begin();
+    try {
+      const source = withProgress(this.#context, 'prepare', await fileSource(file));
+      const prepared = await prepareRequest(source.open(), files.outputs(), options);
+      this.#sha256 ??= prepared.sha256;
+      if (prepared.sha256 !== this.#sha256) throw changedExport(typed);
+      if (isWithinLimit(prepared, maxRejects)) return prepared;
+      await files.finishOnly('rejects');
+      const orders = dateOrders(options.dateOrder ?? []);
+      throw refusedExport(prepared, { typed, rejects: shown.rejects, words, orders });
+    } catch (error) {
+      throw (await wrongFileError(error, typed, file)) ?? withColumnOptions(error, typed, words);
+    }
   }
 }
 
-function beginFiles(
-  context: Context,
-  typed: string,
-  { names, exclusions, force }: Preparation,
-): Promise<PreparedFiles> {
-  return PreparedFiles.begin(context, namedFiles({ '<export>': typed, '--exclusions': exclusions }), names, force);
+function changedExport(typed: string): SvcError {
+  return new SvcError('local', `${typed} was changed while it was read; nothing was written`, {
+    hint: 'Run the command again when the export is complete.',
+  });
 }
 
 async function openExclusions(context: Context, typed: string, words: readonly string[]): Promise<Exclusions> {
@@ -185,35 +168,6 @@ async function openExclusions(context: Context, typed: string, words: readonly s
     alternatives: [words.map((word, at) => (words[at - 1] === '--exclusions' ? 'none' : word))],
     facts: { file: typed },
   });
-}
-
-async function sealRejects(files: PreparedFiles, onRejects: Preparation['onRejects']): Promise<void> {
-  const rejects = await files.sealRejects();
-  if (rejects) onRejects?.(rejects);
-}
-
-interface Reading extends Pick<Preparation, 'how' | 'maxRejects' | 'words' | 'onRejects'> {
-  readonly files: PreparedFiles;
-  readonly shown: PreparedNames;
-}
-
-async function readExport(
-  context: Context,
-  typed: string,
-  file: string,
-  { files, shown: { rejects }, how, maxRejects = NONE, words, onRejects }: Reading,
-): Promise<Prepared> {
-  try {
-    const source = withProgress(context, 'prepare', await fileSource(file));
-    const options = { ...how, signal: context.signal, name: typed === '-' ? STANDARD_INPUT : typed };
-    const prepared = await prepareRequest(source.open(), files.outputs(), options);
-    if (isWithinLimit(prepared, maxRejects)) return prepared;
-    await sealRejects(files, onRejects);
-    await files.finishOnly('rejects');
-    throw refusedExport(prepared, { typed, rejects, words, orders: dateOrders(how.dateOrder ?? []) });
-  } catch (error) {
-    throw (await wrongFileError(error, typed, file)) ?? withColumnOptions(error, typed, words);
-  }
 }
 
 const NONE: RejectLimit = { rows: 0, words: '0' };

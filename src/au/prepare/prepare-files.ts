@@ -3,6 +3,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { Draft, type SealedFile } from '../../base/files/draft.ts';
 import { isSamePath } from '../../base/files/names.ts';
+import type { System } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { type NamedFile, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
@@ -29,31 +30,33 @@ const OPTIONS: Readonly<Record<Kind, string>> = { request: '--out', rejects: '--
  */
 export class PreparedFiles {
   readonly names: PreparedNames;
+  readonly #system: System;
   readonly #force: boolean;
   readonly #paths = new Map<Kind, string>();
   readonly #drafts = new Map<Kind, Draft>();
 
-  private constructor(names: PreparedNames, force: boolean) {
+  private constructor(system: System, names: PreparedNames, force: boolean) {
+    this.#system = system;
     this.names = names;
     this.#force = force;
   }
 
-  /** Creates the drafts. @throws SvcError `usage` for a file that exists, or for two files with the same name */
-  static async begin(
+  /** Finds the paths of the files. @throws SvcError `usage` for a file that exists, or for two files with the same name */
+  static async choose(
     context: Context,
     inputs: readonly NamedFile[],
     names: PreparedNames,
     force: boolean,
   ): Promise<PreparedFiles> {
-    const files = new PreparedFiles(names, force);
+    const files = new PreparedFiles(context.system, names, force);
     for (const kind of KINDS) await files.#choosePath(context, kind, inputs);
-    try {
-      for (const [kind, path] of files.#paths) files.#drafts.set(kind, await Draft.begin(path, context.system));
-      return files;
-    } catch (error) {
-      await files.discard();
-      throw error;
-    }
+    return files;
+  }
+
+  /** Begins new drafts, in place of those of an earlier reading. */
+  async begin(): Promise<void> {
+    await this.discard();
+    for (const [kind, path] of this.#paths) this.#drafts.set(kind, await Draft.begin(path, this.#system));
   }
 
   path(kind: Kind): string {
@@ -70,20 +73,11 @@ export class PreparedFiles {
     };
   }
 
-  /** Completes all drafts and describes the request. If the disk is full, no draft gets its final name. */
-  async seal(): Promise<SealedFile> {
-    for (const draft of this.#drafts.values()) await draft.seal();
-    return this.#draft('request').seal();
-  }
-
-  /** Completes the draft of the rejects and describes it. Returns undefined if there is no such file. */
-  async sealRejects(): Promise<SealedFile | undefined> {
-    return this.#drafts.get('rejects')?.seal();
-  }
-
   /** Gives all drafts their final names, the request last: a killed command leaves no request without the other files. */
   async finish(): Promise<SealedFile> {
-    const request = await this.seal();
+    // If the disk is full, no draft gets its final name.
+    for (const draft of this.#drafts.values()) await draft.seal();
+    const request = await this.#draft('request').seal();
     for (const kind of KINDS.toReversed()) await this.finishOnly(kind);
     return request;
   }
@@ -96,6 +90,7 @@ export class PreparedFiles {
   /** Removes the drafts that have no final name. */
   async discard(): Promise<void> {
     for (const draft of this.#drafts.values()) await draft.discard();
+    this.#drafts.clear();
   }
 
   async #choosePath(context: Context, kind: Kind, inputs: readonly NamedFile[]): Promise<void> {

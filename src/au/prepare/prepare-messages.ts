@@ -13,7 +13,7 @@ import { shownNames } from './prepare-columns.ts';
 import type { DateOrder } from './prepare-date.ts';
 import type { PreparedNames } from './prepare-files.ts';
 import type { ProblemGroup } from './prepare-problems.ts';
-import type { ChangeKind } from './prepare-row.ts';
+import type { ChangeKind } from './changes.ts';
 import type { Prepared } from './prepare.ts';
 
 /** Explains a prepared export in five lines: its columns, the file as a whole, and what was changed or left out. */
@@ -27,7 +27,7 @@ export function explainPrepared(
   const rowKey = prepared.columns.merchant_id === undefined ? 'token' : TOKEN_AND_MERCHANT;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
   if (halfDates.count > 0) notices.warn(explainHalfDates(halfDates));
-  if (keptRepeats && keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats, rowKey));
+  if (keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats, rowKey));
   if (merchants.doubtful.length > 0) notices.warn(explainDoubtful(merchants.doubtful));
   if (prepared.problemCount > 0) {
     notices.warn(`${countText(prepared.problemCount, 'row')} left out, see ${files.rejects}:`);
@@ -85,7 +85,7 @@ function explainHalfDates(lines: Prepared['halfDates']): string {
   return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${has} a year without a month, or a month without a year: the service takes the other half from the token`;
 }
 
-function explainKeptRepeats(lines: NonNullable<Prepared['keptRepeats']>, rowKey: string): string {
+function explainKeptRepeats(lines: Prepared['keptRepeats'], rowKey: string): string {
   const [repeat, have] = lines.count === 1 ? ['repeats', 'has'] : ['repeat', 'have'];
   return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${repeat} the ${rowKey} of an earlier row and ${have} other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns`;
 }

@@ -18,13 +18,13 @@ import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { acceptParameter, type Check } from '../request/checks.ts';
 import { markOf } from '../request/marks.ts';
 import { columnNames } from './find-header.ts';
-import type { PrepareOptions } from './prepare.ts';
+import type { ReadingOptions } from './how-to-read.ts';
 import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
 import { DATE_ORDERS, dateOrders, ORDER_NAMES, zoneFormat } from './prepare-date.ts';
 
 /** The options that say how to read an export. */
 export const exportParameters = {
-  map: suggesting(
+  columns: suggesting(
     { assignments: mapSuggestions },
     repeated(
       '--map <column=name>',
@@ -32,7 +32,7 @@ export const exportParameters = {
       columnChoice,
     ),
   ),
-  columns: rare(
+  columnNames: rare(
     value(
       '--columns <names>',
       'the names of all columns of an export without a header, such as token,month,year,merchant; - is not sent',
@@ -71,16 +71,14 @@ export const exportParameters = {
 } as const;
 
 /**
- * Returns how to read an export.
+ * Returns those of the typed options that say how to read an export.
  * @throws SvcError `usage` for a column that is named, and also said not to exist
  */
-export function readingOptions(typed: TypedOptions): ReadingOptions {
-  const { map, columns: names, dateOrder, noExpiration, noMerchant, keep, ...how } = typed;
-  if (noExpiration) refuseNamed(map, 'expiration', '--no-expiration');
-  if (noMerchant) refuseNamed(map, 'merchant_id', '--no-merchant');
-  const { noQuotes, dateZone, empty, noEmpty, accept } = how;
-  const cells = { dateZone, empty, noEmpty };
-  return { columns: map, columnNames: names, noQuotes, dateOrder, noExpiration, noMerchant, ...cells, accept, keep };
+export function readingOptions(typed: ReadingOptions): ReadingOptions {
+  const { columns = [], noExpiration, noMerchant } = typed;
+  if (noExpiration) refuseNamed(columns, 'expiration', '--no-expiration');
+  if (noMerchant) refuseNamed(columns, 'merchant_id', '--no-merchant');
+  return Object.fromEntries(READING.map(([key]) => [key, typed[key]]));
 }
 
 /** Suggests each column of a request with each column of the typed export. */
@@ -90,21 +88,23 @@ async function mapSuggestions([file]: readonly string[]): Promise<Suggestion[]> 
   return PREPARED_COLUMNS.flatMap((column) => assignmentsOf(column, 'then the name of a column', names));
 }
 
+const { maxRejects: _, ...readingParameters } = exportParameters;
+
+/** The options that say how to read an export, each with its word. */
+const READING = Object.entries(readingParameters).map(
+  ([key, parameter]) =>
+    [key as keyof ReadingOptions, optionWords(parameter).at(-1) ?? '', parameter as Parameter<unknown>] as const,
+);
+
 /** Returns the options that say how to read an export, as words of a command line. */
-export function exportWords({ columns = [], dateOrder, noExpiration, noMerchant, ...how }: ReadingOptions): string[] {
-  return [
-    ...columns.flatMap(({ column, name }) => option('--map', `${column}=${name}`)),
-    ...option('--columns', how.columnNames?.join(',')),
-    ...(how.noQuotes === true ? ['--no-quotes'] : []),
-    ...option('--date-order', dateOrder),
-    ...(noExpiration === true ? ['--no-expiration'] : []),
-    ...(noMerchant === true ? ['--no-merchant'] : []),
-    ...option('--date-zone', how.dateZone),
-    ...option('--empty', how.empty),
-    ...(how.noEmpty === true ? ['--no-empty'] : []),
-    ...option('--accept', how.accept),
-    ...option('--keep', how.keep),
-  ];
+export function exportWords(how: ReadingOptions): string[] {
+  const columns = how.columns?.map(({ column, name }) => `${column}=${name}`);
+  const typed = { ...how, columns, columnNames: how.columnNames?.join(',') };
+  return READING.flatMap(([key, word]) => {
+    const { [key]: said } = typed;
+    if (typeof said === 'boolean') return said ? [word] : [];
+    return [said ?? []].flat().flatMap((each) => option(word, each));
+  });
 }
 
 /** Returns the options that apply to every export of the same form, without what the operator accepted in one file. */
@@ -122,18 +122,16 @@ export function acceptWords({ accept = [] }: Pick<ReadingOptions, 'accept'>): st
 
 /** Parses the words of `exportWords`, as an earlier command recorded them. */
 export function readExportWords(words: readonly string[]): ReadingOptions {
-  const { maxRejects: _, ...parameters } = exportParameters;
-  const typed = Object.entries(parameters).map(([key, parameter]: [string, Parameter<unknown>]) => {
-    const name = optionWords(parameter).at(-1) ?? '';
-    if (parameter.kind === 'flag') return [key, words.includes(name)];
-    const values = words.flatMap((word, at) => {
-      if (words[at - 1] === name) return [word];
-      return word.startsWith(`${name}=`) ? [word.slice(name.length + 1)] : [];
+  const typed = READING.map(([key, word, parameter]) => {
+    if (parameter.kind === 'flag') return [key, words.includes(word)];
+    const values = words.flatMap((each, at) => {
+      if (words[at - 1] === word) return [each];
+      return each.startsWith(`${word}=`) ? [each.slice(word.length + 1)] : [];
     });
     const read = values.map((value) => parameter.parse(value));
     return [key, parameter.kind === 'repeated' ? read : read[0]];
   });
-  return readingOptions(Object.fromEntries(typed) as TypedOptions);
+  return Object.fromEntries(typed) as ReadingOptions;
 }
 
 /** The checks of the export's format. Accepting them once is enough for each later month. */
@@ -164,37 +162,8 @@ export function withEarlierOptions(typed: ReadingOptions, earlier: ReadingOption
   };
 }
 
-export type ReadingOptions = Pick<
-  PrepareOptions,
-  | 'columns'
-  | 'columnNames'
-  | 'noQuotes'
-  | 'dateOrder'
-  | 'noExpiration'
-  | 'noMerchant'
-  | 'dateZone'
-  | 'empty'
-  | 'noEmpty'
-  | 'accept'
-  | 'keep'
->;
-
-interface TypedOptions {
-  readonly map: readonly ColumnChoice[];
-  readonly columns: readonly string[] | undefined;
-  readonly noQuotes: boolean;
-  readonly dateOrder: readonly string[];
-  readonly noExpiration: boolean;
-  readonly noMerchant: boolean;
-  readonly dateZone: string | undefined;
-  readonly empty: readonly string[];
-  readonly noEmpty: boolean;
-  readonly accept: readonly Check[];
-  readonly keep: readonly string[];
-}
-
-function refuseNamed(map: readonly ColumnChoice[], beginning: string, absent: string): void {
-  const named = map.find(({ column }) => column.startsWith(beginning));
+function refuseNamed(columns: readonly ColumnChoice[], beginning: string, absent: string): void {
+  const named = columns.find(({ column }) => column.startsWith(beginning));
   if (named === undefined) return;
   const typed = `--map ${named.column}=${named.name}`;
   throw new SvcError('usage', `${typed} contradicts ${absent}`, { hint: 'Leave one of them out.' });

@@ -5,15 +5,16 @@ import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { type ColumnChoice, isShown, type PreparedColumn, shownNames } from './prepare-columns.ts';
-import { droppedRows, type Prepared, type PrepareOptions } from './prepare.ts';
+import type { ReadingOptions } from './how-to-read.ts';
+import { droppedRows, type Prepared } from './prepare.ts';
 
 /** The operator's answers about an export, as options of `prepare`. */
-export type Answers = Pick<PrepareOptions, 'columns' | 'noExpiration' | 'noMerchant' | 'accept'>;
+export type Answers = Pick<ReadingOptions, 'columns' | 'noExpiration' | 'noMerchant' | 'accept'>;
 
 interface Asked {
   /** The name of the export as typed. */
   readonly typed: string;
-  readonly how: PrepareOptions;
+  readonly how: ReadingOptions;
   /** The command, as words after `svc`, to which an error adds the option that answers. */
   readonly words: readonly string[];
 }

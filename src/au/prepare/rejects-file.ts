@@ -6,7 +6,8 @@ import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { OTHER_SHAPE } from './prepare-row.ts';
 import { exportWords } from './prepare-options.ts';
-import { prepareRequest, type PrepareOptions, REJECTS_COLUMNS } from './prepare.ts';
+import type { PrepareOptions, ReadingOptions } from './how-to-read.ts';
+import { prepareRequest, REJECTS_COLUMNS } from './prepare.ts';
 
 const START = `${REJECTS_COLUMNS.join(',')},`;
 
@@ -24,7 +25,7 @@ export async function isRejectsFile(path: string): Promise<boolean> {
  * name.
  * @throws SvcError `usage`
  */
-export async function refuseCorrected(path: string, name: string, how: PrepareOptions): Promise<void> {
+export async function refuseCorrected(path: string, name: string, how: ReadingOptions): Promise<void> {
   if (!(await isRejectsFile(path))) return;
   const rows = await goodRows(path, how);
   if (rows === 0) return;
@@ -43,7 +44,7 @@ export async function refuseCorrected(path: string, name: string, how: PrepareOp
  * Counts the rows of a file that could be in a request. A row whose date is readable only with the given order does not count:
  * it may have been refused before the order was given.
  */
-async function goodRows(path: string, { columns, dateOrder = [], noExpiration }: PrepareOptions): Promise<number> {
+async function goodRows(path: string, { columns, dateOrder = [], noExpiration }: ReadingOptions): Promise<number> {
   // The refused rows alone do not show that tokens should be UUIDs, so the recorded reason decides.
   const options = { columns, noExpiration, onlyUuids: await mentions(path, OTHER_SHAPE) };
   const rows = await readableRows(path, { ...options, dateOrder });

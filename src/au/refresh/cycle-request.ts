@@ -11,7 +11,8 @@ import { standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { acceptWords, formWords } from '../prepare/prepare-options.ts';
-import { droppedRows, formOf } from '../prepare/prepare.ts';
+import { formOf } from '../prepare/export-head.ts';
+import { droppedRows } from '../prepare/prepare.ts';
 import { copyInput } from '../request/open-request-file.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { readRequest, type RequestRow, rowKeyOf } from '../request/request-lines.ts';
@@ -142,9 +143,9 @@ async function prepare(
   if (rejects !== undefined) await requireReplaceable(directory, rejects, input);
   const request = await openSpool(context);
   const keep = (how.keep ?? []).length === 0 ? undefined : await openSpool(context);
-  let options = input.options;
-  const { prepared } = await prepareExport(context, typed, {
-    names: { request, keep, rejects: dryRun && rejects !== undefined ? await openSpool(context) : rejects },
+  const refused = rejects && (await openSpool(context));
+  const preparing = prepareExport(context, typed, {
+    names: { request, keep, rejects: refused },
     shown: { request: directory.request, keep: keep && directory.keep, rejects },
     how,
     exclusions: list,
@@ -152,15 +153,13 @@ async function prepare(
     force: true,
     path: exported?.path,
     words: again,
-    onRejects: ({ sha256 }) => {
-      if (rejects !== undefined && !dryRun) directory.noteWriting(rejects, sha256);
-    },
-    onWhole: (_request, _prepared, whole) => {
-      options = formWords(whole);
-    },
+  });
+  const { prepared, how: answered } = await preparing.finally(async () => {
+    // The refused rows are kept even if they stop the refresh.
+    if (!dryRun && rejects && refused && fs.existsSync(refused)) await directory.put([[rejects, refused]]);
   });
   const form = exported && (await formOf((await fileSource(exported.path)).open(), how));
-  const read = { name: typed, sha256: exported?.sha256 ?? '', options: [...options], form };
+  const read = { name: typed, sha256: exported?.sha256 ?? '', options: formWords(answered), form };
   return { request, keep, added: { exported: read, dropped: droppedRows(prepared), excluded: noted } };
 }
 

@@ -285,13 +285,6 @@ export class RefreshDirectory {
     this.record.files = hashes === undefined ? others : { ...others, [this.#key(name)]: hashes };
   }
 
-  /** Notes the hash of a file that another function is about to write. */
-  noteWriting(name: string, sha256: string): void {
-    const here = this.written(name)?.at(-1);
-    this.#note(name, here === undefined ? [sha256] : [here, sha256]);
-    this.save();
-  }
-
   /** Records that a file may be replaced even if somebody changed it. */
   noteReplaceable(name: string): void {
     this.#note(name, []);

@@ -2,7 +2,7 @@
 
 import type { ChosenStep } from '../results/action-option.ts';
 import type { RejectLimit } from '../prepare/prepare-options.ts';
-import type { PrepareOptions } from '../prepare/prepare.ts';
+import type { ReadingOptions } from '../prepare/how-to-read.ts';
 import type { Confirmed } from '../jobs/options.ts';
 import type { SqlDialect } from './update-sql.ts';
 import type { Threshold } from '../results/fail-on.ts';
@@ -19,7 +19,7 @@ export interface RefreshInput {
   /** The directory of all cycles, as typed. */
   readonly parent: string;
   /** How to read the export. */
-  readonly how: PrepareOptions;
+  readonly how: ReadingOptions;
   /** The options of `how`, as words. */
   readonly options: readonly string[];
   readonly maxRejects: RejectLimit | undefined;

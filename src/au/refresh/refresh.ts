@@ -10,7 +10,7 @@ import { FileSubmission } from '../jobs/submit-file.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { requireClearName } from '../ledger/cycle-names.ts';
 import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
-import { formOf } from '../prepare/prepare.ts';
+import { formOf } from '../prepare/export-head.ts';
 import { type Concluded, CycleFiles } from './cycle-files.ts';
 import {
   type CycleRequest,

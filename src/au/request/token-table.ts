@@ -2,7 +2,6 @@
 
 const MIN_SLOTS = 2 ** 13;
 const LARGE = 2 ** 19;
-const PIECE_SLOTS = 2 ** 16;
 /** The share of used slots at which a table grows. */
 const LOAD = 0.8;
 /** The number of 32-bit words in the hash of a token. */
@@ -79,12 +78,6 @@ export class TokenTable {
     return before;
   }
 
-  /** Yields the slots in pieces, each of the words of a hash and the value; 0 in an empty slot. */
-  *pieces(): Generator<Int32Array, void> {
-    const length = PIECE_SLOTS * this.#slotLength;
-    for (let at = 0; at < this.#table.length; at += length) yield this.#table.subarray(at, at + length);
-  }
-
   /** Removes all tokens. */
   clear(): void {
     if (this.size > 0) this.#table.fill(0);
@@ -155,7 +148,7 @@ function slotsFor(tokens: number): number {
 }
 
 /** Writes the three words of a token's hash to `hash`. The last one is never 0. */
-function hashToken(hash: Int32Array, token: string): void {
+export function hashToken(hash: Int32Array, token: string): void {
   let first = token.length | 0;
   let second = 0x9e3779b9 | 0;
   let third = 0x165667b1 | 0;

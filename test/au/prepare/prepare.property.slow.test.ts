@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type PrepareOptions, prepareRequest } from '../../../src/au/prepare/prepare.ts';
+import type { PrepareOptions } from '../../../src/au/prepare/how-to-read.ts';
+import { prepareRequest } from '../../../src/au/prepare/prepare.ts';
 import { cardNumber, disguised } from '../../support/card-numbers.ts';
 import { checked, inChunks, stream } from '../rows.ts';
 

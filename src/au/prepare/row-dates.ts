@@ -1,7 +1,7 @@
-// Finds repeated rows in exports with too many rows for one pass.
+// Finds the rows of an export that repeat a token and merchant, and the latest expiration of each.
 
 import { type Overflow, ROW_WORDS, RowBuckets } from '../request/row-buckets.ts';
-import { TokenTable } from '../request/token-table.ts';
+import { hashToken, TokenTable } from '../request/token-table.ts';
 
 /** The words of the hash of a row's key. */
 const HASH_WORDS = 3;
@@ -9,24 +9,18 @@ const HASH_WORDS = 3;
 const DATE_BITS = 12;
 const DATE_MASK = 2 ** DATE_BITS - 1;
 
-/**
- * The late rows of an export: those after the table of rows is full. Stores a hash of each key and the expiration as a number,
- * with `openOverflow` in bounded memory.
- */
-export class LateRows {
-  readonly #first: TokenTable;
+/** The rows of one reading: a hash of each key, and the expiration as a number. With an overflow, memory is bounded. */
+export class RowDates {
   readonly #rows: RowBuckets;
-  #isEmpty = true;
+  readonly #hash = new Int32Array(HASH_WORDS);
 
-  /** `first` has the numbers of the expirations of the first rows, by their keys. */
-  constructor(first: TokenTable, openOverflow: (() => Promise<Overflow>) | undefined) {
-    this.#first = first;
+  constructor(openOverflow: (() => Promise<Overflow>) | undefined) {
     this.#rows = new RowBuckets(openOverflow);
   }
 
   add(key: string, date: number): void {
-    this.#isEmpty = false;
-    const hash = this.#first.hashOf(key);
+    const hash = this.#hash;
+    hashToken(hash, key);
     this.#rows.add(hash[0] ?? 0, hash[1] ?? 0, hash[2] ?? 0, date);
   }
 
@@ -35,10 +29,8 @@ export class LateRows {
     await this.#rows.relieve();
   }
 
-  /** Finds late rows that repeat another row; undefined without any. May be called only once. */
+  /** Finds the rows that repeat another row; undefined without any. May be called only once. */
   async repeated(): Promise<RepeatedRows | undefined> {
-    if (this.#isEmpty) return undefined;
-    await this.#addFirst();
     const repeated = new TokenTable({ words: HASH_WORDS });
     const table = new TokenTable({ words: HASH_WORDS });
     for (const bucket of this.#rows.buckets()) {
@@ -55,21 +47,11 @@ export class LateRows {
     await this.#rows.release();
     return repeated.size === 0 ? undefined : new RepeatedRows(repeated);
   }
-
-  async #addFirst(): Promise<void> {
-    for (const slots of this.#first.pieces()) {
-      for (let at = 0; at < slots.length; at += ROW_WORDS) {
-        const date = slots[at + HASH_WORDS] ?? 0;
-        if (date !== 0) this.#rows.add(slots[at] ?? 0, slots[at + 1] ?? 0, slots[at + 2] ?? 0, date);
-      }
-      await this.relieve();
-    }
-  }
 }
 
-/** Repeated rows that were found late. A second reading of the export writes each of them once. */
+/** The repeated rows of an export. The next reading writes each of them once, with its latest expiration. */
 export class RepeatedRows {
-  /** For each row, the latest expiration in the low bits, and the latest one that this reading has seen above them. */
+  /** For each row, the latest expiration in the low bits, and the latest one that the next reading has seen above them. */
   readonly #dates: TokenTable;
 
   constructor(dates: TokenTable) {
