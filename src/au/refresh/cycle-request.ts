@@ -144,23 +144,24 @@ async function prepare(
   const request = await openSpool(context);
   const keep = (how.keep ?? []).length === 0 ? undefined : await openSpool(context);
   const refused = rejects && (await openSpool(context));
-  const preparing = prepareExport(context, typed, {
-    names: { request, keep, rejects: refused },
-    shown: { request: directory.request, keep: keep && directory.keep, rejects },
-    how,
-    exclusions: list,
-    maxRejects,
-    force: true,
-    path: exported?.path,
-    words: again,
-  });
-  const { prepared, how: answered } = await preparing.finally(async () => {
+  try {
+    const { prepared, how: answered } = await prepareExport(context, typed, {
+      names: { request, keep, rejects: refused },
+      shown: { request: directory.request, keep: keep && directory.keep, rejects },
+      how,
+      exclusions: list,
+      maxRejects,
+      force: true,
+      path: exported?.path,
+      words: again,
+    });
+    const form = exported && (await formOf((await fileSource(exported.path)).open(), how));
+    const read = { name: typed, sha256: exported?.sha256 ?? '', options: formWords(answered), form };
+    return { request, keep, added: { exported: read, dropped: droppedRows(prepared), excluded: noted } };
+  } finally {
     // The refused rows are kept even if they stop the refresh.
     if (!dryRun && rejects && refused && fs.existsSync(refused)) await directory.put([[rejects, refused]]);
-  });
-  const form = exported && (await formOf((await fileSource(exported.path)).open(), how));
-  const read = { name: typed, sha256: exported?.sha256 ?? '', options: formWords(answered), form };
-  return { request, keep, added: { exported: read, dropped: droppedRows(prepared), excluded: noted } };
+  }
 }
 
 /** Prepares an export in a private file without adding it to the cycle. Returns the path. */
