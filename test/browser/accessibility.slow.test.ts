@@ -56,7 +56,7 @@ async function written(argv: readonly string[]): Promise<Shown> {
     join(home, 'r.csv'),
     `token,result_code,new_token,odd\n${codes.map((code, at) => `t${at},${code},,x\n`).join('')}`,
   );
-  const clock = new FakeClock({ start: Date.parse('2026-03-01T22:00:00Z') });
+  const clock = new FakeClock({ start: Date.parse('2026-03-01T09:00:00Z') });
   if (argv[0] === 'logs') {
     const archiving = ['--sandbox', 'logs', 'archive', 'audit', '--since', '2d'];
     succeeded(await svcHere(archiving, { home, cwd: home, clock }));
