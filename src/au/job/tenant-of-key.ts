@@ -4,14 +4,29 @@ import { type ErrorCode, isSvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isObject } from '../../schema/json-value.ts';
 
-/**
- * Finds the tenant of a client's key without creating anything: from the newest jobs, or from the tenant if the key may read it.
- * Returns undefined if the service names no tenant, or several.
- */
+/** What the newest jobs show of a key. */
+export interface KeyFacts {
+  /** The tenant of the key; undefined if the service names no tenant, or several. */
+  readonly tenant: string | undefined;
+  /** The pending jobs of the tenant. */
+  readonly pending: readonly string[];
+}
+
+/** Finds the tenant of a client's key as `readKeyFacts` does. */
 export async function tenantOfKey(client: Client): Promise<string | undefined> {
+  return (await readKeyFacts(client)).tenant;
+}
+
+/**
+ * Finds the tenant of a client's key without creating anything: from the newest jobs, or from the tenant if the key may
+ * read it.
+ */
+export async function readKeyFacts(client: Client): Promise<KeyFacts> {
   const jobs = (await ifAllowed(client.accountUpdater.list({ pageSize: 100 }).first(100))) ?? [];
+  const pending = jobs.flatMap(({ id, status }) => (status === 'pending' && id) || []);
   const [first, second] = new Set(jobs.flatMap(({ tenant_id: tenant }) => tenant ?? []));
-  return first === undefined ? readSelf(client) : second === undefined ? first : undefined;
+  const tenant = first === undefined ? await readSelf(client) : second === undefined ? first : undefined;
+  return { tenant, pending };
 }
 
 /** Returns the tenant of the embedded sandbox; undefined if it does not respond. A reset gives it a new tenant. */

@@ -44,6 +44,8 @@ export interface Comparison {
   readonly newLedger: boolean;
   /** The command that begins the ledger with `--new-ledger`, as words. */
   readonly words: readonly string[];
+  /** The pending jobs that may have files of which an empty ledger knows nothing. */
+  readonly pendingBefore?: ReadonlySet<string> | undefined;
 }
 
 /** A comparison for an upload whose job exists already. */
@@ -175,15 +177,19 @@ async function findUnknownJobs(
   listed: readonly ListedJob[],
   mayBeOwn: (job: ListedJob) => boolean,
 ): Promise<UnknownJobs> {
-  const { newLedger } = comparison;
+  const { newLedger, pendingBefore } = comparison;
   const { isBegun, since } = known;
-  const candidates = listed.filter((one) => mayBeOwn(one) && one.status !== 'pending');
+  const mayHaveFile = ({ id, status }: ListedJob): boolean =>
+    status !== 'pending' || (!isBegun && pendingBefore?.has(id ?? '') === true);
+  const candidates = listed.filter((one) => mayBeOwn(one) && mayHaveFile(one));
   const unknown: ListedJob[] = [];
   const lookups = sideBySide(candidates, AT_ONCE, async (each) => ((await isKnown(known, each)) ? [] : [each]));
   for await (const jobs of lookups) unknown.push(...jobs);
   const later = unknown.filter(mayBeSince(Math.max(earlierMonthsEnd(listed), since ?? -Infinity)));
   const stopsUpload = later.length > 0 && (isBegun ? stopsForUnknownJobs(comparison) : !newLedger);
   if (!stopsUpload) return { later, refused: [] };
+  if (later.every(({ status }) => status === 'pending'))
+    return { later: [], refused: later, refusal: pendingJobsError(later, comparison) };
   const cause = isBegun ? OUTSIDE_THE_LEDGER : BEFORE_THE_LEDGER;
   return { later: [], refused: later, refusal: unknownJobsError(later, cause, comparison) };
 }
@@ -289,12 +295,33 @@ async function listRecentJobs(
   return jobs;
 }
 
-function unknownJobsError(jobs: readonly ListedJob[], cause: string, { ledger, words }: Comparison): SvcError {
-  const ids = jobs.flatMap(({ id }) => id || []);
+/** Returns the error for jobs of which the service shows within the hour whether they have files. */
+function pendingJobsError(jobs: readonly ListedJob[], { words }: Comparison): SvcError {
+  return new SvcError(
+    'pending',
+    `the ledger is empty, and ${countText(jobs.length, 'pending job')} of this key may have the rows of this file: ${jobsText(jobs)}; nothing was uploaded`,
+    {
+      hint: 'A state directory that was lost may have sent the rows there. The service removes a job without a file within an hour of its creation, so run the same command again then. Only if nothing was sent to these jobs, run the last of these commands.',
+      next: words,
+      alternatives: [
+        ['au', 'jobs'],
+        [...words, '--new-ledger'],
+      ],
+      facts: { unrecorded_jobs: jobs.flatMap(({ id }) => id || []) },
+    },
+  );
+}
+
+function jobsText(jobs: readonly ListedJob[]): string {
   const shown = jobs.map((job) => {
     const { status, created_at: at } = job;
     return `${nameOf(job)} (${status ?? 'of unknown status'}, created ${at ?? 'at an unknown time'})`;
   });
+  return shown.join(', ');
+}
+
+function unknownJobsError(jobs: readonly ListedJob[], cause: string, { ledger, words }: Comparison): SvcError {
+  const ids = jobs.flatMap(({ id }) => id || []);
   const isNew = cause === BEFORE_THE_LEDGER;
   const newHint = ledger.isShared ? NEW_SHARED_HINT : NEW_HINT;
   // 'au ignore' needs an id, so a listed job without an id would stop the command again.
@@ -302,7 +329,7 @@ function unknownJobsError(jobs: readonly ListedJob[], cause: string, { ledger, w
   const remedy = isNew ? [...words, '--new-ledger'] : ['au', 'ignore', ...ids.slice(0, 1)];
   return new SvcError(
     'outcome_unknown',
-    `outcome unknown: ${countText(jobs.length, 'job')} of this key that the ledger does not know may come from ${cause}: ${shown.join(', ')}; nothing was uploaded`,
+    `outcome unknown: ${countText(jobs.length, 'job')} of this key that the ledger does not know may come from ${cause}: ${jobsText(jobs)}; nothing was uploaded`,
     {
       hint: hasIds ? (isNew ? newHint : LEDGER_HINT) : UNREADABLE_HINT,
       next: ids[0] === undefined ? ['au', 'jobs'] : ['au', 'status', ids[0]],

@@ -2,7 +2,7 @@
 
 import { showJobs } from '../job/show-progress.ts';
 import { SpareJob, creatorMemory } from '../job/spare-job.ts';
-import { tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
+import { type KeyFacts, readKeyFacts, tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
 import { outlast } from '../job/wait.ts';
 import {
   type SubmitInput,
@@ -88,6 +88,8 @@ export class FileSubmission {
   readonly #sent = new Map<string, Slice>();
   #spare: SpareJob | undefined;
   #tenant: string | undefined;
+  /** The pending jobs that may have rows of the file, of which an empty ledger knows nothing. */
+  #pendingBefore: ReadonlySet<string> = new Set();
   #divided: DividedFile | undefined;
   /** The comparisons with other cycles that were made before the operator was asked. */
   readonly #compared: CompareAgain[] = [];
@@ -107,9 +109,11 @@ export class FileSubmission {
    */
   async decide(): Promise<Decision> {
     const { dryRun } = this.#input;
-    const shownTenant = dryRun ? await this.#tenantIfKey() : undefined;
-    this.#tenant = dryRun ? (shownTenant ?? (await this.#tenantWithoutRequest())) : await this.#tenantOfKey();
-    requireKnownTenant(this.#context, dryRun ? shownTenant : this.#tenant, 'nothing was uploaded');
+    const { tenant: shownTenant, pending } = dryRun ? await this.#factsIfKey() : await this.#factsOfKey();
+    if (shownTenant !== undefined && !this.#ledger.isShared)
+      this.#pendingBefore = await (await this.#ledger.open(shownTenant)).pendingBefore(pending);
+    this.#tenant = shownTenant ?? (await this.#tenantWithoutRequest());
+    requireKnownTenant(this.#context, shownTenant, 'nothing was uploaded');
     if (this.#tenant !== undefined) this.#input.checkTenant?.(this.#tenant);
     const out = this.#input.out ?? defaultOut(this.#input.file);
     if (this.#input.wait || this.#input.out !== undefined) await this.#checkDestination(out);
@@ -263,29 +267,28 @@ export class FileSubmission {
     return (this.#spare ??= new SpareJob(client, creatorMemory(this.#context, client)));
   }
 
-  /** Returns the key's tenant. If no read shows it, creates a job, which shows the tenant and gets the first rows. */
-  async #tenantOfKey(): Promise<string> {
+  /** Reads the key's tenant. If no read shows it, creates a job, which shows the tenant and gets the first rows. */
+  async #factsOfKey(): Promise<KeyFacts> {
     const client = await this.#context.client();
-    const tenant = await outlast(this.#context, this.#input.outlasts, () => tenantOfKey(client));
-    if (tenant !== undefined) return tenant;
-    return this.#ledger.tenantOf(await (await this.#spareJob()).get());
+    const { tenant, pending } = await outlast(this.#context, this.#input.outlasts, () => readKeyFacts(client));
+    return { tenant: tenant ?? this.#ledger.tenantOf(await (await this.#spareJob()).get()), pending };
   }
 
-  /** Returns the tenant that the service shows; undefined without a key, or with a note if the service does not show it. */
-  async #tenantIfKey(): Promise<string | undefined> {
+  /** Reads the key's tenant. It is undefined without a key, or with a note if the service does not show it. */
+  async #factsIfKey(): Promise<KeyFacts> {
     let why = 'does not show the tenant of this key';
     try {
-      const tenant = await tenantOfKey(await this.#context.client());
-      if (tenant !== undefined) return tenant;
+      const facts = await readKeyFacts(await this.#context.client());
+      if (facts.tenant !== undefined) return facts;
     } catch (error) {
-      if (isSvcError(error, 'key_missing')) return undefined;
+      if (isSvcError(error, 'key_missing')) return NO_FACTS;
       if (!isSvcError(error, 'network', 'server')) throw error;
       why = `does not respond (${error.message})`;
     }
     this.#context.notices.note(
       `the service ${why}, so its jobs were not compared with the ledger: the plan is made from the ledger alone`,
     );
-    return undefined;
+    return NO_FACTS;
   }
 
   /** Returns the tenant of the profile's last key check, since a dry run needs no key. */
@@ -336,7 +339,14 @@ export class FileSubmission {
 
   #comparing(tenant: string): Comparison {
     const { confirmed, onlyRecorded } = this.#input;
-    return { ledger: this.#ledger, tenant, onlyRecorded, newLedger: confirmed.newLedger, words: this.words };
+    return {
+      ledger: this.#ledger,
+      tenant,
+      onlyRecorded,
+      newLedger: confirmed.newLedger,
+      words: this.words,
+      pendingBefore: this.#pendingBefore,
+    };
   }
 
   /** Compares the file with the ledger, and notes which rows other jobs have. */
@@ -414,6 +424,9 @@ export class FileSubmission {
     return error.with({ message: error.message.replace(NOTHING, `no more rows were sent: ${rows} were sent before`) });
   }
 }
+
+/** What is known of a key that the service does not show. */
+const NO_FACTS: KeyFacts = { tenant: undefined, pending: [] };
 
 const NOTHING = /nothing was (?:sent|submitted)/;
 

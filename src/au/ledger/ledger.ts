@@ -16,6 +16,9 @@ import { saltOf } from './row-set.ts';
 /** The object that a shared ledger gets once older jobs were compared with it. */
 const BEGUN = 'begun.json';
 
+/** The object with the jobs that were pending when a machine's own ledger was first used. */
+const PENDING_BEFORE = 'pending-before.json';
+
 /** A cycle with jobs whose results nobody received. */
 export interface OpenCycle {
   readonly cycle: LedgerCycle;
@@ -142,6 +145,18 @@ export class Ledger {
    */
   async begin(since: string | null | undefined): Promise<void> {
     if (this.#place.host.isOwn !== true) await this.#note(BEGUN, { since }, 'begun_at');
+  }
+
+  /**
+   * Returns the jobs that were pending when this machine's own ledger was first used, which `pending` are if that is now. They
+   * may have files that a lost ledger knew. Returns none once the ledger has begun.
+   */
+  async pendingBefore(pending: readonly string[]): Promise<ReadonlySet<string>> {
+    if (await this.isBegun()) return new Set();
+    await this.#note(PENDING_BEFORE, { jobs: pending }, 'noted_at');
+    const bytes = await this.#folder.read(PENDING_BEFORE);
+    const note = bytes && parsedJson(Buffer.from(bytes).toString());
+    return new Set(isObject(note) && Array.isArray(note['jobs']) ? note['jobs'] : pending);
   }
 
   /** Returns the time since which every job is in the ledger, in the service's time; undefined before the first claim. */

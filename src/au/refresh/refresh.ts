@@ -243,8 +243,8 @@ class Refresh {
       await this.#send(request, file, submission);
       results = await this.#resultsOf(submission, [...words, '--wait']);
     } catch (error) {
-      // Another cycle has these rows, so nothing was sent: waiting does not help, and the operator has to decide.
-      if (!isSvcError(error, 'pending') || error.facts?.['other_cycle'] !== undefined) throw error;
+      // Another cycle or a job outside the ledger may have these rows: nothing was sent, and the operator may confirm them.
+      if (!isSvcError(error, 'pending') || error.commands.some(confirmationOf)) throw error;
       // Another process works on a job, so this command has read no status.
       if (!isHeld(error)) await print(rowOf('pending'));
       const hint = error.hint ?? 'Run the same command again later; au resume gets the results meanwhile:';

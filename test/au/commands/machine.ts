@@ -32,7 +32,8 @@ export interface Machine {
   fault: Fault | undefined;
 }
 
-export async function openMachine(): Promise<Machine> {
+/** Opens a machine. The service leaves a job pending for `pickupMs` after its upload. */
+export async function openMachine({ pickupMs = 0 } = {}): Promise<Machine> {
   const directory = temporaryDirectory();
   const clock = new FakeClock({ start: Date.UTC(2026, 10, 2, 4) });
   const places: string[] = [];
@@ -41,7 +42,7 @@ export async function openMachine(): Promise<Machine> {
   const start = async (seed: number): Promise<RunningSandbox> => {
     const place = join(directory, `tenant-${seed}`);
     places.push(place);
-    const options = { directory: place, clock, seed, logCount: 0, processingMs: 0, pickupMs: 0 };
+    const options = { directory: place, clock, seed, logCount: 0, processingMs: pickupMs, pickupMs };
     const sandbox = await startSandbox(seed === 1 ? { ...options, intercept } : options);
     onTestFinished(() => sandbox.close());
     return sandbox;

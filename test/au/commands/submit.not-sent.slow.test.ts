@@ -11,6 +11,9 @@ const REFUSED = { SVC_BASE_URL: 'http://127.0.0.1:9' };
 const UNKNOWN_HOST = { SVC_BASE_URL: 'https://nobody.invalid' };
 const WRONG_KEY = { SVC_PRIVATE_API_KEY: 'key_other' };
 
+/** Another key of the tenant, whose jobs show the tenant. */
+const OTHER_KEY = { SVC_PRIVATE_API_KEY: 'sandbox-private-key-account-updater-only' };
+
 const onPost =
   (fault: Fault): Fault =>
   (incoming, outgoing, proceed) =>
@@ -35,8 +38,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
 async function failedOnce(how: string, options = ''): Promise<Machine> {
   const { env = {}, fault, code } = FAILURES[how] ?? { code: 0 };
   const machine = await openMachine();
-  // The job shows the tenant of the key.
-  await machine.svc('au create');
+  await machine.svc('au create', OTHER_KEY);
   machine.fault = fault;
   ended(await machine.svc(`${SUBMIT} ${options}`.trim(), env), code);
   machine.fault = undefined;
@@ -84,7 +86,7 @@ it('R75: a submission that sent nothing stands in the way of no other tenant, an
 
 it('R58 and R75: a file that another process submits meanwhile is sent by that process alone', async () => {
   const machine = await openMachine();
-  await machine.svc('au create');
+  await machine.svc('au create', OTHER_KEY);
   machine.fault = (incoming, _outgoing, proceed) => {
     if (incoming.method !== 'POST') return proceed();
     machine.fault = undefined;

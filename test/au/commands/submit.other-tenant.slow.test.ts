@@ -55,7 +55,7 @@ it('nothing is uploaded with a private key of another tenant than the known one 
   expect(stores.files).toBe(0);
   ended(await desk.svc('whoami', STORED), 0, 'svc treats the tenant of this profile as unknown');
   expect(await tenantType(desk)).toBe(null);
-  const submitted = await desk.svc('au submit tokens.csv', STORED);
+  const submitted = await desk.svc('au submit tokens.csv --new-ledger', STORED);
   expect([submitted.code, stores.files], submitted.stderr).toEqual([0, 1]);
 });
 

@@ -143,6 +143,35 @@ describe('a state directory that is older than what was submitted', () => {
     expect(machine.uploads()).toBe(2);
   });
 
+  it('R74: a state directory that is lost while its job is still pending pays for nothing again: 11 until the service says more', async () => {
+    const machine = await openMachine({ pickupMs: 60_000 });
+    const { stdout } = succeeded(await machine.svc(SUBMIT));
+    const { job } = JSON.parse(stdout) as { job: string };
+    rmSync(machine.path('state'), { recursive: true });
+    for (const line of [SUBMIT, `${SUBMIT} --dry-run`, `${SUBMIT} --cycle 2026-11`, SUBMIT])
+      ended(await machine.svc(line), 11, {
+        uploads: 1,
+        error: { unrecorded_jobs: [job], next: expect.stringMatching(/^svc au submit /) },
+      });
+    const refresh = ['au', 'refresh', 'tokens.csv', '--cycle', '2026-12', '--out-dir', machine.path('refresh')];
+    const refused = ended(await machine.svc(refresh), 11, {
+      uploads: 1,
+      error: { unrecorded_jobs: [job], next: expect.stringMatching(/^svc au refresh /) },
+    });
+    expect(refused.stdout).toBe('');
+    await machine.clock.advance(60_000);
+    ended(await machine.svc(SUBMIT), 9, { uploads: 1 });
+    ended(await machine.svc(`${SUBMIT} --new-ledger`), 0, job, { uploads: 2 });
+  });
+
+  it('R74: a pending job without a file stops a new state directory for an hour at most', async () => {
+    const machine = await openMachine();
+    const { id } = JSON.parse((await machine.svc('au create')).stdout) as AccountUpdaterJob;
+    ended(await machine.svc(SUBMIT), 11, { uploads: 0, error: { unrecorded_jobs: [id] } });
+    await machine.clock.advance(3_600_000);
+    ended(await machine.svc(SUBMIT), 0, { uploads: 1 });
+  });
+
   it('R74: a false 404 for the list of jobs, at any of its requests, begins no empty ledger', async () => {
     const machine = await openMachine();
     await restoredTo(machine, 'before');

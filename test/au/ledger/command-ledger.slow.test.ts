@@ -121,7 +121,9 @@ it.each([
     const refused = await desk.svc(submit, runner);
     expect(refused.code, refused.stderr).not.toBe(0);
     isRefused = !isPaid;
-    const alone = await desk.svc(submit, laptop);
+    // The laptop cannot know that nothing was sent to the pending job of the runner.
+    ended(await desk.svc(submit, laptop), 11, { uploads: 0 });
+    const alone = await desk.svc(`${submit} --new-ledger`, laptop);
     expect(alone.code === 0, alone.stderr).toBe(isPaid);
     isRefused = false;
     ended(await desk.svc(submit, { ...laptop, SVC_LEDGER: ledger }), 11, { uploads: Number(isPaid) });
