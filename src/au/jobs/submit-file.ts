@@ -16,18 +16,13 @@ import {
 } from './before-sending.ts';
 import { type CompareAgain, refuseOldResults } from './begin-cycle.ts';
 import type { NamedFile } from './claim-texts.ts';
-import {
-  type Comparison,
-  compareBeforeEntry,
-  compareJobs,
-  previewComparison,
-  refuseUnknownJobs,
-} from './compare-jobs.ts';
+import { compareBeforeEntry, compareJobs, previewComparison, refuseUnknownJobs } from './compare-jobs.ts';
 import type { Division } from './divide-rows.ts';
 import type { FileJob, FileJobs } from './file-jobs.ts';
 import { confirmWords } from './options.ts';
 import { RowClaims } from './row-claims.ts';
 import { type Slice, finishUploads, sendRows, slicesOf } from './send-rows.ts';
+import type { Comparison } from './unknown-jobs.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
