@@ -2,10 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
+import { openQuickDesk } from '../au/commands/support.ts';
 import { FaultServer, type Step } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
-import { type Finished, Home } from '../support/svc.ts';
+import { FakeClock } from '../support/clock.ts';
+import { ended, errorIn, type HereResult, rowOf, svcIn } from '../support/run-here.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { Home } from '../support/svc.ts';
 
 const home = new Home();
 let sandbox: RunningSandbox;
@@ -23,8 +26,13 @@ afterAll(async () => {
 
 const keys = { SVC_MANAGEMENT_API_KEY: 'sandbox-management-key', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
 
-function atSandbox(argv: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
-  return home.svc(argv, { env: { ...keys, SVC_BASE_URL: sandbox.url, ...env } });
+function atSandbox(argv: readonly string[], env: Record<string, string> = {}): Promise<HereResult> {
+  return here(argv, { ...keys, SVC_BASE_URL: sandbox.url, ...env });
+}
+
+/** Runs a command in this process. Whatever its code is, a process ends with it in the same way. */
+function here(argv: readonly string[], env: Record<string, string> = {}): Promise<HereResult> {
+  return svcIn(home.path, argv, { env, clock: new FakeClock({ start: Date.now() }) });
 }
 
 /** Where a command finds the service: at the sandbox, at a server that takes this step, or where its variables say. */
@@ -100,29 +108,30 @@ const ENDS: readonly (readonly [code: number, what: string, line: string, where:
 ];
 
 /** Runs a command with another key each time, because a pause applies to every process with its key. */
-function ended(line: string, where: Where, key: string): Promise<Finished> {
+function ran(line: string, where: Where, key: string): Promise<HereResult> {
   const argv = line.split(' ');
   if (where === 'sandbox') return atSandbox(argv);
-  if (!isStep(where)) return home.svc(argv, { env: where });
+  if (!isStep(where)) return here(argv, where);
   server.play([where]);
-  return home.svc(argv, { env: { SVC_API_KEY: `a-key-of-${key.length}`, SVC_BASE_URL: server.url.href } });
+  return here(argv, { SVC_API_KEY: `a-key-of-${key.length}`, SVC_BASE_URL: server.url.href });
 }
 
 function isStep(where: Exclude<Where, string>): where is Step {
   return 'act' in where;
 }
 
-function errorOf({ stderr }: Finished): unknown {
-  return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
-}
-
 describe('exit codes', () => {
   it('R55: exit code 0: done', async () => {
-    expect(await atSandbox(['tenant', 'show'])).toMatchObject({ code: 0, stderr: '' });
+    const env = { ...keys, SVC_BASE_URL: sandbox.url };
+    expect(await home.svc(['tenant', 'show'], { env })).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('R55: exit code 3: a process ends with the code of its command', async () => {
+    expect(await home.svc(['tenant', 'show'])).toMatchObject({ code: 3, stdout: '' });
   });
 
   it.each(ENDS)('R55: exit code %i: %s', async (code, what, line, where, stderr) => {
-    const run = await ended(line, where, what);
+    const run = await ran(line, where, what);
     // The pause before another attempt is random, and announced if it is long.
     const lasting = run.stderr.replace(/^no response .*, retrying in \d+s\n/m, '');
     expect([run.code, lasting.replaceAll(server.url.origin, '{server}')]).toEqual([code, `${stderr}\n`]);
@@ -133,8 +142,8 @@ describe('exit codes', () => {
     const otherKind = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'sandbox-private-key' });
     const without = await atSandbox(['tenant'], { SVC_MANAGEMENT_API_KEY: 'sandbox-management-key-logs-only' });
     expect([unknown.code, otherKind.code, without.code]).toEqual([4, 4, 4]);
-    expect(errorOf(unknown)).toMatchObject({ code: 'unauthorized', status: 401 });
-    expect(errorOf(without)).toMatchObject({
+    expect(errorIn(unknown)).toMatchObject({ code: 'unauthorized', status: 401 });
+    expect(errorIn(without)).toMatchObject({
       code: 'forbidden',
       status: 403,
       message: expect.stringMatching(/management key from SVC_MANAGEMENT_API_KEY is not allowed.*tenant:read/),
@@ -144,9 +153,9 @@ describe('exit codes', () => {
   it('an error names a profile only where something of it is used', async () => {
     const wrong = { SVC_MANAGEMENT_API_KEY: 'no-such-key' };
     const without = [
-      await home.svc(['tenant']),
-      await home.svc(['whoami', '-o', 'table']),
-      await home.svc(['tenant'], { env: { SVC_BASE_URL: sandbox.url } }),
+      await here(['tenant']),
+      await here(['whoami', '-o', 'table']),
+      await here(['tenant'], { SVC_BASE_URL: sandbox.url }),
       await atSandbox(['tenant'], wrong),
       await atSandbox(['logs'], wrong),
     ];
@@ -157,19 +166,17 @@ describe('exit codes', () => {
     const config = { version: 1, profiles: { default: { base_url: sandbox.url } } };
     writeFileSync(join(directory, 'config.json'), JSON.stringify(config), { mode: 0o600 });
     const used = { SVC_CONFIG_DIR: directory };
-    expect((await home.svc(['tenant'], { env: used })).stderr).toContain('no management key for profile default');
-    expect((await home.svc(['tenant'], { env: { ...used, ...wrong } })).stderr).toContain(
+    expect((await here(['tenant'], used)).stderr).toContain('no management key for profile default');
+    expect((await here(['tenant'], { ...used, ...wrong })).stderr).toContain(
       'from SVC_MANAGEMENT_API_KEY (profile default) was not accepted',
     );
   });
 
   it('R55: exit code 11: still pending when the time is up, with the command that continues', async () => {
-    const created = JSON.parse((await atSandbox(['au', 'create'])).stdout) as { id: string };
-    const run = await atSandbox(['au', 'resume', created.id, '--wait', '--timeout', '8s']);
-    expect(run.code).toBe(11);
-    expect(errorOf(run)).toMatchObject({
-      code: 'pending',
-      next: expect.stringContaining(`svc au resume ${created.id} --wait`),
+    const desk = await openQuickDesk();
+    const { id } = rowOf(await desk.svc('au create'));
+    ended(await desk.svc(`au resume ${String(id)} --wait --timeout 8s`), 11, {
+      error: { code: 'pending', next: expect.stringContaining(`svc au resume ${String(id)} --wait`) },
     });
   });
 

@@ -3,8 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
 import { exampleRequestFile, sandboxCards } from '../../src/emulator/vault/cards.ts';
-import { Home } from '../support/svc.ts';
+import { FakeClock } from '../support/clock.ts';
+import { svcIn } from '../support/run-here.ts';
 import { startSandbox } from '../support/sandbox.ts';
+import { Home } from '../support/svc.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
 
@@ -22,7 +24,7 @@ let sandbox: RunningSandbox;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ directory: home.file('sandbox'), processingMs: 300, pickupMs: 0 });
+  sandbox = await startSandbox({ directory: home.file('sandbox'), processingMs: 0, pickupMs: 0 });
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
   writeFileSync(home.file('upload.csv'), `${exampleRequestFile().split('\n')[0]}\nanother,,,\n`);
   const template = await svc('3ds template payment-transaction -o json');
@@ -44,7 +46,8 @@ async function svc(line: string): Promise<string> {
     SVC_MANAGEMENT_API_KEY: 'sandbox-management-key',
     SVC_PRIVATE_API_KEY: 'sandbox-private-key',
   };
-  const { code, stdout, stderr } = await home.svc(line.split(' '), { env });
+  const clock = new FakeClock({ start: Date.now(), runs: true });
+  const { code, stdout, stderr } = await svcIn(home.path, line.split(' '), { env, clock });
   if (code !== 0) throw new Error(`svc ${line} ended with ${code}: ${stderr}`);
   return stdout;
 }

@@ -76,7 +76,7 @@ it('--jq that fails on an entry continues, says why, and ends with 1', async () 
 it('R52: --jq prints nothing of a list that broke off, where it was to see it whole', async () => {
   const env = { SVC_SANDBOX_FAULTS: '500@GET /logs:#2-99' };
   const list = ['--sandbox', 'logs', '--all', '--page-size', '100'];
-  const whole = await home.svc([...list, '-o', 'json', '--jq', 'length'], { env });
+  const whole = await svcHere([...list, '-o', 'json', '--jq', 'length'], { env });
   expect(whole).toMatchObject({ code: 8, stdout: '' });
 });
 
