@@ -1,17 +1,25 @@
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { type HereResult, succeeded, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
-import { succeeded } from '../../support/run-here.ts';
 
 let home: Home;
+let clock: FakeClock;
 beforeEach(() => {
   home = new Home();
+  clock = new FakeClock({ start: Date.now(), runs: true });
   writeFileSync(home.file('tokens.csv'), exampleRequestFile());
 });
 
-const submit = (more = '') => home.svc(`--sandbox au submit tokens.csv ${more}`.trim().split(' '));
-const reset = () => home.svc(['sandbox', 'reset', '--yes']);
+/** Runs a command in this process. Its pauses take no time, neither does the work of its sandbox. */
+function svc(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<HereResult> {
+  return svcIn(home.path, argv, { env, clock });
+}
+
+const submit = (more = '') => svc(`--sandbox au submit tokens.csv ${more}`.trim().split(' '));
+const reset = () => svc(['sandbox', 'reset', '--yes']);
 
 describe('svc sandbox reset', () => {
   it('a file that was submitted before is submitted again after a reset, in a new job and without a warning', async () => {
@@ -34,21 +42,21 @@ describe('svc sandbox reset', () => {
   it('a job of the deleted tenant is not found after a reset, and nothing is open', async () => {
     const { job } = JSON.parse((await submit()).stdout) as { job: string };
     await reset();
-    expect((await home.svc(['--sandbox', 'au', 'resume', job])).code).toBe(5);
-    succeeded(await home.svc(['--sandbox', 'au', 'resume']));
+    expect((await svc(['--sandbox', 'au', 'resume', job])).code).toBe(5);
+    succeeded(await svc(['--sandbox', 'au', 'resume']));
   });
 
   it('a directory of cycles of the deleted tenant is refused, with the command that uses another one', async () => {
     const line = '--sandbox au refresh tokens.csv --cycle 2026-12 --yes'.split(' ');
-    expect((await home.svc(line)).code).toBe(0);
+    expect((await svc(line)).code).toBe(0);
     await reset();
-    const refused = await home.svc(line);
+    const refused = await svc(line);
     expect(refused).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('A reset gives the sandbox a new tenant'),
     });
     const next = /svc (--sandbox au refresh tokens.csv .*--out-dir refresh-sandbox-[0-9a-f]{8})/.exec(refused.stderr);
-    succeeded(await home.svc([...(next?.[1] ?? '').split(' '), '--yes']));
+    succeeded(await svc([...(next?.[1] ?? '').split(' '), '--yes']));
   });
 
   it.each([
@@ -60,20 +68,20 @@ describe('svc sandbox reset', () => {
     const directory = home.file(folder.startsWith('.') ? 'app/.git' : 'app');
     if (folder.startsWith('.')) writeFileSync(home.file('app/.git/HEAD'), 'ref');
     for (const command of ['reset', 'clock', 'outcome', 'requests']) {
-      const { code, stderr } = await home.svc(['sandbox', command, '--directory', directory, '--yes']);
+      const { code, stderr } = await svc(['sandbox', command, '--directory', directory, '--yes']);
       expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining("other files than a sandbox's")]);
     }
     expect(existsSync(home.file(`app/${folder}/${file}`))).toBe(true);
   });
 
   it('a sandbox whose journal was emptied by a loss of power names the reset in each command, and works after it', async () => {
-    await home.svc(['--sandbox', 'au', 'create']);
+    await svc(['--sandbox', 'au', 'create']);
     truncateSync(home.file('.local/state/svc/sandbox/journal.jsonl'));
     for (const line of ['--sandbox tenant show', 'sandbox clock', 'sandbox outcome', 'sandbox requests']) {
-      const { code, stderr } = await home.svc(line.split(' '));
+      const { code, stderr } = await svc(line.split(' '));
       expect([line, code, stderr]).toEqual([line, 1, expect.stringMatching(/journal is damaged[^]*svc sandbox reset/)]);
     }
     await reset();
-    expect((await home.svc(['--sandbox', 'tenant', 'show'])).code).toBe(0);
+    expect((await svc(['--sandbox', 'tenant', 'show'])).code).toBe(0);
   });
 });
