@@ -3,12 +3,9 @@ import { expect, it } from 'vitest';
 import type { CommandRow } from '../../../src/general/commands/commands.ts';
 import { TREE } from '../../../src/tree.ts';
 import { ended, succeeded, svcHere } from '../../support/run-here.ts';
-import { Home } from '../../support/svc.ts';
-
-const home = new Home();
 
 async function rows(): Promise<CommandRow[]> {
-  const { stdout } = succeeded(await home.svc(['commands', '-o', 'json']));
+  const { stdout } = succeeded(await svcHere(['commands', '-o', 'json']));
   return JSON.parse(stdout) as CommandRow[];
 }
 
@@ -53,7 +50,7 @@ it('svc commands tells the shorter form of a default command', async () => {
 });
 
 it('svc commands shows the words and what they do on a terminal', async () => {
-  const { stdout } = await home.svc(['commands', '-o', 'table']);
+  const { stdout } = await svcHere(['commands', '-o', 'table']);
   expect(stdout).toMatch(/svc logs entity-types +list the values of --entity-type/);
 });
 

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { ended } from '../../support/run-here.ts';
+import { ended, type HereResult, svcIn } from '../../support/run-here.ts';
+import { systemClock } from '../../../src/base/system.ts';
 import type { Profile } from '../../../src/cli/config/config-format.ts';
 import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
 import type { TenantFacts } from '../../../src/schema/tenant.ts';
@@ -20,6 +21,10 @@ function profile(keys: object): void {
 }
 
 const env = (): Record<string, string> => ({ SVC_CONFIG_DIR: home.file('config'), SVC_CACHE_DIR: home.file('cache') });
+
+function svc(argv: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<HereResult> {
+  return svcIn(home.path, argv, { env: { ...env(), ...more }, clock: systemClock });
+}
 
 function remember(tenant: TenantFacts, keys: Profile['keys'], baseUrl = 'https://api.example'): void {
   rememberTenant(testSystem({ env: env() }), { profile: 'prod', baseUrl, keys }, tenant);
@@ -44,33 +49,33 @@ it('svc alone says whose profile it is where there are keys, shows none, and run
   const keys = { ...MANAGEMENT, private: { command: `touch ${ran}; echo k`, base_url: 'https://api.example' } };
   profile(keys);
   remember({ id: 'i', name: 'Acme\u001B[2J', type: 'production' }, keys);
-  const { stdout } = ended(await home.svc([], { env: env() }), 0, { stderr: '' });
+  const { stdout } = ended(await svc([]), 0, { stderr: '' });
   expect(stdout).toContain('PRODUCTION Acme');
   expect(stdout).toContain('Profile prod, https://api.example');
   expect(stdout).toMatch(/svc logs .*\n/);
   expect(stdout).toMatch(/svc au submit /);
   expect(stdout).not.toContain('canary');
   expect(stdout).not.toContain('\u001B');
-  expect((await home.svc(['profile', 'list'], { env: env() })).stdout).toContain('command touch');
-  await home.svc(['__complete', '--shell', 'bash', 'svc', ''], { env: env() });
-  await home.svc(['--help'], { env: env() });
+  expect((await svc(['profile', 'list'])).stdout).toContain('command touch');
+  await svc(['__complete', '--shell', 'bash', 'svc', '']);
+  await svc(['--help']);
   expect(() => writeFileSync(ran, '', { flag: 'wx' })).not.toThrow();
 });
 
 it('svc alone says which key is still missing', async () => {
   profile(MANAGEMENT);
-  expect((await home.svc([], { env: env() })).stdout).toMatch(/svc login +add the private key/);
+  expect((await svc([])).stdout).toMatch(/svc login +add the private key/);
 });
 
 it('svc alone does not take the tenant of another base URL for this one', async () => {
   profile(MANAGEMENT);
   remember({ id: 'i', name: 'Acme', type: 'test' }, MANAGEMENT, 'https://other.example');
-  expect((await home.svc([], { env: env() })).stdout).not.toContain('Acme');
+  expect((await svc([])).stdout).not.toContain('Acme');
 });
 
 it('svc alone puts the profile that was named into what it proposes', async () => {
-  expect((await home.svc(['-p', 'new'], { env: env() })).stdout).toContain('svc --profile new login');
-  expect((await home.svc(['--sandbox'], { env: env() })).stdout).toContain('svc --sandbox logs');
+  expect((await svc(['-p', 'new'])).stdout).toContain('svc --profile new login');
+  expect((await svc(['--sandbox'])).stdout).toContain('svc --sandbox logs');
 });
 
 it('svc alone begins with the jobs that are open in the ledger, until their results are read or their rows are free', async () => {
@@ -84,7 +89,7 @@ it('svc alone begins with the jobs that are open in the ledger, until their resu
   enter(2, { kind: 'claim', job: 'job-2' });
   enter(3, { kind: 'done', job: 'job-1' });
   writeFileSync(join(cycle, '00000004.json'), '{"kind":"cla');
-  const shown = async (): Promise<string> => (await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } })).stdout;
+  const shown = async (): Promise<string> => (await svc([], { SVC_STATE_DIR: state })).stdout;
   expect(await shown()).toMatch(/^1 job open for 14m: svc au status\n\n/);
   // Results that were read only for their new tokens are not delivered.
   enter(5, { kind: 'done', job: 'job-2', delivered: false });
@@ -99,7 +104,7 @@ it('svc alone sees what other machines did to a shared ledger, as far as this on
   mkdirSync(cycle, { recursive: true });
   const claim = { kind: 'claim', job: 'job-1', at: new Date().toISOString() };
   writeFileSync(join(cycle, '00000001.json'), JSON.stringify(claim));
-  const { stdout } = await home.svc([], { env: { ...env(), SVC_STATE_DIR: state } });
+  const { stdout } = await svc([], { SVC_STATE_DIR: state });
   expect(stdout).toMatch(/^1 job open for \d+s: svc au status\n/);
 });
 
@@ -108,6 +113,6 @@ it('svc alone begins with a stored key that is older than 90 days', async () => 
     management: { ...MANAGEMENT.management, stored_at: daysAgo(91) },
     private: { value: 'canary-key-2', base_url: 'https://api.example', stored_at: daysAgo(89) },
   });
-  const { stdout } = await home.svc([], { env: env() });
+  const { stdout } = await svc([]);
   expect(stdout).toMatch(/^the management key was stored 91d ago: svc login --rotate\n\nsvc: the card vault/);
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ended, succeeded } from '../../support/run-here.ts';
+import { ended, succeeded, svcIn } from '../../support/run-here.ts';
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { candidatesFor } from '../../../src/general/completion/complete.ts';
 import { complete } from '../../../src/general/completion/shells.ts';
@@ -166,7 +166,7 @@ it('completion of enumerated values quotes the blanks of a test card', async () 
 });
 
 it('svc __complete works without any settings, and writes no files', async () => {
-  ended(await home.svc(['__complete', 'fish', 'logs', '--entity-type', 'ca']), 0, {
+  ended(await svcIn(home.path, ['__complete', 'fish', 'logs', '--entity-type', 'ca']), 0, {
     stdout: 'words\ncard\n',
     stderr: '',
   });
@@ -174,20 +174,20 @@ it('svc __complete works without any settings, and writes no files', async () =>
 });
 
 it('svc __complete prints nothing for an unknown shell, and exits with 2', async () => {
-  expect(await home.svc(['__complete', 'tcsh'])).toMatchObject({ code: 2, stdout: '', stderr: '' });
+  expect(await svcIn(home.path, ['__complete', 'tcsh'])).toMatchObject({ code: 2, stdout: '', stderr: '' });
 });
 
 it('svc __complete does not obey options such as --version in the line to be completed', async () => {
-  ended(await home.svc(['__complete', 'fish', '--version', '--help', '-o', '']), 0, {
+  ended(await svcIn(home.path, ['__complete', 'fish', '--version', '--help', '-o', '']), 0, {
     stdout: expect.stringContaining('jsonl'),
   });
 });
 
 it('svc __complete proposes the entity types that the service listed last', async () => {
-  const before = await home.svc(['__complete', 'fish', 'logs', '--entity-type', 'web']);
+  const before = await svcIn(home.path, ['__complete', 'fish', 'logs', '--entity-type', 'web']);
   expect(before.stdout).toBe('words\n');
-  succeeded(await home.svc(['--sandbox', 'logs', 'entity-types']));
-  const after = await home.svc(['__complete', 'fish', 'logs', '--entity-type', 'web']);
+  succeeded(await svcIn(home.path, ['--sandbox', 'logs', 'entity-types']));
+  const after = await svcIn(home.path, ['__complete', 'fish', 'logs', '--entity-type', 'web']);
   expect(after.stdout).toMatch(/^words\nwebhook(\t.*)?\n$/);
 });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { rememberTenant } from '../../../../src/cli/config/known-keys.ts';
 import { testSystem } from '../../../cli/config/support/system.ts';
+import { type HereResult, svcIn } from '../../../support/run-here.ts';
 import { Home } from '../../../support/svc.ts';
 
 let home: Home;
@@ -20,9 +21,9 @@ beforeEach(() => {
   rememberTenant(system, other, { id: 'j', name: 'Other', type: 'test' });
 });
 
-function list(...options: string[]): ReturnType<Home['svc']> {
+function list(...options: string[]): Promise<HereResult> {
   const env = { SVC_CONFIG_DIR: home.file('config'), SVC_CACHE_DIR: home.file('cache') };
-  return home.svc(['profile', 'list', ...options], { env });
+  return svcIn(home.path, ['profile', 'list', ...options], { env });
 }
 
 it('svc profile list marks the tenant of each profile, and has no column in which no profile has anything', async () => {
