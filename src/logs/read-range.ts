@@ -238,9 +238,12 @@ function restOf(range: TimeRange, entries: readonly Entry[]): readonly TimeRange
 
 /** Returns entries that may be duplicates from shifting pages. Equal entries on the same page are certainly different. */
 function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
-  const shared = timesOnSeveral(pages);
-  if (shared.size === 0) return [];
-  const doubtful = pages.map((page) => page.filter(({ at }) => shared.has(at)));
+  const ranges = pages.map(rangeOf);
+  // Only entries of times that two pages have in common can be equal.
+  const doubtful = pages.map((page, number) => {
+    const others = ranges.filter((_, at) => at !== number);
+    return page.filter(({ at }) => others.some(({ from, to }) => at >= from && at <= to));
+  });
   const certain = new Map<string, number>();
   for (const page of doubtful) {
     for (const [key, count] of countByKey(page)) certain.set(key, Math.max(count, certain.get(key) ?? 0));
@@ -248,18 +251,13 @@ function uncertainEntries(pages: readonly (readonly Entry[])[]): Entry[] {
   return beyond(doubtful.flat(), ({ key }) => certain.get(key) ?? 0);
 }
 
-/** Returns the times that entries on several pages have. */
-function timesOnSeveral(pages: readonly (readonly Entry[])[]): ReadonlySet<number> {
-  const pageOf = new Map<number, readonly Entry[]>();
-  const shared = new Set<number>();
-  for (const page of pages) {
-    for (const { at } of page) {
-      const first = pageOf.get(at);
-      if (first === undefined) pageOf.set(at, page);
-      else if (first !== page) shared.add(at);
-    }
+function rangeOf(page: readonly Entry[]): TimeRange {
+  const range = { from: Infinity, to: -Infinity };
+  for (const { at } of page) {
+    if (at < range.from) range.from = at;
+    if (at > range.to) range.to = at;
   }
-  return shared;
+  return range;
 }
 
 /** Reads a range until two reads agree, because pages may shift meanwhile. A range that never settles is read in halves. */

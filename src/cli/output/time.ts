@@ -55,7 +55,7 @@ export function formatTime(iso: string, mode: TimeStyle, now: number): string {
 
 // A cache of parsed times, because several steps parse the time of each log entry.
 const parsedTimes = new Map<string, number>();
-const MAX_PARSED_TIMES = 250;
+const MAX_PARSED_TIMES = 5_000;
 const MAX_TIME_LENGTH = 40;
 
 /** Parses an ISO 8601 time to epoch milliseconds; undefined for any other text. Accepts any number of fraction digits. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { isSvcError } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
-import { damagedBytes, isReadable, logText } from '../../client/api/logs.ts';
+import { isReadable } from '../../client/api/logs.ts';
 import type { Store } from '../../client/store/store.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import { beyond, byTime, countByKey, type Entry, entryOf } from '../entry.ts';
@@ -198,8 +198,7 @@ async function restore(
   const archived = countByKey(await entriesOf(store, others));
   const name = path.join(store.workDirectory, `${randomBytes(8).toString('hex')}.gz`);
   const file = new SegmentFile(name, { tenantId, day: dayIn(segment.path), supplementary: false, isRaw: false });
-  for (const { at, log } of beyond(own, ({ key }) => archived.get(key) ?? 0))
-    await file.add({ at, log, line: logText(log), bytes: damagedBytes(log) });
+  for (const entry of beyond(own, ({ key }) => archived.get(key) ?? 0)) await file.add(entry);
   const { file: written } = await file.close();
   return written.sha256 === segment.sha256 && (await store.create(segment.path, written)) === 'created';
 }

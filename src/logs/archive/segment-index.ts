@@ -62,9 +62,12 @@ const PRIME = 0x01_00_01_93;
 
 /** Returns the key of an id: a hash of 24 bits. Case is ignored, as in UUIDs. */
 export function keyOf(id: string): number {
-  const text = id.toLowerCase();
   let hash = BEGIN;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  for (let at = 0; at < id.length; at += 1) {
+    const code = id.charCodeAt(at);
+    if (code > 0x7f && id !== id.toLowerCase()) return keyOf(id.toLowerCase());
+    hash = Math.imul(hash ^ (code >= 0x41 && code <= 0x5a ? code | 0x20 : code), PRIME);
+  }
   return folded(hash);
 }
 

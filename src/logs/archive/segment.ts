@@ -23,12 +23,9 @@ interface SegmentKind {
   readonly isLeftover?: boolean | undefined;
 }
 
-/** An entry with its text. */
-interface EntryText {
+/** An entry with its time in epoch milliseconds; undefined if it is unreadable. */
+interface TimedLog {
   readonly log: Log;
-  readonly line: string;
-  /** The bytes of the line, if some of them are not UTF-8. */
-  readonly bytes?: Buffer | undefined;
   readonly at: number | undefined;
 }
 
@@ -85,14 +82,15 @@ export class SegmentFile {
   }
 
   /** Adds an entry as a line. Returns a promise only if the caller has to wait. @throws SvcError `local` */
-  add({ line, bytes, log, at }: EntryText): Promise<unknown> | undefined {
+  add({ log, at }: TimedLog): Promise<unknown> | undefined {
+    const line = logText(log);
     this.#index.add(keyOfId(log.entity_id), keyOfId(log.actor_id));
     this.#entries += 1;
     if (at !== undefined) {
       this.#first = Math.min(this.#first ?? at, at);
       this.#last = Math.max(this.#last ?? at, at);
     }
-    this.#text += `${this.kind.isRaw ? (bytes ?? Buffer.from(line)).toString('latin1') : line}\n`;
+    this.#text += `${this.kind.isRaw ? (damagedBytes(log) ?? Buffer.from(line)).toString('latin1') : line}\n`;
     this.#characters += line.length;
     if (this.#index.entries >= COLUMN_ENTRIES || this.#characters >= COLUMN_CHARACTERS) return this.#endColumn();
     return this.#text.length >= CHUNK_CHARACTERS ? this.#compress() : undefined;
@@ -180,7 +178,7 @@ export interface PendingLimits {
 }
 
 /** An entry kept in memory until the commit, because it does not belong into the open file. */
-interface KeptEntry extends EntryText {
+interface KeptEntry extends TimedLog {
   readonly kind: SegmentKind;
 }
 
@@ -248,11 +246,11 @@ export class Pending {
     if (at === undefined) this.timeless += 1;
     const tenantId = log.tenant_id ?? this.#tenantId;
     const isRaw = !isReadable(log);
-    const text = { at, log, line, bytes: damagedBytes(log) };
-    if (isRaw || tenantId !== this.#tenantId) return this.#keepApart(text, { tenantId, isRaw });
-    if (at === undefined) return (this.#timeless ??= this.#begin(this.#kindOf(undefined))).add(text);
-    if (at < this.#committedTo || at < this.#highest) return this.#keep(text, { tenantId, supplementary: true, isRaw });
-    return this.#addNext(text, at);
+    if (isRaw || tenantId !== this.#tenantId) return this.#keepApart({ at, log }, { tenantId, isRaw });
+    if (at === undefined) return (this.#timeless ??= this.#begin(this.#kindOf(undefined))).add({ at, log });
+    if (at < this.#committedTo || at < this.#highest)
+      return this.#keep({ at, log }, { tenantId, supplementary: true, isRaw });
+    return this.#addNext({ at, log }, at);
   }
 
   /** Closes all files. Nothing may be added afterwards. @throws SvcError `local` */
@@ -269,33 +267,33 @@ export class Pending {
     this.#timeless?.abandon();
   }
 
-  #keepApart(text: EntryText, kind: Pick<SegmentKind, 'tenantId' | 'isRaw'>): undefined {
+  #keepApart(entry: TimedLog, kind: Pick<SegmentKind, 'tenantId' | 'isRaw'>): undefined {
     if (kind.tenantId !== this.#tenantId) this.shared += 1;
     if (kind.isRaw) this.raw += 1;
-    this.#keep(text, { ...kind, supplementary: text.at !== undefined && text.at < this.#committedTo });
+    this.#keep(entry, { ...kind, supplementary: entry.at !== undefined && entry.at < this.#committedTo });
   }
 
-  #keep(text: EntryText, kind: Omit<SegmentKind, 'day'>): undefined {
+  #keep(entry: TimedLog, kind: Omit<SegmentKind, 'day'>): undefined {
     if (kind.supplementary) this.late += 1;
-    this.#kept.push({ ...text, kind: { ...kind, day: dayOf(text.at) } });
+    this.#kept.push({ ...entry, kind: { ...kind, day: dayOf(entry.at) } });
   }
 
   // Nearly every entry has the same day as the previous one, so that case is fast and needs no promise.
-  #addNext(text: EntryText, at: number): Promise<unknown> | undefined {
+  #addNext(entry: TimedLog, at: number): Promise<unknown> | undefined {
     this.#highest = at;
-    if (this.#open && at < this.#openUntil) return this.#open.add(text);
+    if (this.#open && at < this.#openUntil) return this.#open.add(entry);
     this.#openUntil = (Math.floor(at / DAY_MS) + 1) * DAY_MS;
-    return this.#addInto(this.#kindOf(at), text);
+    return this.#addInto(this.#kindOf(at), entry);
   }
 
   #kindOf(at: number | undefined): SegmentKind {
     return { tenantId: this.#tenantId, day: dayOf(at), supplementary: false, isRaw: false };
   }
 
-  async #addInto(kind: SegmentKind, text: EntryText): Promise<void> {
+  async #addInto(kind: SegmentKind, entry: TimedLog): Promise<void> {
     if (this.#open && orderOf(this.#open.kind) !== orderOf(kind)) await this.#closeOpen();
     this.#open ??= this.#begin(kind);
-    await this.#open.add(text);
+    await this.#open.add(entry);
   }
 
   async #closeOpen(): Promise<void> {

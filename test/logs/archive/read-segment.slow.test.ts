@@ -57,7 +57,7 @@ async function segmentOfColumns(count: number) {
   const segment = new SegmentFile(path.join(temporaryDirectory(), 'segment'), kind);
   for (let at = 0; at < count; at += 1) {
     const log = { created_at: 'unknown', entity_id: `id-${at}`, message: 'x'.repeat(4 * 1024 * 1024) };
-    await segment.add({ log, line: logText(log), at: undefined });
+    await segment.add({ log, at: undefined });
   }
   return segment.close();
 }
