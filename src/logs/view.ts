@@ -40,7 +40,7 @@ export function operationTone(operation: unknown): Tone | undefined {
 /** A terminal of this width has room for the whole id of the entity beside a time, an operation and an actor. */
 const ROOMY_COLUMNS = 116;
 /** The widths below which another column drops first: a type with a short id, one with a whole id, and a name. */
-const MIN_WIDTHS = { entity: 25, wholeEntity: 60, actor: 20 } as const;
+export const MIN_WIDTHS = { entity: 25, wholeEntity: 60, actor: 20 } as const;
 
 /** Returns the view of entries: with actors by name in a table, as wide as the terminal. */
 export function viewWith(

@@ -16,7 +16,7 @@ import { isBeginning } from '../requested-entity.ts';
 import { ENTITY_PARAMETERS, firstRequest, FULL_PARAMETER, RETENTION_PARAMETERS, STRICT_PARAMETER } from '../options.ts';
 import { searchArchive } from '../search/search-archive.ts';
 import { shownTime } from '../sentences.ts';
-import { logView } from '../view.ts';
+import { logView, MIN_WIDTHS } from '../view.ts';
 
 const NO_FILTERS = {
   since: undefined,
@@ -267,8 +267,8 @@ function historyView(context: Context, actors: ActorNames, { types }: EntitySumm
   const columns: Column<Log>[] = [
     columnOf('created_at'),
     columnOf('operation'),
-    Object.assign({}, columnOf('entity_type'), { repeats: () => types.size < 2 }),
-    Object.assign({}, columnOf('actor_type'), { show: (_: unknown, log: Log) => actors.textOf(log), least: 20 }),
+    { ...columnOf('entity_type'), repeats: () => types.size < 2 },
+    { ...columnOf('actor_type'), show: (_, log) => actors.textOf(log), minWidth: MIN_WIDTHS.actor },
     {
       path: 'actor_id',
       kind: 'id',
