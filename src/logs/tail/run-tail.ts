@@ -74,19 +74,13 @@ async function follow(
   { subject: log, file, actors }: Followed,
   print: ListPrinter<Log>,
 ): Promise<number> {
-  const [{ openCheckpoint, writeCheckpoint }, { beginNow }] = await Promise.all([
-    import('./checkpoint.ts'),
-    import('./follow-logs.ts'),
-  ]);
+  const { openCheckpoint, writeCheckpoint } = await import('./checkpoint.ts');
   const { client, kept, subject } = await openCheckpoint(context, log, file);
   const own = await ownReadsOf(context, input);
   const notices = new TailNotices(context, own && { own, actors, isDefault: !input.hideOwnReads });
   const onEvent = notices.show.bind(notices);
   const shipping = input.to && (await openShipping(context, input.to, input.for));
-  const last = kept === undefined ? await readLast(context, client, input, { own, onEvent }) : undefined;
-  own?.countSince(parseTime(last?.logs[0]?.created_at ?? '') ?? 0);
-  const begin =
-    kept ?? last?.position ?? (await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now));
+  const { begin, last } = await beginningOf(context, client, input, { kept, own, onEvent });
   let resumeAt = last === undefined ? begin : positionBefore(last);
   // The checkpoint exists from the start, because the printed resume command names it however soon the tail ends.
   if (file !== undefined && kept === undefined) writeCheckpoint(file, subject, resumeAt);
@@ -95,29 +89,49 @@ async function follow(
     resumeAt = position;
   };
   const tailing = await openTail(context, client, input, { begin, kept, last, own, shipping, onEvent, onPosition });
+  const hasRead = (): boolean => last !== undefined || tailing.hasRead;
   reportStart(context, input, kept);
-  async function* batches(): AsyncGenerator<readonly Log[]> {
-    if (last !== undefined) {
-      yield last.logs;
-      onPosition(last.position);
-      if (endsAtPresent(context, input) || last.logs.length === input.max) return;
-    }
-    yield* tailing.batches();
-  }
   try {
     const deliver = shipping?.deliver ?? print;
-    await deliver(notices.counted(batches()));
+    await deliver(notices.counted(batchesOf(context, input, { last, tailing, onPosition })));
     onPosition(tailing.position());
   } catch (error) {
     if (!context.signal.aborted) throw error;
   } finally {
     const keep = (path: string): void => writeCheckpoint(path, subject, resumeAt);
-    notices.end(resumeAt, last !== undefined || tailing.hasRead, () =>
-      resumeCommands(context, input, resumeAt.settled, keep),
-    );
+    notices.end(resumeAt, hasRead(), () => resumeCommands(context, input, resumeAt.settled, keep));
   }
-  if (!context.signal.aborted) await requireProof(context, input, notices, last !== undefined || tailing.hasRead);
+  if (!context.signal.aborted) await requireProof(context, input, notices, hasRead());
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);
+}
+
+/** Finds where a tail begins: at its checkpoint, after the last entries, which are read then, or at a time. */
+async function beginningOf(
+  context: Context,
+  client: Client,
+  input: TailFilter,
+  { kept, own, onEvent }: Pick<Opened, 'kept' | 'own' | 'onEvent'>,
+): Promise<Pick<Opened, 'begin' | 'last'>> {
+  const last = kept === undefined ? await readLast(context, client, input, { own, onEvent }) : undefined;
+  own?.countSince(parseTime(last?.logs[0]?.created_at ?? '') ?? 0);
+  const known = kept ?? last?.position;
+  if (known !== undefined) return { begin: known, last };
+  const { beginNow } = await import('./follow-logs.ts');
+  return { begin: await beginNow(client, entityFilter(input), (now) => input.since?.(now) ?? now), last };
+}
+
+/** Yields the last entries, if they were read, and then those that follow. */
+async function* batchesOf(
+  context: Context,
+  input: TailInput,
+  { last, tailing, onPosition }: Pick<Opened, 'last' | 'onPosition'> & { readonly tailing: Tail },
+): AsyncGenerator<readonly Log[]> {
+  if (last !== undefined) {
+    yield last.logs;
+    onPosition?.(last.position);
+    if (endsAtPresent(context, input) || last.logs.length === input.max) return;
+  }
+  yield* tailing.batches();
 }
 
 /** Finds the reads to hide, by default on a terminal; undefined if none are hidden. */
