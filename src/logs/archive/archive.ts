@@ -114,16 +114,16 @@ async function runLocked(
   const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
     ...options,
     beginsWithAll: typeof first.since !== 'string',
-    reopen: () => reopened(store, client, options, begin),
-    async onCommit(current, written) {
-      options.onCommit?.(written);
+    reopen: (written) => reopened(store, client, options, { ...begin, written }),
+    async onCommit(current) {
+      options.onCommit?.(current.written);
       await options.retention?.apply(current, { service: client.now(), machine: client.clock.now() });
       if (options.follow) await watch.lookIfDue(client.now());
     },
   });
   time.now = timeOf(sync, client);
   const endedBy = await endOf(sync.run());
-  const { last: newest, position, damage } = sync.writer;
+  const { last: newest, position, damage, written } = sync.writer;
   // After a signal or a failure, new entries may not be archived, and that error comes first.
   if (damage && !options.follow && endedBy === undefined) throw damage;
   if (endedBy === undefined) await watch.look();
@@ -131,7 +131,7 @@ async function runLocked(
   return {
     ...begin,
     now: endedAt - (client.clock.now() - begunAt),
-    written: sync.written,
+    written,
     archivedTo: position.readTo,
     endedAt,
     record: newest.record.sequence,
@@ -157,13 +157,13 @@ async function reopened(
   store: Store,
   client: Client,
   { service, onDamage }: RunOptions,
-  { tenantId, damage }: RunBegin,
+  { tenantId, damage, written }: RunBegin & { readonly written: Written },
 ): Promise<ArchiveWriter> {
   for (const name of fs.readdirSync(store.workDirectory)) fs.rmSync(path.join(store.workDirectory, name));
   const found = await findArchive(store);
   if (found === undefined) throw await noArchive(store);
   checkSubject(store, found, { service, tenantId });
-  const writer = await openWriter(store, found, client);
+  const writer = await openWriter(store, found, client, written);
   if (writer.damage && writer.damage.message !== damage?.message) onDamage?.(writer.damage);
   return writer;
 }
@@ -179,8 +179,14 @@ function beginOf(writer: ArchiveWriter, first: FoundArchive['first']): Omit<RunB
   };
 }
 
-function openWriter(store: Store, { first, last }: FoundArchive, client: Client): Promise<ArchiveWriter> {
+function openWriter(
+  store: Store,
+  { first, last }: FoundArchive,
+  client: Client,
+  written?: Written,
+): Promise<ArchiveWriter> {
   return ArchiveWriter.open(store, last, {
+    written,
     tenantId: first.tenant_id,
     now: () => client.now(),
     machineAhead: () => client.machineAhead(),

@@ -6,7 +6,7 @@ import type { Log } from '../../schema/log.ts';
 import { isBeforeFirst, type TailPosition, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { Tail, type TailEvent } from '../tail/follow.ts';
-import { addWritten, type ArchiveWriter, type Written } from './writer.ts';
+import type { ArchiveWriter, Written } from './writer.ts';
 
 export interface SyncOptions {
   readonly overlapMs: number;
@@ -16,10 +16,13 @@ export interface SyncOptions {
   readonly follow: boolean;
   /** Whether the archive begins with everything that the service still has, so that earlier deleted entries are no gap. */
   readonly beginsWithAll: boolean;
-  /** Opens the archive again, as another run would. Without it, an outage of the store ends the run. */
-  readonly reopen?: (() => Promise<ArchiveWriter>) | undefined;
+  /**
+   * Opens the archive again, as another run would, for a writer that adds to what was written. Without it, an outage of the
+   * store ends the run.
+   */
+  readonly reopen?: ((written: Written) => Promise<ArchiveWriter>) | undefined;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
-  readonly onCommit?: ((writer: ArchiveWriter, written: Written) => Promise<void>) | undefined;
+  readonly onCommit?: ((writer: ArchiveWriter) => Promise<void>) | undefined;
 }
 
 /** The failures of a store that end without anybody's action. */
@@ -55,8 +58,6 @@ export class ArchiveSync {
   readonly #source: LogSource;
   readonly #options: SyncOptions;
   #reading: Reading;
-  /** What earlier writers have written. */
-  #before: Written | undefined;
   /** The failures since the last commit. */
   #failures = 0;
   /** The outage under way. It is over when the present was read and a commit succeeded. */
@@ -71,10 +72,6 @@ export class ArchiveSync {
   /** The writer in use. */
   get writer(): ArchiveWriter {
     return this.#reading.writer;
-  }
-
-  get written(): Written {
-    return this.#before ? addWritten(this.#before, this.writer.written) : this.writer.written;
   }
 
   /** The service's time, and whether it is confirmed. */
@@ -183,7 +180,7 @@ export class ArchiveSync {
     await writer.commit(this.#reading.position);
     this.#reading.committedAt = this.#source.clock.now();
     if (writer.last.record.sequence > sequence) this.#noteCommit();
-    await this.#options.onCommit?.(writer, this.written);
+    await this.#options.onCommit?.(writer);
   }
 
   async #commitGaps(): Promise<void> {
@@ -195,10 +192,8 @@ export class ArchiveSync {
   }
 
   async #reopen(): Promise<void> {
-    const writer = await this.#options.reopen?.();
-    if (writer === undefined) return;
-    this.#before = this.written;
-    this.#reading = this.#begin(writer, this.#pauseMs);
+    const writer = await this.#options.reopen?.(this.writer.written);
+    if (writer) this.#reading = this.#begin(writer, this.#pauseMs);
   }
 
   // After a lost response, the next attempt may find its own record in the place of the new one.

@@ -43,6 +43,8 @@ interface WriterOptions {
   readonly now: () => number;
   /** Returns the milliseconds by which this machine's clock is ahead of the service's. */
   readonly machineAhead?: (() => number) | undefined;
+  /** What earlier writers of the run have written, to which this one adds. */
+  readonly written?: Written | undefined;
 }
 
 export interface Written {
@@ -63,18 +65,14 @@ export interface Written {
 const LIMITS: PendingLimits = { entries: 100_000, characters: 64 * 1024 * 1024 };
 
 const COUNTS = ['entries', 'late', 'shared', 'timeless', 'raw', 'cardNumbers'] as const;
-const NOTHING_WRITTEN = { entries: 0, late: 0, shared: 0, timeless: 0, raw: 0, cardNumbers: 0, segments: 0 };
-
-/** Adds the counts of two writers of one archive. */
-export function addWritten(one: Written, other: Written): Written {
-  const sum = { ...one, segments: one.segments + other.segments, gaps: [...one.gaps, ...other.gaps] };
-  for (const count of COUNTS) sum[count] += other[count];
-  return sum;
+/** Returns the counts at the beginning of a run. */
+function nothingWritten(): Written {
+  return { entries: 0, late: 0, shared: 0, timeless: 0, raw: 0, cardNumbers: 0, segments: 0, gaps: [] };
 }
 
 /** Adds entries to an archive, commit by commit. The caller must have the store's lock. */
 export class ArchiveWriter {
-  readonly written: Written = { ...NOTHING_WRITTEN, gaps: [] };
+  readonly written: Written;
   readonly #store: Store;
   readonly #options: WriterOptions;
   readonly #end: ChainEnd;
@@ -108,6 +106,7 @@ export class ArchiveWriter {
     options: WriterOptions,
   ) {
     this.#damage = damage;
+    this.written = options.written ?? nothingWritten();
     this.#store = store;
     this.#leftovers = new Set(segments.map(({ path }) => path));
     this.#options = options;
