@@ -226,7 +226,7 @@ export async function waitForOutcome(
     shown.done(last.authentication_status ?? undefined);
     return last;
   } catch (error) {
-    shown.fail();
+    shown.done();
     throw withResumeHint(error, id, status, failOn);
   }
 }

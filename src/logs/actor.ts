@@ -10,7 +10,8 @@ import {
   rememberActors,
   rememberApplications,
 } from '../cli/config/cache.ts';
-import { cleanText, loadUnicodeWidth } from '../cli/output/text.ts';
+import { cleanText } from '../cli/output/text.ts';
+import { loadUnicodeWidth } from '../cli/output/text-width.ts';
 import type { Client } from '../client/api/client.ts';
 import { isObject, objectOrUndefined } from '../schema/json-value.ts';
 import type { Log } from '../schema/log.ts';

@@ -70,10 +70,10 @@ export async function* readList(
       if (page.items.length === 0) live ??= context.progress.watching('logs');
       live?.update({ state: `${countText(reading.read, 'entry')} read` });
       // Once a terminal shows entries, no progress line is needed.
-      if (reading.shown > 0 && context.out.isTerminal) live?.fail();
+      if (reading.shown > 0 && context.out.isTerminal) live?.done();
     }
   } finally {
-    live?.fail();
+    live?.done();
   }
 }
 

@@ -1,7 +1,8 @@
 // Sentences that several log commands print.
 
 import type { Context } from '../cli/app/command.ts';
-import { cleanText, wrapWords } from '../cli/output/text.ts';
+import { cleanText } from '../cli/output/text.ts';
+import { wrapWords } from '../cli/output/wrap.ts';
 import { formatDuration, formatTime, isoTime, utcTime } from '../cli/output/time.ts';
 import { MARKS, type Tone } from '../cli/output/view.ts';
 import type { TimeRange } from './entry.ts';

@@ -203,6 +203,6 @@ async function* watchJobs<T extends Pick<ListedJob, 'id' | 'status'>>(
       await clock.sleep(nextMs, signal);
     }
   } finally {
-    live?.fail();
+    live?.done();
   }
 }

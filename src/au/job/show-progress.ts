@@ -1,7 +1,8 @@
 // Shows what happens to jobs: created, uploading, polled, completed.
 
 import type { Context } from '../../cli/app/command.ts';
-import type { TransferProgress, WaitProgress } from '../../cli/output/progress.ts';
+import type { TransferProgress } from '../../cli/output/transfer-progress.ts';
+import type { WaitProgress } from '../../cli/output/wait-progress.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { JobEvent } from './job.ts';
 
@@ -79,7 +80,8 @@ class JobsProgress {
 
   /** Removes the lines that are still shown at the end of the work. */
   stop(): void {
-    for (const shown of [...this.#transfers.values(), ...this.#waits.values()]) shown.fail();
+    for (const transfer of this.#transfers.values()) transfer.fail();
+    for (const wait of this.#waits.values()) wait.done();
     this.#transfers.clear();
     this.#waits.clear();
   }

@@ -5,7 +5,7 @@ import { withInterruption } from './resumable.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
-import type { WaitProgress } from '../../cli/output/progress.ts';
+import type { WaitProgress } from '../../cli/output/wait-progress.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
@@ -132,6 +132,6 @@ export async function outlast<T>(
     );
     return seen;
   } finally {
-    line?.fail();
+    line?.done();
   }
 }

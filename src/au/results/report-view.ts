@@ -1,7 +1,8 @@
 // The members of a report, and its drawing on a terminal.
 
 import { drawBar } from '../../cli/output/bars.ts';
-import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
+import { cleanText } from '../../cli/output/text.ts';
+import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
 import { fixedPercent, countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type Palette, type Tone, type View } from '../../cli/output/view.ts';
 import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from '../result-codes.ts';

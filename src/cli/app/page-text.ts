@@ -1,6 +1,6 @@
 // Renders help pages as text. The parser's own help does not wrap in a narrow terminal, and man pages need pages as data.
 
-import { wrapWords } from '../output/text.ts';
+import { wrapWords } from '../output/wrap.ts';
 import type { Example } from './command.ts';
 import { isFilled, type Page, type Row, type Section } from './topics.ts';
 

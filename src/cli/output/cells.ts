@@ -1,7 +1,8 @@
 import { JsonToken } from '../../base/json/exact.ts';
 import type { TimeStyle } from '../config/values.ts';
 import { jsonLine } from './formats.ts';
-import { asciiWidth, cleanText, isNarrow, loadUnicodeWidth, type TextWidth } from './text.ts';
+import { cleanText, isNarrow } from './text.ts';
+import { asciiWidth, loadUnicodeWidth, type TextWidth } from './text-width.ts';
 import { formatNumber, formatTime } from './time.ts';
 import {
   type Column,

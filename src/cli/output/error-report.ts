@@ -1,6 +1,7 @@
 import { causesOf, type SvcError } from '../../base/errors.ts';
 import { jsonLine } from './formats.ts';
-import { cleanText, wrapWords } from './text.ts';
+import { cleanText } from './text.ts';
+import { wrapWords } from './wrap.ts';
 import { formatNumber } from './time.ts';
 import { type Palette, plainPalette } from './view.ts';
 

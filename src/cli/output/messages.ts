@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { jsonLine } from './formats.ts';
 import type { Output } from './output.ts';
-import { cleanText, wrapWords } from './text.ts';
+import { cleanText } from './text.ts';
+import { wrapWords } from './wrap.ts';
 import { MARKS, paint, type Palette, plainPalette, type Tone } from './view.ts';
 
 /** The verbosity of stderr. */

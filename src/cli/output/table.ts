@@ -1,6 +1,7 @@
 import { type Cell, measureCells, NOTHING } from './cells.ts';
 import { ColumnPlan, GAP } from './column-plan.ts';
-import { cleanText, isNarrow, type TextWidth } from './text.ts';
+import { cleanText, isNarrow } from './text.ts';
+import type { TextWidth } from './text-width.ts';
 import {
   chooseFields,
   type Column,

@@ -1,4 +1,4 @@
-// Makes text safe for a terminal, and measures, cuts and wraps it.
+// Makes text safe for a terminal.
 
 /**
  * Characters that could move the cursor, change the title, or hide or reverse text on a terminal: control characters (C0, C1,
@@ -32,6 +32,11 @@ export function cleanText(text: string, newlines: 'escape' | 'keep' = 'escape'):
     .replaceAll(emojiGlue(), '')
     .replaceAll(STYLE_SELECTOR, '')
     .replaceAll(keep ? unsafeInLayout() : unsafe(), visible);
+}
+
+/** Whether every character of a text is printable ASCII, one column each. */
+export function isNarrow(text: string): boolean {
+  return PLAIN.test(text);
 }
 
 /** Whether a text contains a character that {@link cleanText} escapes. */
@@ -72,87 +77,4 @@ function jsonEscape(character: string): string {
   for (let at = 0; at < character.length; at += 1)
     escaped += `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
   return escaped;
-}
-
-/** Measures and cuts text in terminal columns. */
-export interface TextWidth {
-  /** Returns the width of a text. */
-  width(text: string): number;
-  /** Cuts a text to at most `width` columns, with an ellipsis at the cut. */
-  cut(text: string, width: number): string;
-  /** Splits a text into pieces of at most `width` columns. */
-  wrap(text: string, width: number): string[];
-}
-
-/** Whether every character of a text is printable ASCII, one column each. */
-export function isNarrow(text: string): boolean {
-  return PLAIN.test(text);
-}
-
-/** Measures printable ASCII. The ellipsis is one column wide too. */
-export const asciiWidth: TextWidth = {
-  width: (text) => text.length,
-  cut: (text, width) => (text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`),
-  wrap: (text, width) => {
-    const pieces: string[] = [];
-    for (let at = 0; at < text.length; at += width) pieces.push(text.slice(at, at + width));
-    return pieces;
-  },
-};
-
-/** Loads the measure of text in any script: CJK and emoji take two columns, combining marks none. Loading it is slow. */
-export async function loadUnicodeWidth(): Promise<TextWidth> {
-  const { default: stringWidth } = await import('string-width');
-  const graphemes = new Intl.Segmenter();
-  // Returns the longest beginning of a text that fits, without splitting a grapheme.
-  const beginning = (text: string, width: number): string => {
-    let used = 0;
-    let end = 0;
-    for (const { segment, index } of graphemes.segment(text)) {
-      used += stringWidth(segment);
-      if (used > width) break;
-      end = index + segment.length;
-    }
-    return text.slice(0, end);
-  };
-  return {
-    width: stringWidth,
-    cut: (text, width) => (stringWidth(text) <= width ? text : `${beginning(text, width - 1)}…`),
-    wrap: (text, width) => {
-      const pieces: string[] = [];
-      for (let rest = text; rest !== '';) {
-        const [first] = graphemes.segment(rest);
-        const piece = beginning(rest, width) || (first?.segment ?? rest);
-        pieces.push(piece);
-        rest = rest.slice(piece.length);
-      }
-      return pieces;
-    },
-  };
-}
-
-/** Wraps a text at spaces to lines of at most `width` characters. Does not break a quoted command, so that it can be copied. */
-export function wrapWords(text: string, width: number): string[] {
-  // A word, or a quoted command such as 'svc login' at the start or after a space or parenthesis.
-  const words = text.match(/(?:(?<![^\s(])'svc [^']*'|\S)+/g) ?? [];
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 1 > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}
-
-const MIN_TEXT_COLUMNS = 20;
-
-/**
- * Returns a lead and a text, which is wrapped to `columns` and indented to the end of the lead. If fewer than 20 columns are
- * left beside the lead, the text begins on the next line. `leadWidth` is the width of the lead without escapes.
- */
-export function hangingIndent(lead: string, leadWidth: number, text: string, columns: number): string {
-  const fits = columns - leadWidth >= MIN_TEXT_COLUMNS;
-  const indent = ' '.repeat(fits ? leadWidth : 4);
-  const lines = wrapWords(text, Math.max(MIN_TEXT_COLUMNS, columns - indent.length));
-  return fits ? lead + lines.join(`\n${indent}`) : [lead.trimEnd(), ...lines.map((line) => indent + line)].join('\n');
 }

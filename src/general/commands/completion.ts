@@ -3,7 +3,7 @@ import { SvcError } from '../../base/errors.ts';
 import { type CommandSpec, type Context, defineCommand, entry, type GroupSpec } from '../../cli/app/command.ts';
 import { choice, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { wrapWords } from '../../cli/output/text.ts';
+import { wrapWords } from '../../cli/output/wrap.ts';
 import type { View } from '../../cli/output/view.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { type InstallStatus, installTargetFor, put } from '../completion/installed.ts';

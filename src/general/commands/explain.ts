@@ -6,7 +6,7 @@ import { formatOf, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { type Meaning, meaningsOf, plainName } from '../../cli/glossary/glossary.ts';
 import { programName } from '../../base/system.ts';
-import { hangingIndent, wrapWords } from '../../cli/output/text.ts';
+import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
 import type { View } from '../../cli/output/view.ts';
 
 const meaningView: View<Meaning> = {

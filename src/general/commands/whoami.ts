@@ -7,7 +7,8 @@ import { hasEnvironmentKey, headline, tenantInUse, tenantTone } from '../../cli/
 import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
 import { forgetTenantOf, rememberTenant } from '../../cli/config/known-keys.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
-import { cleanText, hangingIndent } from '../../cli/output/text.ts';
+import { cleanText } from '../../cli/output/text.ts';
+import { hangingIndent } from '../../cli/output/wrap.ts';
 import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
 import { READ_PERMISSIONS, type TriedPermission, WRITE_PERMISSIONS } from '../../client/api/permissions.ts';
 import { readSandboxKey } from '../../client/api/sandbox-key.ts';

@@ -1,7 +1,8 @@
 // Draws the findings of svc doctor for people.
 
 import type { Context } from '../../cli/app/command.ts';
-import { cleanText, hangingIndent, wrapWords } from '../../cli/output/text.ts';
+import { cleanText } from '../../cli/output/text.ts';
+import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
 import type { Tone } from '../../cli/output/view.ts';
 import type { Finding, Result } from './check.ts';
 import type { Verdict } from './verdict.ts';

@@ -8,7 +8,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { argument, reading } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
-import type { TransferProgress } from '../../cli/output/progress.ts';
+import type { TransferProgress } from '../../cli/output/transfer-progress.ts';
 import { S3_SECRETS } from '../../client/store/s3/settings.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';

@@ -5,7 +5,8 @@ import { argument, type Input, reading, value } from '../../cli/app/parameter.ts
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { text, trimmedToSend } from '../../cli/app/value-parsers.ts';
-import { cleanText, wrapWords } from '../../cli/output/text.ts';
+import { cleanText } from '../../cli/output/text.ts';
+import { wrapWords } from '../../cli/output/wrap.ts';
 import { countText, formatDuration, parseTime } from '../../cli/output/time.ts';
 import type { Column, View } from '../../cli/output/view.ts';
 import type { Log } from '../../schema/log.ts';

@@ -6,7 +6,7 @@ import { drawBar, drawSparkline } from '../../cli/output/bars.ts';
 import { type PageColumn, tableSection, timeCell } from '../../cli/output/page-table.ts';
 import { escapeHtml, htmlPage, pageSection } from '../../cli/output/page.ts';
 import { tableRenderer } from '../../cli/output/table.ts';
-import { wrapWords } from '../../cli/output/text.ts';
+import { wrapWords } from '../../cli/output/wrap.ts';
 import { formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { type Column, labelOf, same, type Tone, valueAt } from '../../cli/output/view.ts';
 import { HOUR_MS } from '../../schema/durations.ts';

@@ -161,7 +161,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
       return false;
     },
     onTimeless: (log) => count(log, undefined),
-  }).finally(() => live?.fail());
+  }).finally(() => live?.done());
   past?.checkTenant(seen.tenantId);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
   const now = client.now();

@@ -2,7 +2,7 @@
 
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import type { WaitProgress } from '../../cli/output/progress.ts';
+import type { WaitProgress } from '../../cli/output/wait-progress.ts';
 import { countText, formatDuration, utcTime } from '../../cli/output/time.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
@@ -76,7 +76,7 @@ export class FollowNotices {
   }
 
   protected stop(): void {
-    this.#live?.fail();
+    this.#live?.done();
   }
 }
 

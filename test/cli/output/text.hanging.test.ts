@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hangingIndent } from '../../../src/cli/output/text.ts';
+import { hangingIndent } from '../../../src/cli/output/wrap.ts';
 
 it('text behind a lead stays under itself', () => {
   expect(hangingIndent('CODE  ', 6, 'one two three four five six', 30)).toBe(

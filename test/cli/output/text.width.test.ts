@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { asciiWidth, loadUnicodeWidth } from '../../../src/cli/output/text.ts';
+import { asciiWidth, loadUnicodeWidth } from '../../../src/cli/output/text-width.ts';
 
 it.each([
   ['whole', 5, 'whole'],
