@@ -1,32 +1,23 @@
 import { connect, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type DetailedPeerCertificate, rootCertificates, type TLSSocket } from 'node:tls';
+import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { SvcError } from '../../base/errors.ts';
-import type { Clock, Environment } from '../../base/system.ts';
 import { countText } from '../../cli/output/time.ts';
-import { exchange } from '../../client/http/exchange.ts';
+import { type Proxy, proxyFor } from '../../client/http/proxy.ts';
+import { tlsOptions } from '../../client/http/tls-options.ts';
 import { exchangeFailure, tlsHint, toTransportFailure, TransportFailure } from '../../client/http/transport-failure.ts';
 import { loadTunnel } from '../../client/http/tunnel.ts';
-import { type Proxy, proxyFor } from '../../client/http/proxy.ts';
-import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/service-clock.ts';
-import { type ClientCertificate, tlsOptions } from '../../client/http/tls-options.ts';
-import { createTransport } from '../../client/http/transport.ts';
-import { displayHost, isLoopback } from '../../schema/address.ts';
+import { isLoopback } from '../../schema/address.ts';
 import { DAY_MS } from '../../schema/durations.ts';
-import { type Check, fail, type Finding, findingsOf, type CheckOutcome, skip, warn } from './check.ts';
-
-/** The service to check, and how this machine reaches it. */
-interface NetworkPath {
-  readonly baseUrl: URL;
-  readonly env: Environment;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly userAgent: string;
-  /** The client certificate for the service. */
-  readonly certificate: ClientCertificate | undefined;
-}
-
-/** The time limit for each step, in milliseconds. */
-const STEP_MS = 3_000;
+import { chainOf, chainText, isPublicAuthority, nameOf } from './chain.ts';
+import { type Check, type CheckOutcome, fail, type Finding, findingsOf, skip, warn } from './check.ts';
+import {
+  clockOutcome,
+  type KeylessResponse,
+  type NetworkPath,
+  requestWithoutKey,
+  serviceOutcome,
+  STEP_MS,
+} from './keyless-request.ts';
 
 /** A certificate that expires within fewer days gets a warning. */
 const MIN_CERTIFICATE_DAYS = 7;
@@ -86,12 +77,12 @@ class NetworkSteps {
       {
         name: 'service',
         cure: 'Check the base URL: it should be the address of the API itself.',
-        try: async () => serviceOutcome(await this.#response()),
+        try: async () => serviceOutcome(await this.#requested),
       },
       {
         name: 'clock',
         cure: "Synchronize this machine's clock. svc uses the service's time, and archives record the difference, but certificates and other logs of this machine depend on it.",
-        try: async () => clockOutcome(await this.#response()),
+        try: async () => clockOutcome(await this.#requested),
       },
     ];
   }
@@ -129,8 +120,7 @@ class NetworkSteps {
       const fix = proxy
         ? `Check ${proxy.variable} with its user and password, or add the host to NO_PROXY.`
         : 'Check the base URL for a typo, your DNS server and the firewall; if your network needs a proxy, set HTTPS_PROXY.';
-      const { message, systemCode } = failure;
-      return fail('network', `${host}: ${message}${systemCode === undefined ? '' : ` (${systemCode})`}`, fix);
+      return fail('network', `${host}: ${withCode(failure)}`, fix);
     }
   }
 
@@ -161,29 +151,12 @@ class NetworkSteps {
   /** Warns if no publicly known authority issued the certificate. */
   #tryAuthority(): CheckOutcome | undefined {
     const top = this.#chain.at(-1);
-    if (top === undefined || rootCertificates.some((text) => bytesOf(text) === top.raw.toString('base64')))
-      return undefined;
+    if (top === undefined || isPublicAuthority(top)) return undefined;
     const who = this.#proxy === undefined ? 'a device of your network' : `the proxy from ${this.#proxy.variable}`;
     return warn(
       `${nameOf(top.issuer)} is no public certificate authority: ${who} may be reading this connection, keys included`,
     );
   }
-
-  async #response(): Promise<KeylessResponse> {
-    try {
-      return await this.#requested;
-    } catch (error) {
-      if (!(error instanceof TransportFailure)) throw error;
-      const isTls = error.kind === 'tls';
-      const hint = isTls ? tlsHint(error.systemCode) : 'Check your network, then run the command again.';
-      throw new SvcError('network', error.message, { hint });
-    }
-  }
-}
-
-/** Returns a PEM certificate's Base64 text. Comparing texts is faster: parsing all authorities would take a tenth of a second. */
-function bytesOf(certificate: string): string {
-  return certificate.replaceAll(/-----[A-Z ]+-----|\s/g, '');
 }
 
 const PROXY_VARIABLES = ['https_proxy', 'http_proxy', 'all_proxy', 'no_proxy'];
@@ -223,83 +196,10 @@ function handshake({ baseUrl, env, certificate }: NetworkPath, socket: Socket): 
 }
 
 function tlsFailure(error: unknown): SvcError {
-  const { message, systemCode } = toTransportFailure(error, 'connect');
-  return new SvcError('network', `${message} (${systemCode ?? 'unknown'})`, { hint: tlsHint(systemCode) });
+  const failure = toTransportFailure(error, 'connect');
+  return new SvcError('network', withCode(failure), { hint: tlsHint(failure.systemCode) });
 }
 
-/** Returns the server's certificates, its own first, with the authority that issued the last one, if known. */
-function chainOf(socket: TLSSocket): DetailedPeerCertificate[] {
-  const chain: DetailedPeerCertificate[] = [];
-  let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
-  while (next?.raw !== undefined && chain.every(({ raw }) => raw !== next?.raw)) {
-    chain.push(next);
-    next = next.issuerCertificate;
-  }
-  return chain;
-}
-
-function nameOf(name: Partial<DetailedPeerCertificate['subject']> | undefined): string {
-  return [name?.CN ?? name?.O ?? name?.OU ?? 'an unnamed certificate'].flat().join(', ');
-}
-
-/** Names each certificate of a chain, and the authority that issued the last one. */
-function chainText(chain: readonly DetailedPeerCertificate[]): string {
-  const names = chain.map(({ subject }) => nameOf(subject));
-  const issuer = nameOf(chain.at(-1)?.issuer);
-  if (names.length === 1 && names[0] === issuer) return `self-signed certificate of ${issuer}`;
-  return `certificate of ${[...names, ...(names.at(-1) === issuer ? [] : [issuer])].join(', issued by ')}`;
-}
-
-const LIMITS = { connect: STEP_MS, headers: STEP_MS, idle: STEP_MS, body: STEP_MS };
-
-/** The response to a request without a key. */
-interface KeylessResponse {
-  readonly url: URL;
-  readonly status: number;
-  readonly location: string | undefined;
-  /** Milliseconds by which this machine's clock is ahead of the service's; undefined if the service sends no date. */
-  readonly aheadMs: number | undefined;
-}
-
-/** Sends a request without a key: any response proves that the service is reachable, and shows its clock. */
-async function requestWithoutKey(path: NetworkPath): Promise<KeylessResponse> {
-  const { baseUrl, env, clock, signal, userAgent, certificate } = path;
-  const transport = createTransport(env, {}, certificate && { origin: baseUrl.origin, certificate });
-  try {
-    const url = new URL(baseUrl);
-    url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/tenants/self`;
-    const headers = { accept: 'application/json', 'user-agent': userAgent };
-    const sentAt = clock.now();
-    const response = await exchange(transport, { method: 'GET', url, headers, limits: LIMITS, signal });
-    const receivedAt = clock.now();
-    response.discard();
-    const date = Date.parse(response.header('date') ?? '');
-    const aheadMs = Number.isNaN(date) ? undefined : machineAhead(date, sentAt, receivedAt);
-    return { url, status: response.status, location: response.header('location'), aheadMs };
-  } finally {
-    await transport.close();
-  }
-}
-
-function serviceOutcome({ status, location, url }: KeylessResponse): CheckOutcome | string {
-  if (status === 401 || status === 403) return `responds and requires a key (${status})`;
-  if (status === 429) return warn('responds, but limits requests (429)', 'Wait a minute.');
-  if (status >= 500)
-    return fail('server', `responds with ${status}`, 'Try again later; the problem is with the service.');
-  if (status < 300 || status >= 400) return warn(`responds with ${status} without a key; expected 401`);
-  const isUrl = location !== undefined && URL.canParse(location, url.href);
-  const to = isUrl ? ` to ${displayHost(new URL(location, url))}` : '';
-  return fail('bad_response', `redirects${to} (${status}); redirects are not followed`);
-}
-
-function clockOutcome({ aheadMs }: KeylessResponse): CheckOutcome | string {
-  if (aheadMs === undefined) return skip('the service sends no date');
-  if (Math.abs(aheadMs) <= TOLERATED_CLOCK_MS) return "matches the service's";
-  return warn(`${roughly(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service's`);
-}
-
-function roughly(ms: number): string {
-  const minutes = Math.round(ms / 60_000);
-  if (minutes < 2) return `${Math.round(ms / 1000)} s`;
-  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+function withCode({ message, systemCode }: TransportFailure): string {
+  return systemCode === undefined ? message : `${message} (${systemCode})`;
 }
