@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyTypeOf, SANDBOX_KEYS } from '../../src/emulator/keys.ts';
 import { API_ROUTES } from '../../src/emulator/routes/api.ts';
-import type { ApiRoute } from '../../src/emulator/service.ts';
+import type { ApiRoute } from '../../src/emulator/endpoint.ts';
 import { problemSchema } from '../../src/schema/response.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
 

@@ -4,7 +4,8 @@ import { MINUTE_MS } from '../../schema/durations.ts';
 import { cursorList, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { notFound } from '../problem.ts';
 import { applicationId } from '../seed/logs.ts';
-import type { ApiRoute, Call, Service } from '../service.ts';
+import type { ApiRoute, Call } from '../endpoint.ts';
+import type { Service } from '../service.ts';
 import { type Job, jobStatus, uploadDeadline } from '../state/world.ts';
 import { requestObject, resultObject, signedAddress } from '../store/files.ts';
 

@@ -3,7 +3,7 @@ import type { EntityType, Log, LogPage } from '../../schema/log.ts';
 import { cursorList, cursorPage, pageNumber, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { invalid } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, isoSeconds, seededLogs } from '../seed/logs.ts';
-import type { ApiRoute, Call } from '../service.ts';
+import type { ApiRoute, Call } from '../endpoint.ts';
 import type { EventOf } from '../state/events.ts';
 import type { World } from '../state/world.ts';
 

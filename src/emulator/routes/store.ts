@@ -2,7 +2,8 @@ import { renameSync } from 'node:fs';
 import { Hono } from 'hono/tiny';
 import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
 import { ACCEPT_SECOND_PUT } from '../faults/fault.ts';
-import { recordAudit, type SandboxEnv, type Service } from '../service.ts';
+import { recordAudit } from '../audit.ts';
+import type { SandboxEnv, Service } from '../service.ts';
 import { type Job, jobStatus } from '../state/world.ts';
 import { checkAddress, jobOfObject } from '../store/files.ts';
 import {

@@ -5,7 +5,7 @@ import { FIRST_TENANT, SANDBOX_KEYS } from '../keys.ts';
 import { offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { checkBody } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, ownerId, seededLogs } from '../seed/logs.ts';
-import type { ApiRoute, Call } from '../service.ts';
+import type { ApiRoute, Call } from '../endpoint.ts';
 import { type Job, jobStatus, type World } from '../state/world.ts';
 
 const FIRST_SETTINGS = {

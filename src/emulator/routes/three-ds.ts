@@ -3,7 +3,7 @@ import { ownMember } from '../../schema/own-member.ts';
 import { createSessionSchema } from '../../schema/three-ds/session.ts';
 import type { SessionType } from '../../schema/three-ds/values.ts';
 import { invalid, invalidFields, notFound, problem } from '../problem.ts';
-import type { ApiRoute, Call } from '../service.ts';
+import type { ApiRoute, Call } from '../endpoint.ts';
 import type { EventOf } from '../state/events.ts';
 import { findSession, type Session, type World } from '../state/world.ts';
 import { authenticate, postedDevice } from '../three-ds/authenticate.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CardToken } from '../../schema/vault.ts';
 import { invalid, invalidFields } from '../problem.ts';
 import { applicationId } from '../seed/logs.ts';
-import type { ApiRoute, Call } from '../service.ts';
+import type { ApiRoute, Call } from '../endpoint.ts';
 import type { EventOf } from '../state/events.ts';
 import { maskedNumber, positionsOfNumber } from '../vault/cards.ts';
 

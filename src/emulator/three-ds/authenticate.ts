@@ -5,7 +5,7 @@ import { missingFields } from '../../schema/three-ds/needs.ts';
 import { amountText, currencyOf } from '../../schema/three-ds/tables.ts';
 import { type SessionType, sessionTypesOf } from '../../schema/three-ds/values.ts';
 import { invalid, invalidFields, problem } from '../problem.ts';
-import type { Call } from '../service.ts';
+import type { Call } from '../endpoint.ts';
 import type { EventOf, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
 import { scenarioOf } from '../seed/test-cards.ts';
