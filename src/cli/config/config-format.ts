@@ -1,6 +1,7 @@
+import { getNodeValue, type Node } from 'jsonc-parser';
 import { refuseNewer, SvcError } from '../../base/errors.ts';
 import type { KeyType } from '../../schema/tenant.ts';
-import { JsonFault, type JsonNode, plainValue, positionOf, readJson } from './json-text.ts';
+import { JsonFault, membersOf, positionOf, readJson } from './json-text.ts';
 import { PROFILE_SETTINGS, type ProfileSetting } from './profile-settings.ts';
 import { type Certificates, type OutputFormat, profileNameProblem, type TimeStyle } from './values.ts';
 import { RESULT_STEPS, resultCodeProblem, type ResultStep } from './result-steps.ts';
@@ -54,7 +55,7 @@ export function parseConfig(content: string, file: string): Config {
     const nul = content.indexOf('\0');
     if (nul !== -1) throw new JsonFault(nul, 'it contains a NUL byte');
     const node = readJson(content);
-    const value = plainValue(node);
+    const value: unknown = getNodeValue(node);
     refuseNewer(value, 1, file);
     CONFIG(node, 'the file');
     // The check above ensures the type.
@@ -89,30 +90,29 @@ const PROFILES = mapOf(profileNameProblem, PROFILE);
 const CONFIG = object({ version: oneOf([1]), current: text, profiles: PROFILES }, ['version', 'profiles']);
 
 /** Throws a `JsonFault` if a node, called `name`, is invalid. */
-type Check = (node: JsonNode, name: string) => void;
+type Check = (node: Node, name: string) => void;
 
-function text(node: JsonNode, name: string): void {
-  if (node.kind !== 'scalar' || typeof node.value !== 'string')
-    throw new JsonFault(node.at, `${name} should be a string in double quotes`);
+function text({ type, offset }: Node, name: string): void {
+  if (type !== 'string') throw new JsonFault(offset, `${name} should be a string in double quotes`);
 }
 
 function oneOf(values: readonly unknown[]): Check {
   const listed = values.map((value) => JSON.stringify(value)).join(' or ');
-  return (node, name) => {
-    if (node.kind !== 'scalar' || !values.includes(node.value))
-      throw new JsonFault(node.at, `${name} should be ${listed}`);
+  return ({ value, offset }, name) => {
+    if (!values.includes(value)) throw new JsonFault(offset, `${name} should be ${listed}`);
   };
 }
 
 /** Checks an object with these members; other members pass unchecked. */
-function object(members: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+function object(checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   return (node, name) => {
-    if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);
-    const missing = required.find((member) => !node.members.has(member));
-    if (missing !== undefined) throw new JsonFault(node.at, `${name} has no ${missing}`);
-    for (const [member, check] of Object.entries(members)) {
-      const found = node.members.get(member);
-      if (found !== undefined) check(found.node, member);
+    requireObject(node, name);
+    const members = new Map(membersOf(node).map(([member, value]) => [member.value, value]));
+    const missing = required.find((member) => !members.has(member));
+    if (missing !== undefined) throw new JsonFault(node.offset, `${name} has no ${missing}`);
+    for (const [member, check] of Object.entries(checks)) {
+      const found = members.get(member);
+      if (found !== undefined) check(found, member);
     }
   };
 }
@@ -120,11 +120,15 @@ function object(members: Readonly<Record<string, Check>>, required: readonly str
 /** Checks an object whose members all have the same form. `nameProblem` describes what is wrong with a member's name. */
 function mapOf(nameProblem: (name: string) => string | undefined, check: Check): Check {
   return (node, name) => {
-    if (node.kind !== 'object') throw new JsonFault(node.at, `${name} should be an object in braces`);
-    for (const [memberName, member] of node.members) {
-      const problem = nameProblem(memberName);
-      if (problem !== undefined) throw new JsonFault(member.at, `a name in ${name} ${problem}`);
-      check(member.node, memberName);
+    requireObject(node, name);
+    for (const [member, value] of membersOf(node)) {
+      const problem = nameProblem(String(member.value));
+      if (problem !== undefined) throw new JsonFault(member.offset, `a name in ${name} ${problem}`);
+      check(value, String(member.value));
     }
   };
+}
+
+function requireObject({ type, offset }: Node, name: string): void {
+  if (type !== 'object') throw new JsonFault(offset, `${name} should be an object in braces`);
 }

@@ -3,18 +3,6 @@ import { createScanner, type Node, type ParseError, parseTree } from 'jsonc-pars
 // Reads JSON with the line and column of each fault, which JSON.parse does not report. Errors never quote the text, because the
 // config file contains keys.
 
-/** A JSON value with its position in the text, so that a fault can be reported by line and column. */
-export type JsonNode =
-  | { readonly kind: 'object'; readonly at: number; readonly members: ReadonlyMap<string, JsonMember> }
-  | { readonly kind: 'array'; readonly at: number; readonly items: readonly JsonNode[] }
-  | { readonly kind: 'scalar'; readonly at: number; readonly value: string | number | boolean | null };
-
-/** A member of an object; `at` is the offset of its name. */
-export interface JsonMember {
-  readonly at: number;
-  readonly node: JsonNode;
-}
-
 /** A fault in a JSON text, with its offset. The message never quotes the text. */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault';
@@ -30,24 +18,24 @@ export class JsonFault extends Error {
 const MAX_DEPTH = 32;
 
 /**
- * Reads strict JSON, or JSON with comments.
+ * Reads strict JSON, or JSON with comments, into nodes with their positions.
  * @throws JsonFault for the first fault. A repeated member is a fault, since one of its values would be lost.
  */
-export function readJson(text: string, comments: 'no comments' | 'comments' = 'no comments'): JsonNode {
+export function readJson(text: string, comments: 'no comments' | 'comments' = 'no comments'): Node {
   refuseDeepNesting(text);
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: comments === 'no comments', allowTrailingComma: false });
   const [first] = errors;
   if (first) throw faultOf(first, text);
   if (!root) throw new JsonFault(text.length, 'it ends where a value should be');
-  return toJsonNode(root);
+  refuseLostMembers(root);
+  return root;
 }
 
-/** Returns the plain JavaScript value of a node. */
-export function plainValue(node: JsonNode): unknown {
-  if (node.kind === 'scalar') return node.value;
-  if (node.kind === 'array') return node.items.map(plainValue);
-  return Object.fromEntries([...node.members].map(([name, member]) => [name, plainValue(member.node)]));
+/** Returns the name and the value of each member of an object; nothing for other nodes. */
+export function membersOf({ type, children = [] }: Node): (readonly [name: Node, value: Node])[] {
+  if (type !== 'object') return [];
+  return children.flatMap(({ children: [name, value] = [] }) => (name && value ? [[name, value] as const] : []));
 }
 
 /** Returns line and column of an offset, both counted from 1. */
@@ -103,17 +91,12 @@ function faultOf({ error, offset }: ParseError, text: string): JsonFault {
   return new JsonFault(offset, cut ? `it ends where ${expected} should be` : `${expected} should be here`);
 }
 
-function toJsonNode(node: Node): JsonNode {
-  const { type, offset: at, children = [] } = node;
-  if (type === 'array') return { kind: 'array', at, items: children.map(toJsonNode) };
-  if (type !== 'object') return { kind: 'scalar', at, value: node.value as string | number | boolean | null };
-  const members = new Map<string, JsonMember>();
-  for (const { children: [key, value] = [] } of children) {
-    if (!key || !value) continue;
-    const name = String(key.value);
-    if (name === '__proto__') throw new JsonFault(key.offset, '__proto__ is no name for a setting');
-    if (members.has(name)) throw new JsonFault(key.offset, 'a name is given twice');
-    members.set(name, { at: key.offset, node: toJsonNode(value) });
+function refuseLostMembers(node: Node): void {
+  const names = new Set<unknown>();
+  for (const [name] of membersOf(node)) {
+    if (name.value === '__proto__') throw new JsonFault(name.offset, '__proto__ is no name for a setting');
+    if (names.has(name.value)) throw new JsonFault(name.offset, 'a name is given twice');
+    names.add(name.value);
   }
-  return { kind: 'object', at, members };
+  for (const child of node.children ?? []) refuseLostMembers(child);
 }

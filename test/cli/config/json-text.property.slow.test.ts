@@ -1,11 +1,12 @@
+import { getNodeValue } from 'jsonc-parser';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonFault, plainValue, positionOf, readJson } from '../../../src/cli/config/json-text.ts';
+import { JsonFault, positionOf, readJson } from '../../../src/cli/config/json-text.ts';
 import { cases } from '../../support/cases.ts';
 
 function read(text: string): { value: unknown } | { fault: string; line: number; column: number } {
   try {
-    return { value: plainValue(readJson(text)) };
+    return { value: getNodeValue(readJson(text)) };
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     return { fault: error.message, ...positionOf(text, error.at) };

@@ -1,10 +1,11 @@
+import { getNodeValue } from 'jsonc-parser';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonFault, plainValue, positionOf, readJson } from '../../../src/cli/config/json-text.ts';
+import { JsonFault, positionOf, readJson } from '../../../src/cli/config/json-text.ts';
 
 function read(text: string): { value: unknown } | { fault: string; line: number; column: number } {
   try {
-    return { value: plainValue(readJson(text)) };
+    return { value: getNodeValue(readJson(text)) };
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     return { fault: error.message, ...positionOf(text, error.at) };
@@ -52,12 +53,12 @@ describe('the JSON reader', () => {
     ['{"a": /* one */ 1}', { a: 1 }],
     ['//\r\n{}', {}],
   ])('the JSON reader reads %j where comments are allowed, and refuses it elsewhere', (text, value) => {
-    expect(plainValue(readJson(text, 'comments'))).toEqual(value);
+    expect(getNodeValue(readJson(text, 'comments'))).toEqual(value);
     expect(read(text)).toMatchObject({ fault: 'comments are not allowed' });
   });
 
   it('the JSON reader takes no address in a string for a comment', () => {
-    expect(plainValue(readJson('{"a": "https://x"}', 'comments'))).toEqual({ a: 'https://x' });
+    expect(getNodeValue(readJson('{"a": "https://x"}', 'comments'))).toEqual({ a: 'https://x' });
   });
 
   it('the JSON reader refuses a text nested so deeply that reading it would use up the stack', () => {

@@ -1,8 +1,8 @@
-import { stripComments } from 'jsonc-parser';
+import { getNodeValue, stripComments } from 'jsonc-parser';
 import type * as Yaml from 'yaml';
 import { SvcError } from '../../../base/errors.ts';
 import { ownMember } from '../../../schema/own-member.ts';
-import { JsonFault, plainValue, positionOf, readJson } from '../../config/json-text.ts';
+import { JsonFault, positionOf, readJson } from '../../config/json-text.ts';
 import type { Context } from '../command.ts';
 import { refuseInexactNumber } from '../inexact-number.ts';
 import { readTextFile } from './text-file.ts';
@@ -52,7 +52,7 @@ export async function readJsonBody(context: Context, typed: string): Promise<unk
 
 function jsonIn(text: string, name: string): unknown {
   try {
-    return plainValue(readJson(text, 'comments'));
+    return getNodeValue(readJson(text, 'comments'));
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;
     const { line, column } = positionOf(text, error.at);
