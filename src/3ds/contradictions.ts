@@ -2,7 +2,7 @@
 
 import { containsCardNumber } from '../base/security/card-number.ts';
 import { DAY_MS } from '../schema/durations.ts';
-import { ownValue } from '../schema/three-ds/fields.ts';
+import { ownValue } from '../schema/three-ds/body-values.ts';
 import { amountText, countryOf, currencyOf, isCountryCode } from '../schema/three-ds/tables.ts';
 import { errorFor, type Rule, type Violation } from './rules.ts';
 
@@ -15,19 +15,20 @@ export function contradictionsIn(body: unknown, now: number): Violation[] {
     const value = ownValue(body, path.split('.'));
     return typeof value === 'string' ? value : '';
   };
-  return [
-    ...challengeTime(ownValue(body, ['decoupled_challenge_max_time'])),
-    ...CURRENCIES.flatMap((path) => currencyAt(path, textAt(path))),
-    ...exponent(body),
-    ...purchaseDate(textAt('purchase_info.date'), now),
-    ...installments(textAt('purchase_info.installment_count')),
-    ...recurringExpiration(textAt('purchase_info.recurring_expiration'), textAt('purchase_info.date'), now),
-    ...categoryCode(textAt('merchant_info.category_code')),
-    ...COUNTRIES.flatMap((path) => countryAt(path, textAt(path))),
-    ...ADDRESSES.flatMap((path) => stateAt(path, textAt(`${path}.state_code`), textAt(`${path}.country_code`))),
-    ...LENGTHS.flatMap(([path, most, unit]) => lengthAt(path, textAt(path), most, unit)),
-    ...extensionLengths(body),
+  const found = [
+    challengeTime(ownValue(body, ['decoupled_challenge_max_time'])),
+    ...CURRENCIES.map((path) => currencyAt(path, textAt(path))),
+    exponent(body),
+    purchaseDate(textAt('purchase_info.date'), now),
+    installments(textAt('purchase_info.installment_count')),
+    recurringExpiration(textAt('purchase_info.recurring_expiration'), textAt('purchase_info.date'), now),
+    categoryCode(textAt('merchant_info.category_code')),
+    ...COUNTRIES.map((path) => countryAt(path, textAt(path))),
+    ...ADDRESSES.map((path) => stateAt(path, textAt(`${path}.state_code`), textAt(`${path}.country_code`))),
+    ...LENGTHS.map(([path, most, unit]) => lengthAt(path, textAt(path), most, unit)),
+    ...extensionLengths(body, textAt),
   ];
+  return found.filter((one) => one !== undefined);
 }
 
 /**
@@ -35,7 +36,7 @@ export function contradictionsIn(body: unknown, now: number): Violation[] {
  * number.
  */
 export function amountTextOf(body: unknown): string | undefined {
-  const [amount, currency, units] = purchaseOf(body);
+  const [amount = '', currency = '', units = ''] = purchaseOf(body);
   if (!/^\d+$/.test(amount) || currencyOf(currency) === undefined || !/^[0-4]$/.test(units)) return undefined;
   return containsCardNumber(amount, 'cell') ? undefined : amountText(amount, Number(units), currency);
 }
@@ -44,127 +45,108 @@ const CURRENCIES = ['purchase_info.currency', 'merchant_info.risk_info.gift_card
 const ADDRESSES = ['cardholder_info.billing_address', 'cardholder_info.shipping_address'];
 const COUNTRIES = ['merchant_info.country_code', ...ADDRESSES.map((path) => `${path}.country_code`)];
 const MAX_CHALLENGE_MINUTES = 10_080;
-const MAX_PURCHASE_DISTANCE_MS = 2 * DAY_MS;
+const MAX_PURCHASE_DISTANCE_DAYS = 2;
 
-function purchaseOf(body: unknown): [amount: string, currency: string, exponent: string] {
-  const [amount = '', currency = '', exponentGiven = ''] = ['amount', 'currency', 'exponent'].map((name) => {
+/** A contradiction; undefined if there is none. */
+type Found = Violation | undefined;
+
+function purchaseOf(body: unknown): string[] {
+  return ['amount', 'currency', 'exponent'].map((name) => {
     const value = ownValue(body, ['purchase_info', name]);
-    return typeof value === 'string' ? value : undefined;
+    return typeof value === 'string' ? value : '';
   });
-  return [amount, currency, exponentGiven];
 }
 
-function exponent(body: unknown): Violation[] {
-  const [amount, code, given] = purchaseOf(body);
+function exponent(body: unknown): Found {
+  const [amount = '', code = '', given = ''] = purchaseOf(body);
   const currency = currencyOf(code);
   const units = currency?.units;
-  if (currency === undefined || units === undefined || !/^[0-4]$/.test(given) || Number(given) === units) return [];
+  if (currency === undefined || units === undefined || !/^[0-4]$/.test(given) || Number(given) === units) return;
   const shown = amountTextOf(body);
   const meant = amountText(amount, units, code);
   const amounts = shown === undefined ? '' : `: ${amount} would be ${shown}, not ${meant}`;
   const message = `contradicts the currency: ${currency.code} has ${units} minor units, and the exponent says ${given}${amounts}`;
-  return [errorFor('exponent', 'purchase_info.exponent', message, { example: String(units) })];
+  return errorFor('exponent', 'purchase_info.exponent', message, { example: String(units) });
 }
 
-function currencyAt(path: string, code: string): Violation[] {
-  const currency = currencyOf(code);
-  if (currency === undefined)
-    return /^\d{3}$/.test(code)
-      ? [errorFor('currency', path, 'is a number that ISO 4217 gives to no currency', { example: '840' })]
-      : [];
-  if (!currency.isMoney)
-    return [
-      errorFor('currency', path, `is ${currency.code} of ISO 4217, in which no cardholder pays`, { example: '840' }),
-    ];
-  if (currency.until === undefined) return [];
-  const { code: name, until, successor } = currency;
-  return [
-    warning(
-      'historic-currency',
-      path,
-      `is ${name}, which ISO 4217 lists as historic since ${until}; ${successor} replaced it`,
-    ),
-  ];
+function currencyAt(path: string, number: string): Found {
+  const example = '840';
+  const currency = currencyOf(number);
+  if (currency === undefined && /^\d{3}$/.test(number))
+    return errorFor('currency', path, 'is a number that ISO 4217 gives to no currency', { example });
+  if (currency === undefined) return;
+  const { code, isMoney, until, successor } = currency;
+  if (!isMoney) return errorFor('currency', path, `is ${code} of ISO 4217, in which no cardholder pays`, { example });
+  if (until === undefined) return;
+  const message = `is ${code}, which ISO 4217 lists as historic since ${until}; ${successor} replaced it`;
+  return warning('historic-currency', path, message);
 }
 
-function challengeTime(minutes: unknown): Violation[] {
-  const isRight =
-    typeof minutes !== 'number' || minutes <= 0 || (Number.isInteger(minutes) && minutes <= MAX_CHALLENGE_MINUTES);
-  if (isRight) return [];
+function challengeTime(minutes: unknown): Found {
+  if (typeof minutes !== 'number' || minutes <= 0) return;
+  if (Number.isInteger(minutes) && minutes <= MAX_CHALLENGE_MINUTES) return;
   const message = `must be a whole number of minutes from 1 to ${MAX_CHALLENGE_MINUTES}, which is 7 days`;
-  return [errorFor('challenge-time', 'decoupled_challenge_max_time', message, { example: 60 })];
+  return errorFor('challenge-time', 'decoupled_challenge_max_time', message, { example: 60 });
 }
 
-function installments(count: string): Violation[] {
-  if (!/^\d+$/.test(count) || Number(count) >= 2) return [];
-  return [errorFor('installments', 'purchase_info.installment_count', 'must be at least 2', { example: '12' })];
+function installments(count: string): Found {
+  if (!/^\d+$/.test(count) || Number(count) >= 2) return;
+  return errorFor('installments', 'purchase_info.installment_count', 'must be at least 2', { example: '12' });
 }
 
-function purchaseDate(date: string, now: number): Violation[] {
+function purchaseDate(date: string, now: number): Found {
   const days = (now - timeOf(date)) / DAY_MS;
-  if (!/^\d{14}$/.test(date) || !(Math.abs(days) * DAY_MS > MAX_PURCHASE_DISTANCE_MS)) return [];
+  if (!/^\d{14}$/.test(date) || !(Math.abs(days) > MAX_PURCHASE_DISTANCE_DAYS)) return;
   const distance = `${Math.floor(Math.abs(days))} days ${days > 0 ? 'ago' : 'ahead'}`;
-  return [
-    warning('purchase-date', 'purchase_info.date', `is ${distance}; it should be the time of this purchase, in UTC`),
-  ];
+  const message = `is ${distance}; it should be the time of this purchase, in UTC`;
+  return warning('purchase-date', 'purchase_info.date', message);
 }
 
-function recurringExpiration(expiration: string, purchase: string, now: number): Violation[] {
-  if (!/^\d{8}$/.test(expiration)) return [];
-  const path = 'purchase_info.recurring_expiration';
+function recurringExpiration(expiration: string, purchase: string, now: number): Found {
+  if (!/^\d{8}$/.test(expiration)) return;
+  const isBefore = /^\d{14}$/.test(purchase) && expiration <= purchase.slice(0, 8);
+  if (!isBefore && expiration >= dayOf(now)) return;
+  const message = isBefore
+    ? 'must be later than the purchase: it is the date of the final authorization'
+    : 'has passed';
   const example = dayOf(now + 365 * DAY_MS);
-  if (/^\d{14}$/.test(purchase) && expiration <= purchase.slice(0, 8))
-    return [
-      errorFor(
-        'recurring-expiration',
-        path,
-        'must be later than the purchase: it is the date of the final authorization',
-        { example },
-      ),
-    ];
-  return expiration < dayOf(now) ? [errorFor('recurring-expiration', path, 'has passed', { example })] : [];
+  return errorFor('recurring-expiration', 'purchase_info.recurring_expiration', message, { example });
 }
 
-function categoryCode(code: string): Violation[] {
-  if (code === '' || /^\d{4}$/.test(code)) return [];
-  return [
-    errorFor('category-code', 'merchant_info.category_code', 'must have 4 digits, as ISO 18245 writes it', {
-      example: '5411',
-    }),
-  ];
+function categoryCode(code: string): Found {
+  if (code === '' || /^\d{4}$/.test(code)) return;
+  const message = 'must have 4 digits, as ISO 18245 writes it';
+  return errorFor('category-code', 'merchant_info.category_code', message, { example: '5411' });
 }
 
-function countryAt(path: string, code: string): Violation[] {
-  if (!/^\d{3}$/.test(code) || countryOf(code) !== undefined) return [];
-  return [warning('country', path, 'is a number that ISO 3166-1 gives to no country')];
+function countryAt(path: string, code: string): Found {
+  if (!/^\d{3}$/.test(code) || countryOf(code) !== undefined) return;
+  return warning('country', path, 'is a number that ISO 3166-1 gives to no country');
 }
 
 // A territory may be a country and a subdivision of another country: Puerto Rico is 630 and US-PR.
-function stateAt(address: string, state: string, number: string): Violation[] {
+function stateAt(address: string, state: string, number: string): Found {
   const [, prefix = ''] = /^([A-Z]{2})-/.exec(state) ?? [];
   const country = countryOf(number);
-  if (country === undefined || [country.code, country.within].includes(prefix) || !isCountryCode(prefix)) return [];
+  if (country === undefined || [country.code, country.within].includes(prefix) || !isCountryCode(prefix)) return;
   const message = `contradicts country_code: it begins with ${prefix}, and ${number} is ${country.code}`;
-  return [errorFor('country-of-state', `${address}.state_code`, message)];
+  return errorFor('country-of-state', `${address}.state_code`, message);
 }
 
-function lengthAt(path: string, text: string, most: number, unit = 'characters'): Violation[] {
+function lengthAt(path: string, text: string, most: number, unit = 'characters'): Found {
   const { length } = Array.from(text);
-  if (length <= most) return [];
-  return [warning('length', path, `has ${length} ${unit}; many servers refuse more than ${most}`)];
+  if (length <= most) return;
+  return warning('length', path, `has ${length} ${unit}; many servers refuse more than ${most}`);
 }
 
-function extensionLengths(body: unknown): Violation[] {
+function extensionLengths(body: unknown, textAt: (path: string) => string): Found[] {
   const list = ownValue(body, ['message_extensions']);
   if (!Array.isArray(list)) return [];
   const tooMany = `has ${list.length} items; many servers refuse more than ${USUAL_EXTENSIONS}`;
   return [
-    ...(list.length > USUAL_EXTENSIONS ? [warning('length', 'message_extensions', tooMany)] : []),
-    ...list.flatMap((item: unknown, at) =>
-      EXTENSION_LENGTHS.flatMap(([name, most]) => {
-        const value = ownValue(item, [name]);
-        return typeof value === 'string' ? lengthAt(`message_extensions.${at}.${name}`, value, most) : [];
-      }),
+    list.length > USUAL_EXTENSIONS ? warning('length', 'message_extensions', tooMany) : undefined,
+    ...Array.from(list.keys(), (at) => `message_extensions.${at}`).flatMap((item) =>
+      EXTENSION_LENGTHS.map(([name, most]) => lengthAt(`${item}.${name}`, textAt(`${item}.${name}`), most)),
     ),
   ];
 }

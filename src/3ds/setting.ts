@@ -3,7 +3,8 @@
 import { SvcError } from '../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
 import { withAssignments } from '../cli/app/assignment.ts';
-import { BODY, type Field, fieldAt, fieldsBelow, ownValue } from '../schema/three-ds/fields.ts';
+import { ownValue } from '../schema/three-ds/body-values.ts';
+import { BODY, type Field, fieldAt, fieldsBelow } from '../schema/three-ds/fields.ts';
 import { currencyOf } from '../schema/three-ds/tables.ts';
 import { looksLikeName } from './check-body.ts';
 

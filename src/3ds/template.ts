@@ -3,7 +3,8 @@
 import { isObject } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
 import { DAY_MS } from '../schema/durations.ts';
-import { BODY, type Field, ownValue } from '../schema/three-ds/fields.ts';
+import { ownValue } from '../schema/three-ds/body-values.ts';
+import { BODY, type Field } from '../schema/three-ds/fields.ts';
 import type { Combination } from '../schema/three-ds/needs.ts';
 import type { Currency } from '../schema/three-ds/tables.ts';
 import { dayOf, secondOf } from './contradictions.ts';

@@ -1,3 +1,4 @@
+import { ownValue } from '../../schema/three-ds/body-values.ts';
 import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { argument, choice, type Input, suggesting, value } from '../../cli/app/parameter.ts';
@@ -55,7 +56,7 @@ export const template = defineCommand({
     const { settings, globals, query } = context;
     const format = settings.output.value ?? 'table';
     const { commentedTemplate, templateBody } = await import('../template.ts');
-    const { BODY, fieldsBelow, ownValue } = await import('../../schema/three-ds/fields.ts');
+    const { BODY, fieldsBelow } = await import('../../schema/three-ds/fields.ts');
     const body = templateBody(combination, context.clock.now(), currency);
     if (currency !== undefined && ownValue(body, ['purchase_info', 'currency']) === undefined)
       throw new SvcError('usage', 'this body has no purchase, so it takes no --currency');

@@ -1,6 +1,7 @@
 import type { HTTPException } from 'hono/http-exception';
 import { type AuthenticateRequest, authenticateSchema, MAX_EXTENSIONS } from '../../schema/three-ds/authenticate.ts';
-import { fieldAt, type FieldType, ownValue } from '../../schema/three-ds/fields.ts';
+import { ownValue } from '../../schema/three-ds/body-values.ts';
+import { fieldAt, type FieldType } from '../../schema/three-ds/fields.ts';
 import { missingFields } from '../../schema/three-ds/needs.ts';
 import { amountText, currencyOf } from '../../schema/three-ds/tables.ts';
 import { type SessionType, sessionTypesOf } from '../../schema/three-ds/values.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../json-value.ts';
-import { ownValue } from './fields.ts';
+import { ownValue } from './body-values.ts';
 import type { SessionType } from './values.ts';
 
 /** The values of a body that decide which other fields are needed. The body may still be invalid. */
