@@ -11,18 +11,10 @@ import type { Authentication, ThreeDsSession } from '../../schema/three-ds/sessi
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 import { authenticateSession, wasAuthenticated } from '../authenticated.ts';
 import { bodyName, bodyParameters, checkedBody, reportBody, readBody } from '../body.ts';
-import {
-  afterAuthentication,
-  checkOutcome,
-  failOnParameter,
-  orNewSession,
-  reportChallenge,
-  reportOutcome,
-  responsePrinter,
-  resultWords,
-  waitForOutcome,
-  warnOfDeprecated,
-} from '../outcome.ts';
+import { reportChallenge } from '../challenge-page.ts';
+import { checkOutcome, failOnParameter, resultWords } from '../fail-on.ts';
+import { afterAuthentication, orNewSession, reportOutcome, responsePrinter, warnOfDeprecated } from '../outcome.ts';
+import { waitForOutcome } from '../wait.ts';
 import { authenticationView } from '../view.ts';
 
 export const authenticate = defineCommand({

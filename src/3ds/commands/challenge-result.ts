@@ -5,18 +5,10 @@ import { textToSend } from '../../cli/app/value-parsers.ts';
 import { loggedIds, wholeId } from '../../cli/app/whole-id.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
 import { isOpen } from '../outcome-lines.ts';
-import {
-  checkOutcome,
-  failOnParameter,
-  isUnshown,
-  orNewSession,
-  reportOutcome,
-  reportPage,
-  responsePrinter,
-  resultSoFar,
-  resultWords,
-  waitForOutcome,
-} from '../outcome.ts';
+import { reportPage } from '../challenge-page.ts';
+import { checkOutcome, failOnParameter, resultWords } from '../fail-on.ts';
+import { orNewSession, reportOutcome, responsePrinter } from '../outcome.ts';
+import { isUnshown, resultSoFar, waitForOutcome } from '../wait.ts';
 import { authenticationView } from '../view.ts';
 
 export const challengeResult = defineCommand({
