@@ -27,7 +27,8 @@ export function readEndpointPath(typed: string): { path: string; query: URLSearc
   return { path, query: new URLSearchParams(query.join('?')) };
 }
 
-const KEY_TYPE_PATTERNS: Readonly<Record<string, KeyType>> = {
+/** The type of key of each area of the API: the first part of its paths. */
+const KEY_TYPES_OF_AREAS: Readonly<Record<string, KeyType>> = {
   logs: 'management',
   tenants: 'management',
   applications: 'management',
@@ -38,8 +39,7 @@ const KEY_TYPE_PATTERNS: Readonly<Record<string, KeyType>> = {
 
 /** Returns the type of key for the endpoints below a path; undefined if unknown. */
 export function keyTypeOf(path: string): KeyType | undefined {
-  const first = pathSegments(path)[1] ?? '';
-  return ownMember(KEY_TYPE_PATTERNS, first);
+  return ownMember(KEY_TYPES_OF_AREAS, areaOf(path) ?? '');
 }
 
 /** Whether two paths name the same endpoint, regardless of encoding. */
