@@ -54,9 +54,9 @@ export class Progress {
     });
   }
 
-  /** Shows a transfer as bar, bytes, rate and time left. `total` is undefined if unknown; `from` bytes are done already. */
-  bytes(label: string, total?: number, from = 0): TransferProgress {
-    return this.#add(new TransferProgress(cleanText(label), this.#stage, total, from));
+  /** Shows a transfer as bar, bytes, rate and time left. `total` is undefined if unknown. */
+  bytes(label: string, total?: number): TransferProgress {
+    return this.#add(new TransferProgress(cleanText(label), this.#stage, total));
   }
 
   /** Shows a wait: the current state, the time waited so far, and the time until the next poll. */

@@ -10,16 +10,13 @@ const LINE_STEP = 0.25;
 /** A transfer of bytes. A terminal shows a bar. Elsewhere, lines are written at the start and end, and every 10 s or quarter. */
 export class TransferProgress extends Task {
   readonly #total: number | undefined;
-  readonly #from: number;
-  #bytes: number;
+  #bytes = 0;
   #lastLineAt: number;
   #lastLineShare = 0;
 
-  constructor(label: string, stage: Stage, total: number | undefined, from: number) {
+  constructor(label: string, stage: Stage, total: number | undefined) {
     super(label, stage);
     this.#total = total;
-    this.#from = from;
-    this.#bytes = from;
     this.#lastLineAt = this.begun;
     if (!stage.isLive) this.say(`started${total === undefined ? '' : `, ${formatBytes(total)}`}`);
   }
@@ -45,11 +42,6 @@ export class TransferProgress extends Task {
       this.say(`${formatBytes(this.#bytes)} in ${elapsed}`, 'success');
   }
 
-  /** Ends the transfer without a line, where an error message follows. */
-  drop(): void {
-    this.end();
-  }
-
   fail(): void {
     if (this.end()) this.say(`stopped at ${this.#amount()}`);
   }
@@ -65,12 +57,11 @@ export class TransferProgress extends Task {
 
   #numbers(now: number): string {
     const share = this.#share();
-    const moved = this.#bytes - this.#from;
-    const rate = moved / Math.max((now - this.begun) / 1000, 0.001);
+    const rate = this.#bytes / Math.max((now - this.begun) / 1000, 0.001);
     const parts = share === undefined ? [] : [formatPercent(Math.floor(share * 100) / 100)];
     parts.push(this.#amount());
-    if (moved > 0 && now > this.begun) parts.push(`${formatBytes(rate)}/s`);
-    if (this.#total !== undefined && moved > 0 && this.#bytes < this.#total)
+    if (this.#bytes > 0 && now > this.begun) parts.push(`${formatBytes(rate)}/s`);
+    if (this.#total !== undefined && this.#bytes > 0 && this.#bytes < this.#total)
       parts.push(`${formatDuration(((this.#total - this.#bytes) / rate) * 1000)} left`);
     return parts.join(', ');
   }

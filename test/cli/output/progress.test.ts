@@ -99,12 +99,12 @@ describe('progress elsewhere', () => {
     expect(sink.text).toBe('get: started, 100 B\nget: 100 B in 0s\n');
   });
 
-  it('progress without a terminal of a resumed transfer counts the rate from where it went on', async () => {
+  it('progress without a terminal of a transfer that fails is a line at the start, for what was done, and for where it stopped', async () => {
     const { clock, sink, progress } = set();
-    const transfer = progress.bytes('get', 10_000_000, 8_000_000);
+    const transfer = progress.bytes('get', 10_000_000);
     await clock.advance(10_000);
     transfer.update(9_000_000);
-    expect(sink.text).toContain('90%, 9.0 MB of 10.0 MB, 100.0 kB/s, 10s left');
+    expect(sink.text).toContain('90%, 9.0 MB of 10.0 MB, 900.0 kB/s, 1s left');
     transfer.fail();
     expect(sink.text).toContain('get: stopped at 9.0 MB of 10.0 MB\n');
   });
