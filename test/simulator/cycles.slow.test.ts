@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { beforeAll, describe, it, vi } from 'vitest';
 import { liveThrough, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
@@ -10,13 +10,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
 
 const HISTORIES = 4;
 
-let leave: () => void;
-
-beforeAll(async () => {
-  leave = await enterWorlds();
-});
-
-afterAll(() => leave());
+beforeAll(enterWorlds);
 
 describe('in simulated worlds the files of a cycle overlap', () => {
   it(`R79: each tenant pays once for a row in a cycle, unless the operator wants more, in ${HISTORIES} histories`, async ({

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { beforeAll, describe, it } from 'vitest';
 import { live, liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
 const HISTORIES = 4;
 
-let leave: () => void;
-
-beforeAll(async () => {
-  leave = await enterWorlds();
-});
-
-afterAll(() => leave());
+beforeAll(enterWorlds);
 
 describe('in simulated worlds logs are archived and followed', () => {
   it(`R28, R33, R60 and R65: every log entry is archived as it was sent, in ${HISTORIES} histories`, async ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { beforeAll, describe, it, vi } from 'vitest';
 import { liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
@@ -10,13 +10,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
 
 const HISTORIES = 5;
 
-let leave: () => void;
-
-beforeAll(async () => {
-  leave = await enterWorlds();
-});
-
-afterAll(() => leave());
+beforeAll(enterWorlds);
 
 describe('in simulated worlds an operator has backups, other files, other keys and no network', () => {
   it(`R71, R72, R73, R74 and R75: an exit code stands on what the service knows, and nothing is paid twice, in ${HISTORIES} histories`, async ({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { beforeAll, describe, it, vi } from 'vitest';
 import { historiesOr, live, liveThrough, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
@@ -12,13 +12,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
 // lives through many more.
 const HISTORIES = historiesOr(2);
 
-let leave: () => void;
-
-beforeAll(async () => {
-  leave = await enterWorlds();
-});
-
-afterAll(() => leave());
+beforeAll(enterWorlds);
 
 describe('in simulated worlds machines share a ledger and a refresh directory', () => {
   it(

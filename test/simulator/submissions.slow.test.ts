@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { beforeAll, describe, it, vi } from 'vitest';
 import { live, liveThrough, repeat, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
@@ -10,13 +10,7 @@ vi.mock('../../src/schema/account-updater-files.ts', async (original) => ({
 
 const HISTORIES = 8;
 
-let leave: () => void;
-
-beforeAll(async () => {
-  leave = await enterWorlds();
-});
-
-afterAll(() => leave());
+beforeAll(enterWorlds);
 
 describe('in simulated worlds a file is submitted, crashed, repeated and resumed', () => {
   it(`R36, R58 and R59: a file is paid once, and its results are those of the service, in ${HISTORIES} histories`, async ({

@@ -1,54 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
-import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../../src/schema/three-ds/values.ts';
-import { FakeClock } from '../../support/clock.ts';
-import { ended, type HereResult, rowsIn, svcHere } from '../../support/run-here.ts';
-import { startSandbox } from '../../support/sandbox.ts';
-import { type Reply, Scripted } from './support.ts';
-import { temporaryDirectory } from '../../support/directory.ts';
+import { ended } from '../../support/run-here.ts';
+import { openSuites, results } from './suites.ts';
 
-const directory = temporaryDirectory();
-const clock = new FakeClock({ start: Date.now() });
-let sandbox: RunningSandbox;
-let scripted: Scripted;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ directory: join(directory, 'sandbox'), clock });
-  scripted = await Scripted.start();
-});
-afterAll(async () => {
-  await sandbox.close();
-  await scripted.close();
-});
-
-const KEYS = { SVC_API_KEY: '', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
-
-/** Runs a command line, with words separated by `|`, against the sandbox or another service. */
-function svc(line: string, input = '', url = sandbox.url): Promise<HereResult> {
-  const argv = ['3ds', ...line.split('|')];
-  return svcHere(argv, { baseUrl: new URL(url), env: KEYS, clock, cwd: directory, input });
-}
-
-function results({ stdout }: HereResult): ScenarioResult[] {
-  return rowsIn<ScenarioResult>(stdout);
-}
-
-/** Makes the service end every authentication with this outcome. */
-function serve(outcome: Reply): void {
-  scripted.play(({ method, path }) => {
-    if (path === '/3ds/sessions') return [201, { id: 'session-1', type: 'customer' }];
-    if (method === 'POST') return outcome;
-    return [
-      200,
-      typeof outcome === 'string' ? {} : { id: 'session-1', ...(outcome[1] as object), authentication: outcome[1] },
-    ];
-  });
-}
+const { directory, scripted, serve, svc } = await openSuites();
 
 it('svc 3ds test without a file runs every test card of the sandbox, and each ends as its scenario says', async () => {
   const run = ended(await svc('test|--junit|report.xml'), 0, { stderr: '42 passed, 0 failed\n' });

@@ -1,54 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
-import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
+import { describe, expect, it } from 'vitest';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { SvcError } from '../../../src/base/errors.ts';
-import { FakeClock } from '../../support/clock.ts';
-import { ended, errorIn, type HereResult, rowsIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
-import { type Reply, Scripted } from './support.ts';
+import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
+import { KEYS, openSuites, results } from './suites.ts';
+import type { Reply } from './support.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
-import { temporaryDirectory } from '../../support/directory.ts';
 
-const directory = temporaryDirectory();
-const clock = new FakeClock({ start: Date.now() });
-let sandbox: RunningSandbox;
-let scripted: Scripted;
-
-beforeAll(async () => {
-  sandbox = await startSandbox({ directory: join(directory, 'sandbox'), clock });
-  scripted = await Scripted.start();
-});
-afterAll(async () => {
-  await sandbox.close();
-  await scripted.close();
-});
-
-const KEYS = { SVC_API_KEY: '', SVC_PRIVATE_API_KEY: 'sandbox-private-key' };
-
-/** Runs a command line, with words separated by `|`, against the sandbox or another service. */
-function svc(line: string, input = '', url = sandbox.url): Promise<HereResult> {
-  const argv = ['3ds', ...line.split('|')];
-  return svcHere(argv, { baseUrl: new URL(url), env: KEYS, clock, cwd: directory, input });
-}
-
-function results({ stdout }: HereResult): ScenarioResult[] {
-  return rowsIn<ScenarioResult>(stdout);
-}
-
-/** Makes the service end every authentication with this outcome. */
-function serve(outcome: Reply): void {
-  scripted.play(({ method, path }) => {
-    if (path === '/3ds/sessions') return [201, { id: 'session-1', type: 'customer' }];
-    if (method === 'POST') return outcome;
-    return [
-      200,
-      typeof outcome === 'string' ? {} : { id: 'session-1', ...(outcome[1] as object), authentication: outcome[1] },
-    ];
-  });
-}
+const { clock, directory, scripted, serve, svc } = await openSuites();
 
 /** Makes the service authenticate sessions, and from the given authentication on reply otherwise. */
 function serveUntil(limit: number, reply: () => Reply): void {

@@ -2,29 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Log, LogPage } from '../../../src/schema/log.ts';
 import { MANAGEMENT, sandbox, START } from '../harness.ts';
-
-type Sandbox = Awaited<ReturnType<typeof sandbox>>;
-
-async function page(on: Sandbox, query: Record<string, string>): Promise<LogPage> {
-  return on.json<LogPage>(`/logs?${new URLSearchParams(query).toString()}`, { headers: MANAGEMENT });
-}
-
-async function walk(on: Sandbox, size: number, query: Record<string, string> = {}): Promise<Log[]> {
-  const logs: Log[] = [];
-  for (let start: string | null | undefined; start !== null;) {
-    const { pagination, data } = await page(on, { size: String(size), ...query, ...(start && { start }) });
-    expect(data.length).toBeLessThanOrEqual(size);
-    expect(pagination?.page_size).toBe(size);
-    logs.push(...data);
-    start = pagination?.next ?? null;
-  }
-  return logs;
-}
-
-// Each read of the logs adds an entry, which this leaves out.
-const withoutReads = (logs: readonly Log[]) => logs.filter((log) => log.entity_type !== 'log');
-
-const requests = (on: Sandbox) => on.ledger().length;
+import { page, requests, walk, withoutReads } from './walk-logs.ts';
 
 describe('logs', () => {
   it('R26: the list of logs walks all logs exactly once, whatever the page size', async () => {

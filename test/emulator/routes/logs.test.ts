@@ -3,33 +3,11 @@ import { ENTITY_TYPES } from '../../../src/cli/config/cache.ts';
 import { statePaths } from '../../../src/emulator/state/journal.ts';
 import { SandboxState } from '../../../src/emulator/state/state.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import type { EntityType, Log, LogPage } from '../../../src/schema/log.ts';
+import type { EntityType, Log } from '../../../src/schema/log.ts';
 import { problemSchema } from '../../../src/schema/response.ts';
 import type { Tenant } from '../../../src/schema/tenant.ts';
 import { type JobPage, MANAGEMENT, PRIVATE, sandbox, START } from '../harness.ts';
-
-type Sandbox = Awaited<ReturnType<typeof sandbox>>;
-
-async function page(on: Sandbox, query: Record<string, string>): Promise<LogPage> {
-  return on.json<LogPage>(`/logs?${new URLSearchParams(query).toString()}`, { headers: MANAGEMENT });
-}
-
-async function walk(on: Sandbox, size: number, query: Record<string, string> = {}): Promise<Log[]> {
-  const logs: Log[] = [];
-  for (let start: string | null | undefined; start !== null;) {
-    const { pagination, data } = await page(on, { size: String(size), ...query, ...(start && { start }) });
-    expect(data.length).toBeLessThanOrEqual(size);
-    expect(pagination?.page_size).toBe(size);
-    logs.push(...data);
-    start = pagination?.next ?? null;
-  }
-  return logs;
-}
-
-// Each read of the logs adds an entry, which this leaves out.
-const withoutReads = (logs: readonly Log[]) => logs.filter((log) => log.entity_type !== 'log');
-
-const requests = (on: Sandbox) => on.ledger().length;
+import { page, requests, walk, withoutReads } from './walk-logs.ts';
 
 const HOUR = 3_600_000;
 
