@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openQuickDesk } from '../au/commands/support.ts';
+import { IS_SOAK } from '../support/cases.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { json } from '../support/fault-steps.ts';
 import { interfaceExample, INTERFACE_EXAMPLES } from '../support/interface.ts';
@@ -147,10 +148,12 @@ describe('R88: a member of a response that no decision reads', () => {
     service.body = body;
     const usual = await run(command);
     const isShown = command === READERS[name]?.[0];
-    for (const path of pathsOf(body)) {
+    for (const [turn, path] of pathsOf(body).entries()) {
       const member = named(path);
       const isDecisive = DECISIVE[name]?.includes(member) === true;
-      for (const sent of [null, otherType(valueAt(body, path)), undefined]) {
+      const values = [null, otherType(valueAt(body, path)), undefined];
+      // The shape of a response is the same for each of its readers: the others get one of the values by turns.
+      for (const sent of isShown || IS_SOAK ? values : [values[turn % values.length]]) {
         service.body = changed(body, path, sent);
         const what = `${member}: ${JSON.stringify(sent)}`;
         const { code, stdout, stderr } = await run(command);
