@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { reading, rest } from '../../cli/app/parameter.ts';
@@ -7,13 +7,12 @@ import { problemsOf } from '../../cli/output/error-report.ts';
 import { acceptParameter } from '../request/checks.ts';
 import { implausibleFile } from '../request/implausible-file.ts';
 import {
-  type CheckedFile,
   checkedFileRow,
   checkedFileView,
-  checkFile,
-  explainCheck,
+  countJobs,
   noteOverview,
-  refusalOf,
+  openRequestFile,
+  type RequestFile,
 } from '../request/open-request-file.ts';
 
 export const check = defineCommand({
@@ -34,48 +33,43 @@ export const check = defineCommand({
     const isSingle = files.length === 1;
     const printOne = await recordPrinter(context, checkedFileView);
     const printList = await listPrinter(context, checkedFileView);
-    const checked: CheckedFile[] = [];
+    const valid: RequestFile[] = [];
+    const refusals: SvcError[] = [];
     // All files are checked before the first refusal ends the command.
-    for (const file of files) checked.push(await checkFile(context, file));
-    const refusals = checked.map((file, at) =>
-      file.check.ok
-        ? implausibleFile(file.check, {
-            name: file.name,
-            words: ['au', 'check', files[at] ?? '', ...option('--accept', accept)],
-            accept,
-          })
-        : refusalOf(file),
-    );
-    for (const { name, check: found } of checked.filter((_, at) => refusals[at] === undefined))
-      noteOverview(context, isSingle ? undefined : name, found);
-    const rows = checked
-      .filter((_, at) => refusals[at] === undefined)
-      .map((file) => checkedFileRow(file.name, file.check, file.check, file.jobs));
+    for (const typed of files) {
+      try {
+        const file = await openRequestFile(context, typed);
+        const words = ['au', 'check', typed, ...option('--accept', accept)];
+        const refused = implausibleFile(file.submitted, { name: file.name, words, accept });
+        if (refused) throw refused;
+        valid.push(file);
+      } catch (error) {
+        if (!isSvcError(error, 'refused_input')) throw error;
+        refusals.push(error);
+      }
+    }
+    for (const { name, submitted } of valid) noteOverview(context, isSingle ? undefined : name, submitted);
+    const rows = [];
+    for (const file of valid)
+      rows.push(checkedFileRow(file.name, file.submitted, file.submitted, await countJobs(context, file)));
     if (!isSingle) await printList(oneBatch(rows));
     else for (const row of rows) await printOne(row);
-    requireAllOk(checked, refusals);
+    const [refused] = refusals;
+    if (refused) throw isSingle ? refused : refusedFiles(files.length, refusals);
     context.notices.success(isSingle ? 'the file is valid' : 'all files are valid');
   },
 });
 
-function requireAllOk(checked: readonly CheckedFile[], refusals: readonly (SvcError | undefined)[]): void {
-  const refused = checked.flatMap((file, at) => {
-    const error = refusals[at];
-    return error === undefined ? [] : [{ ...file, error }];
-  });
-  const [first] = refused;
-  if (!first) return;
-  if (checked.length === 1) throw first.error;
-  const problems = refused.flatMap(({ name, check: found, error }) =>
-    (found.ok ? problemsOf(error) : explainCheck(found)).map((line) => `${name}: ${line}`),
-  );
-  const files = refused.map(({ name, error }) => ({
-    file: name,
-    problems: error.facts?.['problems'],
-    problem_count: error.facts?.['problem_count'],
-  }));
-  throw new SvcError('refused_input', `${refused.length} of ${checked.length} files refused`, {
+function refusedFiles(count: number, refusals: readonly SvcError[]): SvcError {
+  const linesOf = (error: SvcError): readonly string[] => {
+    const problems = problemsOf(error);
+    return problems.length > 0 ? problems.map((line) => `${error.facts?.['file']}: ${line}`) : [error.message];
+  };
+  return new SvcError('refused_input', `${refusals.length} of ${count} files refused`, {
     hint: 'Fix these lines, then check the files again.',
-    facts: { files, problems },
+    facts: {
+      files: refusals.map(({ facts: { file, problems, problem_count } = {} }) => ({ file, problems, problem_count })),
+      problems: refusals.flatMap(linesOf),
+    },
   });
 }

@@ -121,7 +121,7 @@ class RequestFileScan implements LineReader {
     if (bytes === 0) this.#problems.add(1, [{ rule: 'empty_file', problem: 'the file is empty' }]);
     else if (this.#rows === 0 && this.#problems.count === 0)
       this.#problems.add(1, [{ rule: 'no_rows', problem: 'the file has no row below its header' }]);
-    const { count, first, byRule } = this.#problems;
+    const { count, first } = this.#problems;
     const { sha256, parts, headerBytes } = this.#parts.finish();
     const overview = this.#overview?.found();
     return {
@@ -134,7 +134,6 @@ class RequestFileScan implements LineReader {
       sha256,
       problems: first,
       problemCount: count,
-      problemsByRule: byRule,
       duplicates: await this.#repeats.found(),
       attachedDigits: { count: this.#attachedDigits.count, first: this.#attachedDigits.first },
       exceeds: { bytes: bytes > this.#limits.bytes, rows: this.#rows > this.#limits.rows },

@@ -1,20 +1,19 @@
 // Opens and checks a request file, and describes it.
 
-import { SvcError, writeFailure } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber, formatPercent } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
-import { createSpool, openOverflowFile, spoolFile, spoolInput } from './spool.ts';
+import { openOverflowFile, spoolFile, spoolInput } from './spool.ts';
 import { checkRequestFile } from './check-request-file.ts';
-import { type FileKind, recognizeFile } from './file-kind.ts';
+import { recognizeFile } from './file-kind.ts';
 import { OVERVIEW_FIELDS, overviewLines, overviewMembers } from './overview.ts';
-import { LF, type Problem, type RequestFileCheck } from './request-file.ts';
-import { withTokensOnce } from './rows-file.ts';
+import type { Problem, RequestFileCheck } from './request-file.ts';
+import { readRequest } from './request-lines.ts';
+import { type DividedRows, RowsFile, withTokensOnce } from './rows-file.ts';
 import { wrongRequest } from './wrong-file.ts';
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
   name: 'request file',
@@ -40,21 +39,6 @@ export function checkedFileRow(
   return { file, rows, bytes, sha256, repeated_tokens: duplicates.count, job_count: jobs, ...members };
 }
 
-/** A request file with the results of its check, valid or not. */
-export interface CheckedFile {
-  /** The name that the operator typed. */
-  readonly name: string;
-  /** The path of the bytes, which may be a copy. */
-  readonly path: string;
-  readonly check: RequestFileCheck;
-  /** The file to send: the original, or a copy without repeated rows. */
-  readonly sent: Pick<RequestFile, 'path' | 'check'>;
-  /** The number of jobs for the file to send. */
-  readonly jobs: number;
-  /** The kind of a file that is certainly no request file. */
-  readonly otherKind: Exclude<FileKind, 'request'> | undefined;
-}
-
 /** A valid request file. A repeated row is sent once. */
 export interface RequestFile {
   /** The name that the operator typed. */
@@ -74,10 +58,22 @@ export interface RequestFile {
  * @throws SvcError `refused_input` with all problems
  */
 export async function openRequestFile(context: Context, typed: string, path?: string): Promise<RequestFile> {
-  const file = await checkFile(context, typed, path);
-  if (!file.check.ok) throw refusalOf(file);
-  const { name, check: submitted, sent } = file;
+  const name = typed === '-' ? STANDARD_INPUT : typed;
+  const file = path ?? (typed === '-' ? await copyInput(context) : typed);
+  const shown = withProgress(context, 'check', await fileSource(file));
+  const openOverflow = () => openOverflowFile(context);
+  const { signal, clock } = context;
+  const submitted = await checkRequestFile(shown.open(), { openOverflow, signal, now: clock.now() });
+  if (!submitted.ok) throw await refusalOf(submitted, typed, file);
+  const sent = (await withoutRepeats(context, file, submitted)) ?? { path: file, check: submitted };
+  for (const warning of explainWarnings(submitted, sent.check)) context.notices.warn(`${name}: ${warning}`);
   return { name, submitted, source: await fileSource(sent.path, { sha256: sent.check.sha256 }), ...sent };
+}
+
+/** Counts the jobs that a file needs. */
+export async function countJobs(context: Context, file: RequestFile): Promise<number> {
+  const files = await withTokensOnce(context, file);
+  return files.reduce((sum, { check }) => sum + check.parts.length, 0);
 }
 
 /**
@@ -111,27 +107,6 @@ export async function openJobFile(context: Context, typed: string): Promise<Requ
 
 export const STANDARD_INPUT = 'standard input';
 
-/** Checks a file, or its copy at `path`, warns of oddities, and counts the jobs that it needs. */
-export async function checkFile(context: Context, typed: string, path?: string): Promise<CheckedFile> {
-  const name = typed === '-' ? STANDARD_INPUT : typed;
-  const file = path ?? (typed === '-' ? await copyInput(context) : typed);
-  const openOverflow = () => openOverflowFile(context);
-  const source = withProgress(context, 'check', await fileSource(file));
-  const check = await checkRequestFile(source.open(), {
-    openOverflow,
-    signal: context.signal,
-    now: context.clock.now(),
-  });
-  const { ok, duplicates } = check;
-  const isRepeating = ok && duplicates.count > 0;
-  const sent = isRepeating ? await spoolWithoutLines(context, file, check) : { path: file, check: check };
-  const files = ok ? await withTokensOnce(context, sent) : [];
-  if (ok) for (const warning of explainWarnings(check, sent.check)) context.notices.warn(`${name}: ${warning}`);
-  const kind = check.problemsByRule.wrong_file === undefined ? undefined : await recognizeFile(file);
-  const jobs = files.reduce((sum, { check }) => sum + check.parts.length, 0);
-  return { name, path: file, check: check, sent, jobs, otherKind: kind === 'request' ? undefined : kind };
-}
-
 /** Notes the overview of a file. `name` is the name of the file, if there are several. */
 export function noteOverview(
   { notices }: Pick<Context, 'notices'>,
@@ -142,9 +117,10 @@ export function noteOverview(
   for (const line of lines) notices.note(name === undefined ? line : `${name}: ${line}`);
 }
 
-export function refusalOf({ name, check: found, otherKind }: CheckedFile): SvcError {
-  if (otherKind === undefined) return refusedFile(found, name);
-  return wrongRequest(name === STANDARD_INPUT ? '-' : name, otherKind);
+async function refusalOf(check: RequestFileCheck, typed: string, file: string): Promise<SvcError> {
+  const kind = check.problems.some(({ rule }) => rule === 'wrong_file') ? await recognizeFile(file) : undefined;
+  if (kind !== undefined && kind !== 'request') return wrongRequest(typed, kind);
+  return refusedFile(check, typed === '-' ? STANDARD_INPUT : typed);
 }
 
 /** Copies standard input into a private file, which is removed at the end of the command. */
@@ -182,15 +158,6 @@ export function withProgress<T extends Pick<UploadSource, 'open' | 'size'>>(
       }
     },
   };
-}
-
-/** Describes the problems of a request file, one per line: the first ones, then the number of the others. */
-export function explainCheck(check: RequestFileCheck): string[] {
-  const lines = check.problems.map(({ line, column, problem }) =>
-    column === undefined ? `line ${line}: ${problem}` : `line ${line}, ${column}: ${problem}`,
-  );
-  const more = check.problemCount - check.problems.length;
-  return more > 0 ? [...lines, `and ${countText(more, 'more problem')}`] : lines;
 }
 
 /** Returns a warning about digits that begin or end like a card number but may be an id. Never shows the digits. */
@@ -258,54 +225,29 @@ function isRefusedToo({ rule, problem }: Problem): boolean {
   return (rule === 'month' && !/^[1-9]$/.test(shown)) || (rule === 'year' && !/^20\d\d$/.test(shown));
 }
 
-const PREPARED = /^(?:header_|byte_order_mark|blank_line|surrounding_space|year|month)/;
+const PREPARED = /^(?:header|byte_order_mark|blank_line|surrounding_space|year|month)/;
 
 /**
- * Writes a checked request file without its repeated rows into a private file, and checks that. The file is removed at the end of
- * the command.
+ * Writes a checked request file without its repeated rows into a private file, which is removed at the end of the command.
+ * Returns undefined if no row is repeated.
  * @throws SvcError `conflict` if the file has changed since its check
  */
-async function spoolWithoutLines(
+async function withoutRepeats(
   context: Context,
   file: string,
   { sha256, duplicates }: RequestFileCheck,
-): Promise<Pick<RequestFile, 'path' | 'check'>> {
-  const rows = withoutLines((await fileSource(file, { sha256 })).open(), duplicates.lines);
-  const spooled = await createSpool(context.system);
-  context.onClose(() => spooled.remove());
-  try {
-    await pipeline(rows, createWriteStream(spooled.path, { flags: 'wx', mode: 0o600 }), { signal: context.signal });
-  } catch (error) {
-    context.signal.throwIfAborted();
-    throw writeFailure(spooled.path, error);
-  }
-  const openOverflow = () => openOverflowFile(context);
-  const pieces = (await fileSource(spooled.path)).open();
-  const check = await checkRequestFile(pieces, { signal: context.signal, openOverflow });
-  return { path: spooled.path, check };
-}
-
-/** Yields a file without some of its lines, given in order and counted from 1. All other bytes stay as they are. */
-export async function* withoutLines(
-  source: AsyncIterable<Uint8Array>,
-  lines: readonly number[],
-): AsyncGenerator<Uint8Array, void> {
+): Promise<DividedRows | undefined> {
+  if (duplicates.count === 0) return undefined;
+  const rest = new RowsFile(context);
   let line = 1;
   let next = 0;
-  for await (const piece of source) {
-    let kept = 0;
-    for (let at = 0; at < piece.length;) {
-      const feed = piece.indexOf(LF, at);
-      const end = feed === -1 ? piece.length : feed + 1;
-      if (line === lines[next]) {
-        // The memory of a piece is reused before a stream has written it.
-        if (at > kept) yield Uint8Array.from(piece.subarray(kept, at));
-        kept = end;
-        if (feed !== -1) next += 1;
-      }
-      if (feed !== -1) line += 1;
-      at = end;
+  for await (const rows of readRequest((await fileSource(file, { sha256 })).open())) {
+    for (const row of rows) {
+      line += 1;
+      if (line === duplicates.lines[next]) next += 1;
+      else rest.add(row.line);
     }
-    if (kept < piece.length) yield Uint8Array.from(piece.subarray(kept));
+    await rest.flush();
   }
+  return rest.finish();
 }

@@ -30,15 +30,7 @@ export type Rule =
   | 'encoding'
   | 'wrong_file'
   | 'byte_order_mark'
-  | 'header_absent'
-  | 'header_case'
-  | 'header_delimiter'
-  | 'header_missing_column'
-  | 'header_order'
-  | 'header_quoted'
-  | 'header_repeated_column'
-  | 'header_spacing'
-  | 'header_unknown_column'
+  | 'header'
   | 'no_rows'
   | 'blank_line'
   | 'line_too_long'
@@ -167,7 +159,6 @@ export interface RequestFileCheck {
   /** The first problems, in the order of their lines. */
   readonly problems: readonly Problem[];
   readonly problemCount: number;
-  readonly problemsByRule: Readonly<Partial<Record<Rule, number>>>;
   /** Rows that repeat the token and merchant of an earlier row, in the order of their lines. */
   readonly duplicates: RepeatedRows;
   /** Rows with a longer run of digits that begins or ends with a card number. A third of long random numbers do. */

@@ -94,15 +94,18 @@ export interface RequestRow {
  * @throws SvcError `conflict` for a file that has changed since the check
  */
 export async function* readRequest(source: AsyncIterable<Uint8Array>): AsyncGenerator<readonly RequestRow[], void> {
-  const lines = new Lines();
-  const blocks = new LineBlocks(lines);
+  const decoder = new TextDecoder();
+  let isHeader = true;
+  let rest = '';
   for await (const piece of inSmallPieces(source)) {
-    blocks.feed(piece);
-    yield lines.take();
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE_LENGTH) throw changedRequest();
+    if (lines.length === 0) continue;
+    yield (isHeader ? lines.slice(1) : lines).map(rowOf);
+    isHeader = false;
   }
-  const last = blocks.finish();
-  if (last !== undefined) lines.lines(last);
-  yield lines.take();
+  if (rest !== '' && !isHeader) yield [rowOf(rest)];
 }
 
 /** Returns the unquoted cells of a row. */
@@ -127,32 +130,6 @@ function changedRequest(): SvcError {
   return new SvcError('conflict', 'the request file changed while it was read', {
     hint: 'Run the command again when nothing writes to the file.',
   });
-}
-
-class Lines implements LineReader {
-  #rows: RequestRow[] = [];
-  #isHeader = true;
-
-  lines(bytes: Uint8Array): void {
-    const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().split('\n');
-    if (lines.at(-1) === '') lines.pop();
-    for (const line of this.#isHeader ? lines.slice(1) : lines) this.#rows.push(rowOf(line));
-    this.#isHeader = false;
-  }
-
-  longBytes(): void {
-    throw changedRequest();
-  }
-
-  longLine(): void {
-    throw changedRequest();
-  }
-
-  take(): readonly RequestRow[] {
-    const rows = this.#rows;
-    this.#rows = [];
-    return rows;
-  }
 }
 
 /** Parses the row in a line without a line feed. */

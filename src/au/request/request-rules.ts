@@ -46,89 +46,18 @@ function checkNames(names: Uint8Array, line: Uint8Array): CheckedHeader {
   if (checkForCards(line).findings.length > 0) return header('cells', CARD_NUMBER);
   if (text.includes('\uFFFD')) return header('cells', finding('encoding', `the header ${describeBytes(line)}`));
   if (text.includes('\r')) return header('nothing', BARE_RETURNS);
-  const slip = SLIPS.find(({ fixed }) => fixed(text) === REQUEST_HEADER);
-  if (slip === undefined) return checkColumns(text);
-  return header('rows', finding(slip.rule, `${slip.problem}: write exactly ${REQUEST_HEADER}`));
-}
-
-const BARE_RETURNS = finding('control_character', 'lines end with carriage returns alone: end them with line feeds');
-
-// The common mistakes in a header. Each fix includes the earlier ones, so the first that leads to the right header
-// names the mistake.
-const SLIPS: readonly (Pick<Finding, 'rule' | 'problem'> & { fixed: (text: string) => string })[] = [
-  { rule: 'header_quoted', problem: 'the header is quoted', fixed: unquoted },
-  { rule: 'header_spacing', problem: 'the header contains spaces', fixed: withoutSpaces },
-  {
-    rule: 'header_case',
-    problem: 'the header has uppercase letters',
-    fixed: (text) => withoutSpaces(text).toLowerCase(),
-  },
-];
-
-function withoutSpaces(text: string): string {
-  return unquoted(text.replaceAll(/[ \t\u00a0]/g, ''));
-}
-
-function unquoted(text: string): string {
-  return text.replaceAll(/"([^",]*)"/g, '$1');
-}
-
-const OTHER_DELIMITERS = [
-  [';', 'semicolons'],
-  ['\t', 'tabs'],
-  ['|', 'vertical bars'],
-] as const;
-
-function checkColumns(text: string): CheckedHeader {
   const kind = kindOf(text);
   if (kind !== undefined && kind !== 'request')
     return header('cells', finding('wrong_file', `the file is ${KIND_NAMES[kind]}, not a request file`));
-  const names = namesIn(text, ',');
-  const knownColumns = REQUEST_COLUMNS.filter((column) => names.includes(column)).length;
-  for (const [sign, name] of OTHER_DELIMITERS) {
-    const others = namesIn(text, sign);
-    if (REQUEST_COLUMNS.filter((column) => others.includes(column)).length > knownColumns)
-      return header('cells', finding('header_delimiter', `columns are separated by ${name}; use commas`));
-  }
-  if (knownColumns > 0) return header('cells', ...wrongColumns(names));
-  return header(
-    names.length === REQUEST_COLUMNS.length ? 'rows' : 'cells',
-    finding('header_absent', `the first line is not a header: put ${REQUEST_HEADER} above it`),
-  );
+  // The rows below can be checked if the header only has quotes, spaces or capital letters, or is missing.
+  const similar = text.replaceAll(/[" \t\u00a0]/g, '').toLowerCase();
+  const cells = similar.split(',');
+  const isMissing = cells.length === REQUEST_COLUMNS.length && !REQUEST_COLUMNS.some((name) => cells.includes(name));
+  const below = similar === REQUEST_HEADER || isMissing ? 'rows' : 'cells';
+  return header(below, finding('header', `the first line is not the header ${REQUEST_HEADER}`));
 }
 
-function namesIn(text: string, delimiter: string): string[] {
-  return text.split(delimiter).map((cell) => unquoted(cell).trim().toLowerCase());
-}
-
-function wrongColumns(names: readonly string[]): Finding[] {
-  const knownColumns: ReadonlySet<string> = new Set(REQUEST_COLUMNS);
-  const missing = REQUEST_COLUMNS.filter((column) => !names.includes(column)).join(', ');
-  const repeated = [...new Set(names.filter((name, at) => knownColumns.has(name) && names.indexOf(name) !== at))];
-  const unknown = names.filter((name) => !knownColumns.has(name));
-  const findings: Finding[] = [];
-  if (missing !== '') findings.push(finding('header_missing_column', `the header lacks ${missing}`));
-  if (repeated.length > 0)
-    findings.push(finding('header_repeated_column', `the header names ${repeated.join(', ')} twice`));
-  if (unknown.length > 0) {
-    const problem = `the header has ${unknownNames(unknown)}; only ${REQUEST_HEADER} is allowed`;
-    findings.push(finding('header_unknown_column', problem));
-  }
-  if (findings.length > 0) return findings;
-  const order = `the columns are in the order ${names.join(', ')}; it must be ${REQUEST_HEADER}`;
-  return [finding('header_order', order)];
-}
-
-/**
- * Describes unknown columns. Shows only plain words, because the first line of a file without a header may contain any
- * data.
- */
-function unknownNames(names: readonly string[]): string {
-  const plain = names.filter((name) => /^[a-z][a-z_ -]{0,30}$/.test(name)).slice(0, 5);
-  const others = names.length - plain.length;
-  const rest = others === 0 ? [] : [countText(others, 'other column')];
-  return [...plain.map((name) => `the column ${name}`), ...rest].join(', ');
-}
+const BARE_RETURNS = finding('control_character', 'lines end with carriage returns alone: end them with line feeds');
 
 /** The result of checking one line: the token and merchant of a valid row, or the problems. */
 export interface CheckedRow {
