@@ -366,7 +366,7 @@ export interface ResultSummary {
   /** The codes in the order of the interface, then unknown codes by name. */
   readonly codes: readonly CodeCount[];
   /** Columns that are not in the documented interface; empty for a file without rows. */
-  readonly extraColumns: readonly string[];
+  readonly extra_columns: readonly string[];
   readonly updates: Updates;
 }
 
@@ -382,12 +382,12 @@ export async function summarizeResults(
 ): Promise<ResultSummary> {
   const counts = new Map<string, number>();
   const groups = noRows();
-  let extraColumns: readonly string[] = [];
+  let extra_columns: readonly string[] = [];
   const updates = noUpdates();
   for await (const rows of readResults(source)) {
     for (const each of rows) {
       const { result_code, new_token, extra, row } = each;
-      if (row === 1) extraColumns = Object.keys(extra);
+      if (row === 1) extra_columns = Object.keys(extra);
       groups[groupOf(result_code, new_token !== '', actions)] += 1;
       noteUpdate(updates, each);
       const code = counts.size < MAX_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
@@ -408,7 +408,7 @@ export async function summarizeResults(
     unknown: total('unknown'),
     groups,
     codes,
-    extraColumns,
+    extra_columns,
     updates,
   };
 }

@@ -194,7 +194,7 @@ describe('counts of results', () => {
       unknown: 0,
       groups: noRows(),
       codes: [],
-      extraColumns: [],
+      extra_columns: [],
       updates: { lostTokens: 0, expirations: new Map() },
     });
   });

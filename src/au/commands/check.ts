@@ -13,6 +13,7 @@ import {
   noteOverview,
   openRequestFile,
   type RequestFile,
+  STANDARD_INPUT,
 } from '../request/open-request-file.ts';
 
 export const check = defineCommand({
@@ -34,7 +35,7 @@ export const check = defineCommand({
     const printOne = await recordPrinter(context, checkedFileView);
     const printList = await listPrinter(context, checkedFileView);
     const valid: RequestFile[] = [];
-    const refusals: SvcError[] = [];
+    const refusals: Refusal[] = [];
     // All files are checked before the first refusal ends the command.
     for (const typed of files) {
       try {
@@ -45,7 +46,7 @@ export const check = defineCommand({
         valid.push(file);
       } catch (error) {
         if (!isSvcError(error, 'refused_input')) throw error;
-        refusals.push(error);
+        refusals.push({ typed, error });
       }
     }
     for (const { name, submitted } of valid) noteOverview(context, isSingle ? undefined : name, submitted);
@@ -55,21 +56,33 @@ export const check = defineCommand({
     if (!isSingle) await printList(oneBatch(rows));
     else for (const row of rows) await printOne(row);
     const [refused] = refusals;
-    if (refused) throw isSingle ? refused : refusedFiles(files.length, refusals);
+    if (refused) throw isSingle ? refused.error : refusedFiles(files.length, refusals);
     context.notices.success(isSingle ? 'the file is valid' : 'all files are valid');
   },
 });
 
-function refusedFiles(count: number, refusals: readonly SvcError[]): SvcError {
-  const linesOf = (error: SvcError): readonly string[] => {
-    const problems = problemsOf(error);
-    return problems.length > 0 ? problems.map((line) => `${error.facts?.['file']}: ${line}`) : [error.message];
-  };
+interface Refusal {
+  readonly typed: string;
+  readonly error: SvcError;
+}
+
+function refusedFiles(count: number, refusals: readonly Refusal[]): SvcError {
   return new SvcError('refused_input', `${refusals.length} of ${count} files refused`, {
     hint: 'Fix these lines, then check the files again.',
     facts: {
-      files: refusals.map(({ facts: { file, problems, problem_count } = {} }) => ({ file, problems, problem_count })),
+      files: refusals.map(({ error: { facts: { file, problems, problem_count } = {} } }) => ({
+        file,
+        problems,
+        problem_count,
+      })),
       problems: refusals.flatMap(linesOf),
     },
   });
+}
+
+/** Describes the problems of a file, each with its name. */
+function linesOf({ typed, error }: Refusal): readonly string[] {
+  const problems = problemsOf(error);
+  const name = typed === '-' ? STANDARD_INPUT : typed;
+  return problems.length === 0 ? [error.message] : problems.map((line) => `${name}: ${line}`);
 }

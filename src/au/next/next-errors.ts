@@ -17,16 +17,16 @@ export function tooManyToMatch(most: number): SvcError {
 /** Returns the error for results with rows that are not in the request. */
 export function notOfTheRequest(
   { request, results }: { readonly request: string; readonly results: string },
-  { notRequested, duplicates }: Pick<Reconciliation, 'notRequested' | 'duplicates'>,
+  { not_requested, duplicates }: Pick<Reconciliation, 'not_requested' | 'duplicates'>,
 ): SvcError {
-  const why = duplicates > 0 && notRequested === 0 ? `${MORE_RESULTS} ` : '';
+  const why = duplicates > 0 && not_requested === 0 ? `${MORE_RESULTS} ` : '';
   return new SvcError(
     'checksum_mismatch',
-    `no row of ${request} matches ${countText(notRequested + duplicates, 'row')} of ${results}: nothing was written`,
+    `no row of ${request} matches ${countText(not_requested + duplicates, 'row')} of ${results}: nothing was written`,
     {
       hint: `${why}Check that the two files belong together:`,
       next: ['au', 'report', results, '--request', request],
-      facts: { not_requested: notRequested, duplicates },
+      facts: { not_requested, duplicates },
     },
   );
 }

@@ -1,12 +1,11 @@
 // Turns the rows of a request and their results into the rows of the next request.
 
-import { csvRows } from '../../cli/output/csv.ts';
 import { requireNewToken } from '../results/new-token.ts';
 import { ResultCursor } from '../results/reconcile.ts';
 import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import type { Exclusions } from '../request/exclusions.ts';
-import { twoDigitMonth, twoDigitYear } from '../prepare/prepare-date.ts';
-import { merchantOf, readRequest, type RequestRow } from '../request/request-lines.ts';
+import { twoDigitMonth, twoDigitYear } from '../prepare/date-parts.ts';
+import { merchantOf, readRequest, requestLine, type RequestRow } from '../request/request-lines.ts';
 import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import { tooManyToMatch } from './next-errors.ts';
@@ -17,7 +16,7 @@ export interface NextRow {
   /** `unchanged`: the row has no result. `excluded before`: the operator's list of exclusions contains the token. */
   readonly group: RowGroup | 'unchanged' | 'excluded before';
   /** The row of the next request, without a line end; empty if the row is left out. */
-  line: string;
+  readonly line: string;
   /** The result code; undefined if nothing about the row changed. */
   readonly code?: string | undefined;
   /** The line of the token in the list of exclusions; undefined unless it was excluded before. */
@@ -42,7 +41,6 @@ export async function* nextRequest(
   try {
     for await (const rows of readRequest(request)) {
       const batch: NextRow[] = [];
-      const replaced = new Replacements(isRehearsal);
       for (const row of rows) {
         const taken = results.take(row.token);
         // Most results are available at once, and awaiting them would be slow.
@@ -50,9 +48,8 @@ export async function* nextRequest(
         const excludedOn = exclusions?.lineOf(row.token) ?? 0;
         if (excludedOn > 0) batch.push({ request: row, group: 'excluded before', line: '', excludedOn });
         else if (result === undefined) batch.push({ request: row, group: 'unchanged', line: row.line });
-        else batch.push(nextRow(row, result, actions, replaced));
+        else batch.push(nextRow(row, result, actions, isRehearsal));
       }
-      replaced.write();
       yield batch;
     }
   } finally {
@@ -66,40 +63,16 @@ export interface NextRules {
   readonly isRehearsal?: boolean | undefined;
 }
 
-function nextRow(request: RequestRow, result: PackedResult, actions: Actions, replaced: Replacements): NextRow {
-  const { result_code: code } = result;
-  const group = groupOf(code, result.new_token !== '', actions);
+function nextRow(request: RequestRow, result: PackedResult, actions: Actions, isRehearsal: boolean): NextRow {
+  const { result_code: code, new_token: token } = result;
+  const group = groupOf(code, token !== '', actions);
   if (group === 'exclude') return { request, group, line: '', code, result };
-  const row: NextRow = { request, group, line: request.line, code, result };
-  if (group === 'replace') replaced.add(row, result);
-  return row;
-}
-
-/** The rows of a batch that get a new token. Their lines are written all at once, because csv-stringify is slow to begin. */
-class Replacements {
-  readonly #isRehearsal: boolean;
-  readonly #rows: NextRow[] = [];
-  readonly #cells: string[][] = [];
-
-  constructor(isRehearsal: boolean) {
-    this.#isRehearsal = isRehearsal;
-  }
-
-  add(row: NextRow, result: PackedResult): void {
-    requireNewToken(result, this.#isRehearsal);
-    const { new_token, new_expiration_year: year, new_expiration_month: month } = result;
-    // An invalid expiration is left out. The service then uses the expiration that it stores with the new token.
-    const date = [twoDigitYear(year) ?? '', twoDigitMonth(month) ?? ''];
-    this.#rows.push(row);
-    this.#cells.push([new_token, ...date, merchantOf(row.request)]);
-  }
-
-  /** Gives each row its line. No cell of a request has a line end. */
-  write(): void {
-    if (this.#rows.length === 0) return;
-    const lines = csvRows(this.#cells).split('\n');
-    for (const [at, row] of this.#rows.entries()) row.line = lines[at] ?? '';
-  }
+  if (group !== 'replace') return { request, group, line: request.line, code, result };
+  requireNewToken(result, isRehearsal);
+  // An invalid expiration is left out. The service then uses the expiration that it stores with the new token.
+  const year = twoDigitYear(result.new_expiration_year) ?? '';
+  const month = twoDigitMonth(result.new_expiration_month) ?? '';
+  return { request, group, line: requestLine([token, year, month, merchantOf(request)]), code, result };
 }
 
 /** The part of a result row that the next request needs. */

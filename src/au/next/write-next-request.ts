@@ -22,7 +22,6 @@ import {
   type Actions,
   explainResultCode,
   GROUPS,
-  type Kept,
   namedCounts,
   noRows,
   noteUpdate,
@@ -133,10 +132,10 @@ async function matchFiles(context: Context, input: NextFiles): Promise<MatchedFi
   const results = withProgress(context, 'next', await fileSource(resolvePath(context, name)));
   const comparison = await reconcile(source, results);
   const repeated = mayHaveMore ? 0 : comparison.duplicates;
-  if (comparison.notRequested + repeated > 0) throw notOfTheRequest(input, comparison);
+  if (comparison.not_requested + repeated > 0) throw notOfTheRequest(input, comparison);
   // A token with several rows takes its result from any position, so that no row keeps an old token.
   const hasSeveralRows = submitted.duplicates.hasSeveralMerchants && (await repeatsToken(source, check.rows));
-  const isInOrder = comparison.matchedBy === 'order' && !hasSeveralRows;
+  const isInOrder = comparison.matched_by === 'order' && !hasSeveralRows;
   const answers = isInOrder ? await resultsInOrder(results.open()) : await indexResults(results.open(), mayHaveMore);
   return { source, answers };
 }
@@ -148,24 +147,82 @@ async function writeDrafts(
   { drafts, exclusions }: { readonly drafts: Draft[]; readonly exclusions: Exclusions | undefined },
 ) {
   const kept = await openKept(context, keep);
-  const made = { cycle, at: context.clock.now() };
-  const begin = async (name: string | undefined): Promise<Draft | undefined> => {
-    const draft = name === undefined ? undefined : await Draft.begin(resolvePath(context, name), context.system);
-    if (draft) drafts.push(draft);
+  const keptNames = kept?.names ?? [];
+  const keepName = kept && outName !== undefined ? keepFileOf(outName) : undefined;
+  const begin = async (name: string | undefined, header: string): Promise<Draft | undefined> => {
+    if (name === undefined) return undefined;
+    const draft = await Draft.begin(resolvePath(context, name), context.system);
+    drafts.push(draft);
+    await draft.write(header);
     return draft;
   };
-  const keepName = kept && outName !== undefined ? keepFileOf(outName) : undefined;
-  const rows = nextRequest(source.open(), answers, actions, { exclusions, isRehearsal: context.isRehearsal });
-  const written = await writeRows(rows, {
-    out: await begin(outName),
-    excluded: await begin(excludedName),
-    keepFile: await begin(keepName),
-    kept: kept && { names: kept.names, cellsOf: await cellsByRow(kept, source) },
-    exclude: (token, code) => exclusions?.add({ token, code, ...made }),
+  const out = await begin(outName, `${REQUEST_HEADER}\n`);
+  const excluded = await begin(
+    excludedName,
+    csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...keptNames]),
+  );
+  const keepFile = await begin(keepName, csvRow([...KEPT_COLUMNS, ...keptNames]));
+  const rules = { exclusions, isRehearsal: context.isRehearsal };
+  const written = await writeRows(nextRequest(source.open(), answers, actions, rules), {
+    out,
+    excluded,
+    keepFile,
+    keptCells: kept && (await keptByRow(kept, source)),
+    exclude: (token, code) => exclusions?.add({ token, code, cycle, at: context.clock.now() }),
     actions,
     signal: context.signal,
   });
   return { ...written, kept, keepName };
+}
+
+interface Targets {
+  readonly out: Draft | undefined;
+  readonly excluded: Draft | undefined;
+  /** Receives the kept columns of the written rows. */
+  readonly keepFile: Draft | undefined;
+  /** Returns the kept cells of each row in order. */
+  readonly keptCells: ((token: string) => readonly string[]) | undefined;
+  /** Adds a token to the list of exclusions. */
+  readonly exclude: (token: string, code: string) => void;
+  readonly actions: Actions;
+  readonly signal: AbortSignal;
+}
+
+async function writeRows(
+  batches: AsyncIterable<readonly NextRow[]>,
+  { out, excluded, keepFile, keptCells, exclude, actions, signal }: Targets,
+) {
+  const counts = { rows: 0, groups: noRows(), unchanged: 0, excluded_before: 0 };
+  const byCode = new Map<string, number>();
+  const updates = noUpdates();
+  let number = 0;
+  for await (const batch of batches) {
+    signal.throwIfAborted();
+    const lines: string[] = [];
+    const keptRows: string[][] = [];
+    for (const { group, line, request, code = '', excludedOn, result } of batch) {
+      number += 1;
+      if (result) noteUpdate(updates, result);
+      if (group === 'unchanged') counts.unchanged += 1;
+      else if (group === 'excluded before') counts.excluded_before += 1;
+      else counts.groups[group] += 1;
+      const cells = keptCells?.(request.token) ?? [];
+      if (group === 'exclude' || group === 'excluded before') {
+        const reason = excludedOn === undefined ? reasonFor(code, actions) : reasonBefore(excludedOn);
+        await excluded?.write(csvRow([String(number), ...cellsOf(request), code, reason, ...cells]));
+      } else {
+        lines.push(line, '\n');
+        counts.rows += 1;
+        if (keptCells) keptRows.push([String(counts.rows), tokenOf(line), ...cells]);
+      }
+      if (group !== 'exclude') continue;
+      byCode.set(code, (byCode.get(code) ?? 0) + 1);
+      exclude(request.token, code);
+    }
+    await out?.write(lines.join(''));
+    if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
+  }
+  return { ...counts, excluded_by_code: Object.fromEntries(byCode), updates };
 }
 
 type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'updates'>;
@@ -216,73 +273,18 @@ function requireProven(results: string): void {
   if (results.endsWith('.unproven')) throw notProven(results);
 }
 
-async function cellsByRow(kept: KeptColumns, request: Rereadable): Promise<Kept['cellsOf']> {
+async function keptByRow(kept: KeptColumns, request: Rereadable): Promise<(token: string) => readonly string[]> {
   const rows = await TokenRows.of(request);
   const placeOf = rows.occurrenceCounter();
   return (token) => kept.cellsAt(token, placeOf(token), rows.countRows(token));
 }
 
-interface Targets {
-  readonly out: Pick<Draft, 'write'> | undefined;
-  readonly excluded: Pick<Draft, 'write'> | undefined;
-  /** Receives the kept columns of the written rows. */
-  readonly keepFile: Pick<Draft, 'write'> | undefined;
-  /** The names of the kept columns, and a function that returns the kept cells of each row in order. */
-  readonly kept: Kept | undefined;
-  /** Adds a token to the list of exclusions. */
-  readonly exclude: (token: string, code: string) => void;
-  readonly actions: Actions;
-  readonly signal: AbortSignal;
-}
-
-async function writeRows(
-  batches: AsyncIterable<readonly NextRow[]>,
-  { out, excluded, keepFile, kept, exclude, actions, signal }: Targets,
-) {
-  const groups = noRows();
-  let unchanged = 0;
-  let before = 0;
-  const updates = noUpdates();
-  const byCode = new Map<string, number>();
-  await out?.write(`${REQUEST_HEADER}\n`);
-  await excluded?.write(csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...(kept?.names ?? [])]));
-  await keepFile?.write(csvRow([...KEPT_COLUMNS, ...(kept?.names ?? [])]));
-  let row = 0;
-  let toFix = 0;
-  for await (const batch of batches) {
-    signal.throwIfAborted();
-    const lines: string[] = [];
-    const keptRows: string[][] = [];
-    for (const { group, line, request, code = '', excludedOn, result } of batch) {
-      row += 1;
-      if (result) noteUpdate(updates, result);
-      const cells = kept?.cellsOf(request.token) ?? [];
-      if (group === 'excluded before') {
-        before += 1;
-        const reason = `excluded before: line ${excludedOn} of the list of exclusions`;
-        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reason, ...cells]));
-      } else if (group === 'exclude') {
-        groups.exclude += 1;
-        byCode.set(code, (byCode.get(code) ?? 0) + 1);
-        exclude(request.token, code);
-        await excluded?.write(csvRow([String(row), ...cellsOf(request), code, reasonFor(code, actions), ...cells]));
-      } else {
-        if (group === 'unchanged') unchanged += 1;
-        else groups[group] += 1;
-        lines.push(line, '\n');
-        toFix += 1;
-        if (kept) keptRows.push([String(toFix), tokenOf(line), ...cells]);
-      }
-    }
-    await out?.write(lines.join(''));
-    if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
-  }
-  const excluded_by_code = Object.fromEntries(byCode);
-  return { rows: toFix, groups, unchanged, excluded_before: before, excluded_by_code, updates };
-}
-
 function tokenOf(line: string): string {
   return cellsOf({ line })[0] ?? '';
+}
+
+function reasonBefore(line: number): string {
+  return `excluded before: line ${line} of the list of exclusions`;
 }
 
 function reasonFor(code: string, actions: Actions): string {

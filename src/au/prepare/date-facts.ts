@@ -3,7 +3,8 @@
 import { formatNumber } from '../../cli/output/time.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Doubt } from '../request/checks.ts';
-import { dateIn, type Expiration, type ReadDate } from './prepare-date.ts';
+import type { Expiration, ReadDate } from './date-parts.ts';
+import { dateIn } from './zoned-time.ts';
 
 /** Facts about the days and times in a column of expirations. */
 export interface DateFacts {

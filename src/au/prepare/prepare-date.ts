@@ -1,44 +1,9 @@
 // Reads expirations in the many forms that exports have.
 
 import { DAY_MS } from '../../schema/durations.ts';
-
-/**
- * The orders in which an ambiguous expiration can be read: month and year (`my`), year and month (`ym`), a full date
- * (`dmy`, `mdy`, `ymd`), or the day number of a spreadsheet (`serial`).
- */
-export const DATE_ORDERS = ['my', 'ym', 'dmy', 'mdy', 'ymd', 'serial'] as const;
-
-export type DateOrder = (typeof DATE_ORDERS)[number];
-
-/** What each order means. */
-export const ORDER_NAMES: Readonly<Record<DateOrder, string>> = {
-  my: 'month and year',
-  ym: 'year and month',
-  dmy: 'day, month and year',
-  mdy: 'month, day and year',
-  ymd: 'year, month and day',
-  serial: 'the day number of a spreadsheet',
-};
-
-/** Reads comma-separated lists of orders. Returns each order once, in the order of `DATE_ORDERS`; ignores unknown names. */
-export function dateOrders(texts: readonly string[]): DateOrder[] {
-  const names = texts.flatMap((text) => text.split(','));
-  return DATE_ORDERS.filter((order) => names.some((name) => name.trim() === order));
-}
-
-/** An expiration as in a request file: a year and a month of two digits each. */
-export interface Expiration {
-  readonly year: string;
-  readonly month: string;
-}
-
-/** An expiration with the day or time that its cell also has. */
-export interface ReadDate extends Expiration {
-  /** The day of the month. */
-  readonly day?: number | undefined;
-  /** A time with a zone, in milliseconds, unless it is the beginning or the end of a day in that zone. */
-  readonly instant?: number | undefined;
-}
+import type { DateOrder } from './date-orders.ts';
+import { type Expiration, monthOfName, type ReadDate, twoDigitMonth, twoDigitYear } from './date-parts.ts';
+import { dateIn, instantOf } from './zoned-time.ts';
 
 /** An expiration with several readings, and the orders that distinguish them. */
 export interface AmbiguousDate {
@@ -81,67 +46,9 @@ export function readExpiration(
   return { year, month, day, instant: timed?.isBoundary === false ? timed.instant : undefined };
 }
 
-/** A date and a time with a zone, such as 2029-03-31T00:00:00Z or 2029-03-31 23:59 +02:00. */
-const ZONED = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:\d\d)?(?:[.,]\d{1,9})? ?(?:z|utc|gmt|([-+])(\d\d):?(\d\d)?)$/i;
-
-/** Returns the instant of a time with a zone, and whether it is the beginning or the end of a day there. */
-function instantOf(cell: string): { readonly instant: number; readonly isBoundary: boolean } | undefined {
-  const parts = ZONED.exec(cell);
-  if (parts === null) return undefined;
-  const [, date = '', time = '', seconds = ':00', sign, hours = '0', minutes = '0'] = parts;
-  const written = Date.parse(`${date}T${time}${seconds}Z`);
-  if (Number.isNaN(written)) return undefined;
-  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
-  return { instant: written - offset, isBoundary: time === '00:00' || time === '23:59' };
-}
-
-/** Returns the date of an instant in the calendar of a time zone. */
-export function dateIn(zone: string, instant: number): ReadDate | undefined {
-  const parts = zoneFormat(zone).formatToParts(instant);
-  const [full, month, day] = ['year', 'month', 'day'].map((type) => parts.find((part) => part.type === type)?.value);
-  const year = twoDigitYear(full ?? '');
-  return year === undefined || month === undefined ? undefined : { year, month, day: Number(day) };
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** @throws RangeError for a time zone that does not exist */
-export function zoneFormat(zone: string): Intl.DateTimeFormat {
-  const format =
-    formats.get(zone) ??
-    new Intl.DateTimeFormat('en', {
-      timeZone: zone,
-      calendar: 'gregory',
-      numberingSystem: 'latn',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    });
-  formats.set(zone, format);
-  return format;
-}
-
 /** Tells whether a cell such as 2027.1 may have lost a zero: a year, a point, and one digit. */
 export function hasLostZero(cell: string): boolean {
   return /^(?:20)?\d\d[.,]\d$/.test(cell);
-}
-
-/** Returns the last two digits of a year of this century; undefined for anything else. */
-export function twoDigitYear(year: string): string | undefined {
-  return /^(?:20)?(\d{2})(?:\.0+)?$/.exec(year)?.[1];
-}
-
-/** Returns a month as two digits; undefined for anything else. */
-export function twoDigitMonth(month: string): string | undefined {
-  return /^(0?[1-9]|1[0-2])(?:\.0+)?$/.exec(month)?.[1]?.padStart(2, '0');
-}
-
-/** Returns two digits for the English name of a month or its first three letters. */
-export function monthOfName(name: string): string | undefined {
-  const lower = name.toLowerCase();
-  const at = MONTHS.findIndex((month) => lower === month || lower === month.slice(0, 3));
-  const month = lower === 'sept' ? 9 : at + 1;
-  return month === 0 ? undefined : String(month).padStart(2, '0');
 }
 
 /** One way to read a cell. */
@@ -252,21 +159,6 @@ function isDay(text: string, { year, month }: Expiration): boolean {
   const day = /^\d{1,2}$/.test(text) ? Number(text) : 0;
   return day >= 1 && day <= new Date(Date.UTC(2000 + Number(year), Number(month), 0)).getUTCDate();
 }
-
-const MONTHS = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-];
 
 function isName(part: string): boolean {
   return !/\d/.test(part);

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import { withColumnOptions } from './header-errors.ts';
 import type { PrepareOptions, ReadingOptions } from './how-to-read.ts';
-import { dateOrders } from './prepare-date.ts';
+import { dateOrders } from './date-orders.ts';
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
 import { explainPrepared, refusedAsWhole, refusedExport } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';

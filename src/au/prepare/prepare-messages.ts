@@ -10,7 +10,7 @@ import { CHECKS } from '../request/checks.ts';
 import { overviewLines } from '../request/overview.ts';
 import { explainAttachedDigits, placesOf, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { shownNames } from './prepare-columns.ts';
-import type { DateOrder } from './prepare-date.ts';
+import type { DateOrder } from './date-orders.ts';
 import type { PreparedNames } from './prepare-files.ts';
 import type { ProblemGroup } from './prepare-problems.ts';
 import type { ChangeKind } from './changes.ts';

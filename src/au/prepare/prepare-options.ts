@@ -20,7 +20,8 @@ import { markOf } from '../request/marks.ts';
 import { columnNames } from './find-header.ts';
 import type { ReadingOptions } from './how-to-read.ts';
 import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
-import { DATE_ORDERS, dateOrders, ORDER_NAMES, zoneFormat } from './prepare-date.ts';
+import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './date-orders.ts';
+import { zoneFormat } from './zoned-time.ts';
 
 /** The options that say how to read an export. */
 export const exportParameters = {

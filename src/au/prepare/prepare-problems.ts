@@ -1,7 +1,7 @@
 // Groups the problems in the rows of an export, for messages.
 
 import type { Finding, Problem } from '../request/request-file.ts';
-import type { DateOrder } from './prepare-date.ts';
+import type { DateOrder } from './date-orders.ts';
 
 /** A problem in one row of an export. */
 export interface RowFinding extends Finding {

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
+import { readHead } from '../request/file-kind.ts';
 import { OTHER_SHAPE } from './prepare-row.ts';
 import { exportWords } from './prepare-options.ts';
 import type { PrepareOptions, ReadingOptions } from './how-to-read.ts';
@@ -14,10 +15,7 @@ const START = `${REJECTS_COLUMNS.join(',')},`;
 /** Tells whether a file begins like a file of refused rows. */
 export async function isRejectsFile(path: string): Promise<boolean> {
   if (fs.statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
-  const { size } = await fileSource(path);
-  const head = await fileSource(path, { start: 0, end: Math.min(size, START.length) });
-  for await (const piece of head.open()) return Buffer.from(piece).toString() === START;
-  return false;
+  return (await readHead(path)).startsWith(START);
 }
 
 /**

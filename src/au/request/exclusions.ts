@@ -9,6 +9,7 @@ import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { type Delimiter, delimiterWith } from '../csv-rows.ts';
+import { readHead } from './file-kind.ts';
 import { tokenKey } from './row-key.ts';
 import { TokenTable } from './token-table.ts';
 
@@ -141,13 +142,7 @@ function quotedFor(delimiter: Delimiter, cell: string): string {
 
 /** Returns the delimiter of a list. A spreadsheet may have saved it with semicolons. */
 async function delimiterOf(path: string): Promise<Delimiter> {
-  let head = '';
-  for await (const piece of (await fileSource(path)).open()) {
-    head += Buffer.from(piece).toString('latin1');
-    if (/[\r\n]/.test(head) || head.length > MAX_ROW_LENGTH) break;
-  }
-  // The first three characters may be a byte order mark.
-  const [header = ''] = head.replace(/^\u00EF\u00BB\u00BF/, '').split(/[\r\n]/, 1);
+  const [header = ''] = (await readHead(path)).replace(/^\uFEFF/, '').split(/[\r\n]/, 1);
   return delimiterWith(header, COLUMNS);
 }
 

@@ -34,7 +34,8 @@ export async function lacksColumns(path: string, columns: readonly string[]): Pr
   return others.length > 0 && !columns.some((column) => names.has(plain(column)));
 }
 
-async function readHead(path: string): Promise<string> {
+/** Returns the beginning of a file, without a line such as `sep=;`. @throws SvcError `local` when it cannot be read */
+export async function readHead(path: string): Promise<string> {
   const { size } = await fileSource(path);
   const head = await fileSource(path, { start: 0, end: Math.min(size, HEAD_BYTES) });
   for await (const piece of head.open()) return withoutSeparatorLine(Buffer.from(piece).toString());

@@ -1,6 +1,7 @@
-// Reads the lines and rows of a request file.
+// Reads and writes the lines and rows of a request file.
 
 import { SvcError } from '../../base/errors.ts';
+import { csvRow } from '../../cli/output/csv.ts';
 import { splitCells } from '../csv-rows.ts';
 import { LF, MAX_LINE_LENGTH } from './request-file.ts';
 import { rowKey } from './row-key.ts';
@@ -106,6 +107,14 @@ export async function* readRequest(source: AsyncIterable<Uint8Array>): AsyncGene
     isHeader = false;
   }
   if (rest !== '' && !isHeader) yield [rowOf(rest)];
+}
+
+/** Cells that are never quoted. */
+const PLAIN = /^[\w.:/-]*$/;
+
+/** Returns the line of a row, without its line end. Most rows are plain, which is found faster than csv-stringify begins. */
+export function requestLine(cells: readonly string[]): string {
+  return cells.every((cell) => PLAIN.test(cell)) ? cells.join(',') : csvRow(cells).trimEnd();
 }
 
 /** Returns the unquoted cells of a row. */

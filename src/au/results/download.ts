@@ -144,9 +144,9 @@ function rowCountFlaw(rows: number, rowsSent = Infinity): Flaw | undefined {
 
 /** Results for other tokens belong to another request, such as another tenant's (R71). */
 function tokenFlaw({
-  notRequested,
+  not_requested: notRequested,
   duplicates,
-}: Pick<Reconciliation, 'notRequested' | 'duplicates'>): Flaw | undefined {
+}: Pick<Reconciliation, 'not_requested' | 'duplicates'>): Flaw | undefined {
   const problems = [
     notRequested > 0 ? `${countText(notRequested, 'row')} for tokens that were not requested` : [],
     duplicates > 0 ? `${countText(duplicates, 'row')} for tokens that were returned more often than requested` : [],
@@ -213,6 +213,6 @@ const EMPTY: ResultSummary = {
   unknown: 0,
   groups: noRows(),
   codes: [],
-  extraColumns: [],
+  extra_columns: [],
   updates: noUpdates(),
 };

@@ -80,9 +80,13 @@ export class KeptColumns {
     return new KeptColumns(path, names, rows, delimiter ?? ',');
   }
 
-  /** Returns the kept cells of a token. They are empty for an unknown token, and if rows of several merchants differ. */
-  cellsOf(token: string): readonly string[] {
+  /**
+   * Returns the kept cells of a token. They are empty for an unknown token, if rows of several merchants differ, or if the request
+   * has another number (`rows`) of rows of the token than the file.
+   */
+  cellsOf(token: string, rows?: number): readonly string[] {
     const [first, ...others] = this.#offsetsOf(token);
+    if (first !== undefined && rows !== undefined && rows !== others.length + 1) return this.#unknownCells();
     const cells = this.#cellsAt(token, first);
     const isShared = others.every((offset) => this.#cellsAt(token, offset).every((cell, at) => cell === cells[at]));
     return isShared ? cells : this.#unknownCells();

@@ -11,7 +11,6 @@ import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { openRequestFile, withProgress } from '../request/open-request-file.ts';
-import { tokenKey } from '../request/row-key.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   actionFor,
@@ -27,13 +26,13 @@ import {
   updateWarnings,
 } from '../result-codes.ts';
 import { actionsOf, type ChosenStep } from './action-option.ts';
-import { type KeptColumns, openKept } from './kept-columns.ts';
+import { openKept } from './kept-columns.ts';
 import { reconcile, type Rereadable } from './reconcile.ts';
 import { requireNewToken } from './new-token.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, totalRows } from './report-view.ts';
 import { onlyCountedError, unmatchedRowsError } from './results-errors.ts';
-import { repeatedResults, TokenRows } from './rows-of-request.ts';
+import { TokenRows } from './rows-of-request.ts';
 
 /** The arguments and options of a report, with file names as typed. */
 export interface ReportInput {
@@ -68,18 +67,21 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const next = ['au', 'report', '<results>', ...option('--request', request)];
   await requireRequestAndResults(context, { request, results, next });
   const source = withProgress(context, 'report', await fileSource(resolvePath(context, results)));
-  const requestFile =
-    request === undefined ? undefined : await openRequest(context, request, input.subject?.submitted ?? request);
-  const compared = requestFile === undefined ? null : await compare(requestFile, source);
-  const keptOfRows = kept && requestFile ? await keptByRow(kept, requestFile.source, source) : kept;
-  const { codes, extraColumns, updates, ...counts } = await summarizeResults(source.open(), actions);
+  const named = request === undefined ? undefined : { typed: request, name: input.subject?.submitted ?? request };
+  const requested = named && (await openRequest(context, named));
+  const compared = named && requested ? await compare(requested, source, named.name) : null;
+  const tokens = kept && requested && (await TokenRows.of(requested));
+  const { codes, updates, ...counts } = await summarizeResults(source.open(), actions);
   const total = totalRows({ rows: counts.rows, request: compared });
-  const splitting = { force, actions, kept: keptOfRows };
+  const splitting = {
+    force,
+    actions,
+    kept: kept && { names: kept.names, cellsOf: (token: string) => kept.cellsOf(token, tokens?.countRows(token)) },
+  };
   const report: Report = {
     file: results,
     ...counts,
     codes: codes.map((code) => reportCode(code, total, actions)),
-    extra_columns: extraColumns,
     request: compared,
     split: directory === undefined ? null : await split(context, source, directory, splitting),
   };
@@ -104,30 +106,19 @@ function refuseInputs({ system }: Context, { results, request, keep, html }: Rep
   for (const each of namedFiles({ '--html': html })) refuseReplacing(system, each, inputs);
 }
 
-interface Requested {
-  readonly name: string;
-  readonly source: Rereadable;
-}
-
 /** Opens a request file under the name that messages and the report show. */
-async function openRequest(context: Context, typed: string, name: string): Promise<Requested> {
+async function openRequest(
+  context: Context,
+  { typed, name }: Readonly<Record<'typed' | 'name', string>>,
+): Promise<Rereadable> {
   const path = typed === '-' ? typed : resolvePath(context, typed);
   const opening = name === typed ? openRequestFile(context, path) : openRequestFile(context, name, path);
-  return { name, source: (await opening).source };
+  return (await opening).source;
 }
 
-async function compare({ name, source }: Requested, results: Rereadable): Promise<ReportRequest> {
-  const comparison = await reconcile(source, results);
-  const { requested, unchanged, notRequested, duplicates, matchedBy, mismatches } = comparison;
-  return {
-    file: name,
-    rows: requested,
-    unchanged,
-    not_requested: notRequested,
-    duplicates,
-    matched_by: matchedBy,
-    mismatches,
-  };
+async function compare(request: Rereadable, results: Rereadable, name: string): Promise<ReportRequest> {
+  const { answered: _, ...comparison } = await reconcile(request, results);
+  return { file: name, ...comparison };
 }
 
 /**
@@ -176,14 +167,6 @@ interface SplitOptions {
   readonly force: boolean;
   readonly actions: Actions;
   readonly kept: Kept | undefined;
-}
-
-/** Returns the kept columns of each result, empty if its token has several rows or results. */
-async function keptByRow(kept: KeptColumns, request: Rereadable, results: Rereadable): Promise<Kept> {
-  const rows = await TokenRows.of(request);
-  const repeated = await repeatedResults(results);
-  const isOnly = (token: string): boolean => rows.countRows(token) === 1 && !repeated.has(tokenKey(token));
-  return { names: kept.names, cellsOf: (token) => kept.cellsAt(token, isOnly(token) ? 0 : undefined, 1) };
 }
 
 /** Writes a file for each group with rows. No file appears before all rows are read. */

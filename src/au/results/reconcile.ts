@@ -24,17 +24,19 @@ export interface Mismatch {
 }
 
 export interface Reconciliation {
-  readonly requested: number;
+  /** The rows of the request. */
+  readonly rows: number;
+  /** The rows of the results. */
   readonly answered: number;
   /** Rows of the request without a result: their cards did not change. */
   readonly unchanged: number;
   /** Result rows whose token is not in the request. */
-  readonly notRequested: number;
+  readonly not_requested: number;
   /** Result rows beyond one for each request row of their token. */
   readonly duplicates: number;
   /** The first 20 mismatched rows. */
   readonly mismatches: readonly Mismatch[];
-  readonly matchedBy: MatchedBy;
+  readonly matched_by: MatchedBy;
 }
 
 const MAX_MISMATCHES = 20;
@@ -68,8 +70,8 @@ async function compareInOrder(request: Rereadable, results: Rereadable): Promise
       }
     }
     if (answers.row !== undefined) return undefined;
-    const noMismatch = { notRequested: 0, duplicates: 0, mismatches: [] };
-    return { requested, answered, unchanged: requested - answered, ...noMismatch, matchedBy: 'order' };
+    const noMismatch = { not_requested: 0, duplicates: 0, mismatches: [] };
+    return { rows: requested, answered, unchanged: requested - answered, ...noMismatch, matched_by: 'order' };
   } finally {
     await answers.close();
   }
@@ -94,10 +96,10 @@ async function compareByToken(request: Rereadable, results: Rereadable, index: T
       if (mismatches.length < MAX_MISMATCHES) mismatches.push({ row, type });
     }
   }
-  const { not_requested: notRequested, duplicate: duplicates } = counts;
-  const unchanged = Math.max(0, requested - (answered - duplicates - notRequested));
-  const matchedBy = index.isFull ? 'count' : 'token';
-  return { requested, answered, unchanged, notRequested, duplicates, mismatches, matchedBy };
+  const { not_requested, duplicate: duplicates } = counts;
+  const unchanged = Math.max(0, requested - (answered - duplicates - not_requested));
+  const matched_by = index.isFull ? 'count' : 'token';
+  return { rows: requested, answered, unchanged, not_requested, duplicates, mismatches, matched_by };
 }
 
 /** Reads a results file row by row. */

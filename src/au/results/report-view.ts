@@ -6,14 +6,12 @@ import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
 import { fixedPercent, countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type Palette, type Tone, type View } from '../../cli/output/view.ts';
 import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from '../result-codes.ts';
-import type { MatchedBy, Reconciliation } from './reconcile.ts';
+import type { Reconciliation } from './reconcile.ts';
 import type { ComparedClass, Trend } from './trend.ts';
 
-export interface Report extends Omit<ResultSummary, 'codes' | 'extraColumns' | 'updates'> {
+export interface Report extends Omit<ResultSummary, 'codes' | 'updates'> {
   readonly file: string;
   readonly codes: readonly ReportCode[];
-  /** Columns that are not in the documented interface. */
-  readonly extra_columns: readonly string[];
   /** The comparison with the request; null without a request. */
   readonly request: ReportRequest | null;
   /** The files that a split wrote; null without a split. */
@@ -26,11 +24,8 @@ export interface ReportCode extends CodeCount {
   readonly share: number;
 }
 
-export interface ReportRequest extends Pick<Reconciliation, 'unchanged' | 'duplicates' | 'mismatches'> {
+export interface ReportRequest extends Omit<Reconciliation, 'answered'> {
   readonly file: string;
-  readonly rows: number;
-  readonly not_requested: number;
-  readonly matched_by: MatchedBy;
 }
 
 export const reportView: View<Report> = {

@@ -50,7 +50,7 @@ export interface Submission {
 
 /** The counts of results. */
 export interface Results
-  extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extraColumns' | 'updates'> {
+  extends Readonly<ResultsFile>, Omit<ResultSummary, 'rows' | 'groups' | 'codes' | 'extra_columns' | 'updates'> {
   /** Rows without a result: their cards did not change. */
   readonly unchanged: number;
   /** Whether each result was matched with a requested row. */

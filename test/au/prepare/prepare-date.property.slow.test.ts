@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DATE_ORDERS, readExpiration } from '../../../src/au/prepare/prepare-date.ts';
+import { DATE_ORDERS } from '../../../src/au/prepare/date-orders.ts';
+import { readExpiration } from '../../../src/au/prepare/prepare-date.ts';
 
 const SOAK = process.env['SOAK'] === '1';
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { dateOrders, readExpiration } from '../../../src/au/prepare/prepare-date.ts';
+import { dateOrders } from '../../../src/au/prepare/date-orders.ts';
+import { readExpiration } from '../../../src/au/prepare/prepare-date.ts';
 
 it.each([
   ['05/27', '2705'],

@@ -35,10 +35,10 @@ function expected(asked: readonly string[], answered: readonly string[]) {
     return [];
   });
   return {
-    requested: asked.length,
+    rows: asked.length,
     answered: answered.length,
     unchanged: asked.length - answered.length + mismatches.length,
-    notRequested: mismatches.filter(({ type }) => type === 'not_requested').length,
+    not_requested: mismatches.filter(({ type }) => type === 'not_requested').length,
     duplicates: mismatches.filter(({ type }) => type === 'duplicate').length,
     mismatches: mismatches.slice(0, 20),
   };
@@ -71,7 +71,7 @@ describe('results held against their request', () => {
         const request = requestOf(asked.map(quoted), end);
         const found = await compared({ request, results: resultsOf(answered.map(quoted)), size });
         expect(found).toMatchObject(expected(asked, answered));
-        expect(found.requested).toBe(found.answered - found.notRequested - found.duplicates + found.unchanged);
+        expect(found.rows).toBe(found.answered - found.not_requested - found.duplicates + found.unchanged);
       }),
       { numRuns: cases(3_000) },
     );
@@ -79,29 +79,29 @@ describe('results held against their request', () => {
 
   it('results compared with their request are read side by side where they stand in order, else by token', async () => {
     const request = requestOf(['a', 'b', 'a', 'c']);
-    expect((await compared({ request, results: resultsOf(['b', 'c']) })).matchedBy).toBe('order');
-    expect((await compared({ request, results: resultsOf([]) })).matchedBy).toBe('order');
-    expect((await compared({ request, results: resultsOf(['a', 'a']) })).matchedBy).toBe('order');
-    expect((await compared({ request, results: resultsOf(['c', 'b']) })).matchedBy).toBe('token');
+    expect((await compared({ request, results: resultsOf(['b', 'c']) })).matched_by).toBe('order');
+    expect((await compared({ request, results: resultsOf([]) })).matched_by).toBe('order');
+    expect((await compared({ request, results: resultsOf(['a', 'a']) })).matched_by).toBe('order');
+    expect((await compared({ request, results: resultsOf(['c', 'b']) })).matched_by).toBe('token');
   });
 
   it('results compared with their request need no memory for tokens where they stand in order, and are only counted beyond it otherwise', async () => {
     const tokens = Array.from({ length: 5_000 }, (_, at) => `tok_${at}`);
     const request = requestOf(tokens);
     const inOrder = await compared({ request, results: resultsOf(tokens) }, new TokenIndex(16));
-    expect(inOrder).toMatchObject({ matchedBy: 'order', unchanged: 0 });
+    expect(inOrder).toMatchObject({ matched_by: 'order', unchanged: 0 });
     const results = resultsOf(tokens.slice(100).toReversed());
     expect(await compared({ request, results }, new TokenIndex(16))).toMatchObject({
-      matchedBy: 'count',
-      requested: 5_000,
+      matched_by: 'count',
+      rows: 5_000,
       answered: 4_900,
       unchanged: 100,
     });
-    expect(await compared({ request, results })).toMatchObject({ matchedBy: 'token', notRequested: 0 });
+    expect(await compared({ request, results })).toMatchObject({ matched_by: 'token', not_requested: 0 });
   });
 
   it('a request without a line end at its end is whole', async () => {
     const found = await compared({ request: `${HEADER}\na,,,\nb,,,`, results: resultsOf(['b']) });
-    expect(found).toMatchObject({ requested: 2, answered: 1, unchanged: 1 });
+    expect(found).toMatchObject({ rows: 2, answered: 1, unchanged: 1 });
   });
 });
