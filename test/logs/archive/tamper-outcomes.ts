@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
+import { IS_SOAK } from '../../support/cases.ts';
 import { svcHere } from '../../support/run-here.ts';
 import { Tampering } from './tampers.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -38,8 +39,10 @@ export async function outcomes(
     const copy = path.join(folder, String(index));
     fs.cpSync(top, copy, { recursive: true });
     harm(new Tampering(copy));
-    const [alone, withHash] = [await verify(copy), await verify(copy, '--expect', hash)];
-    found[name] = [outcomeOf(alone, honest), outcomeOf(withHash, honest)];
+    const alone = outcomeOf(await verify(copy), honest);
+    // What is found without the hash is found with it: every fourth shows that, and each in a soak.
+    const isKnown = alone === 'found' && index % 4 !== 0 && !IS_SOAK;
+    found[name] = [alone, isKnown ? alone : outcomeOf(await verify(copy, '--expect', hash), honest)];
   }
   return found;
 }
