@@ -96,7 +96,7 @@ export class RequestedEntity {
   #hint(found: string): string {
     if (found !== '') return `Give at least eight digits; ${found}`;
     return this.#isBeginning
-      ? 'An id as tables show it stands for an entity among the entries read: widen the time range, or give the whole id.'
+      ? 'An id as tables show it stands for an entity among the entries read: read more of the log, or give the whole id.'
       : 'Give at least eight digits of an id, as tables show them, or the whole id.';
   }
 

@@ -13,7 +13,6 @@ import type { Log } from '../../schema/log.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { ActorNames, shortId } from '../actor.ts';
 import { entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
-import { isBeginning } from '../requested-entity.ts';
 import { ENTITY_PARAMETERS, firstRequest, FULL_PARAMETER, RETENTION_PARAMETERS, STRICT_PARAMETER } from '../options.ts';
 import { searchArchive } from '../search/search-archive.ts';
 import { shownTime } from '../sentences.ts';
@@ -134,18 +133,11 @@ async function readArchive(
 }
 
 /** Adds a command for each entity with an id that begins as the typed one. */
-function withWholeIds(error: unknown, { id: typed, archive, entityType }: HistoryInput): unknown {
+function withWholeIds(error: unknown, { archive, entityType }: HistoryInput): unknown {
   const near = isSvcError(error, 'usage') ? error.facts?.['near'] : undefined;
   if (!isSvcError(error) || !Array.isArray(near)) return error;
-  // A history has no time range that could be widened.
-  if (near.length === 0 && isBeginning(typed)) return error.with({ hint: unknownBeginning(archive) });
   const filters = [...option('--archive', archive), ...option('--entity-type', entityType)];
   return error.with({ alternatives: near.map((id) => ['logs', 'history', String(id)].concat(filters)) });
-}
-
-function unknownBeginning(archive: string | undefined): string {
-  const more = archive === undefined ? 'add --archive, or give the whole id' : 'give the whole id';
-  return `An id as tables show it stands for an entity among the entries read: ${more}.`;
 }
 
 /** Whether a command failed before its first request because no key, or no service, is configured. */
