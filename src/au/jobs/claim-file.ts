@@ -4,6 +4,7 @@ import path from 'node:path';
 import { holdJob } from '../job/hold-job.ts';
 import { type JobFiles, senderOf } from '../job/job-files.ts';
 import { showJobs } from '../job/show-progress.ts';
+import { readKeyFacts } from '../job/tenant-of-key.ts';
 import { sentBefore } from '../job/upload.ts';
 import { compareClaimed, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
 import { NOTHING_SENT, type NamedFile, cycleText, senderText } from './claim-texts.ts';
@@ -72,7 +73,11 @@ async function bindFile(
   const tenant = ledger.tenantOf(job);
   requireKnownTenant(context, tenant, 'nothing was uploaded');
   const { payAgain, newLedger } = confirmed;
-  const jobs = await compareJobs(client, { ledger, tenant, job, onlyRecorded: false, newLedger, again: words, words });
+  const opened = await ledger.open(tenant);
+  const isNew = !ledger.isShared && !(await opened.isBegun());
+  const pendingBefore = isNew ? await opened.pendingBefore(await pendingOlderThan(client, job.id)) : undefined;
+  const comparing = { ledger, tenant, onlyRecorded: false, newLedger, words, pendingBefore };
+  const jobs = await compareJobs(client, { ...comparing, job, again: words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });
   const claims = new RowClaims(ledger);
   const requireFree = (): Promise<ComparedFile> => requireFreeRows(context, client, job, { request, ledger, claims });
@@ -80,7 +85,6 @@ async function bindFile(
   const { cycle } = named;
   const { check, source } = request;
   const { bytes, sha256 } = check;
-  const opened = await ledger.open(tenant);
   const bound = standingClaims(await opened.cycle(cycle).read()).find((claim) => claim.job === job.id);
   // The same rows with other dates are another file, and a job takes only one file.
   if (bound && bound.sha256 !== sha256) throw jobBoundError(job.id);
@@ -90,9 +94,9 @@ async function bindFile(
   const readOthers = () => otherCycles(opened, cycle, rows, sha256);
   const compareAgain =
     payAgain || isBegun ? undefined : await refuseRowsOfOthers(client, await readOthers(), readOthers, beginning);
-  const isNew = bound === undefined;
+  const isUnclaimed = bound === undefined;
   // 'claiming' permits no upload: another machine may still claim the job first.
-  if (isNew && !onlyReads) await sent.begin(source, senderOf(context), 'claiming');
+  if (isUnclaimed && !onlyReads) await sent.begin(source, senderOf(context), 'claiming');
   const file = { name, sha256, rows: check.rows };
   const claiming = claims.claim(context, client, { job, cycle, file, part: 1, bytes, source, sha256 });
   const isClaimed = await claiming.catch(async (error: unknown) => {
@@ -106,8 +110,14 @@ async function bindFile(
   const isClaiming = sent.sent === 'claiming';
   if (isOwn && isClaiming && !onlyReads) sent.record('some');
   // Without a new or unfinished claim, the upload would fail with this error too.
-  const goesOn = isNew || (isOwn && isClaiming);
+  const goesOn = isUnclaimed || (isOwn && isClaiming);
   if (onlyReads && !goesOn && sent.mayBeWhole) throw sentBefore(job.id);
+}
+
+/** Returns the pending jobs that are older than a job. The operator may have created newer ones for other files. */
+async function pendingOlderThan(client: Client, job: string): Promise<readonly string[]> {
+  const { pending } = await readKeyFacts(client);
+  return pending.slice(pending.indexOf(job) + 1);
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
-import { ended, errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, rowOf, succeeded } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { changeJson, type Fault, refuseWith } from '../support.ts';
@@ -162,6 +162,20 @@ describe('a state directory that is older than what was submitted', () => {
     await machine.clock.advance(60_000);
     ended(await machine.svc(SUBMIT), 9, { uploads: 1 });
     ended(await machine.svc(`${SUBMIT} --new-ledger`), 0, job, { uploads: 2 });
+  });
+
+  it('R74: svc au upload stops for an older pending job of a state directory that is lost, and for no newer one', async () => {
+    const machine = await openMachine({ pickupMs: 60_000 });
+    const create = async (): Promise<string> => String(rowOf(await machine.svc('au create'))['id']);
+    const [first, newer] = [await create(), await create()];
+    ended(await machine.svc(`au upload ${first} tokens.csv`), 0, { uploads: 1 });
+    rmSync(machine.path('state'), { recursive: true });
+    ended(await machine.svc(`au upload ${newer} tokens.csv`), 11, {
+      uploads: 1,
+      error: { unrecorded_jobs: [first], next: expect.stringMatching(/^svc au upload /) },
+    });
+    await machine.clock.advance(60_000);
+    ended(await machine.svc(`au upload ${newer} tokens.csv`), 9, { uploads: 1 });
   });
 
   it('R74: a pending job without a file stops a new state directory for an hour at most', async () => {
