@@ -2,8 +2,6 @@
 
 import { SvcError } from '../../base/errors.ts';
 import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
-import { MORE_RESULTS } from '../results/results-errors.ts';
-import type { Reconciliation } from '../results/reconcile.ts';
 
 /** Returns the error for results in another order that do not fit into memory. */
 export function tooManyToMatch(most: number): SvcError {
@@ -11,23 +9,6 @@ export function tooManyToMatch(most: number): SvcError {
     'refused_input',
     `the results are not in the order of the request, or a token is requested twice; at most ${most} such rows fit in memory`,
     { hint: 'Use the results as they were downloaded, and a request that names each token once.' },
-  );
-}
-
-/** Returns the error for results with rows that are not in the request. */
-export function notOfTheRequest(
-  { request, results }: { readonly request: string; readonly results: string },
-  { not_requested, duplicates }: Pick<Reconciliation, 'not_requested' | 'duplicates'>,
-): SvcError {
-  const why = duplicates > 0 && not_requested === 0 ? `${MORE_RESULTS} ` : '';
-  return new SvcError(
-    'checksum_mismatch',
-    `no row of ${request} matches ${countText(not_requested + duplicates, 'row')} of ${results}: nothing was written`,
-    {
-      hint: `${why}Check that the two files belong together:`,
-      next: ['au', 'report', results, '--request', request],
-      facts: { not_requested, duplicates },
-    },
   );
 }
 

@@ -84,7 +84,7 @@ export type PackedResult = Pick<
 /** Results by token, in their original order. Each takes about 100 bytes as text, but 400 as an object. */
 export class PackedResults {
   /** Maps each token to the number of its last result, plus one. */
-  readonly #last = new TokenTable({ words: 3 });
+  readonly #last = new TokenTable();
   /** The next result of the same token, by index. The results of a token form a ring: after the last comes the first. */
   readonly #following: number[] = [];
   readonly #texts: string[] = [];

@@ -32,7 +32,8 @@ import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { reconcile, type Rereadable } from '../results/reconcile.ts';
 import { shownCode } from '../results/report-view.ts';
-import { notOfTheRequest, notProven, tooManyToFix } from './next-errors.ts';
+import { notProven, tooManyToFix } from './next-errors.ts';
+import { unmatchedRowsError } from '../results/results-errors.ts';
 import { TokenRows } from '../results/rows-of-request.ts';
 import { indexResults, nextRequest, type NextRow, type ResultsByToken, resultsInOrder } from './next-request.ts';
 
@@ -132,7 +133,8 @@ async function matchFiles(context: Context, input: NextFiles): Promise<MatchedFi
   const results = withProgress(context, 'next', await fileSource(resolvePath(context, name)));
   const comparison = await reconcile(source, results);
   const repeated = mayHaveMore ? 0 : comparison.duplicates;
-  if (comparison.not_requested + repeated > 0) throw notOfTheRequest(input, comparison);
+  if (comparison.not_requested + repeated > 0)
+    throw unmatchedRowsError(input, comparison, ['au', 'report', name, '--request', request]);
   // A token with several rows takes its result from any position, so that no row keeps an old token.
   const hasSeveralRows = submitted.duplicates.hasSeveralMerchants && (await repeatsToken(source, check.rows));
   const isInOrder = comparison.matched_by === 'order' && !hasSeveralRows;

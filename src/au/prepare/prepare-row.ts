@@ -87,7 +87,7 @@ export class RowPreparer {
   readonly #attachedDigits = new CountedLines();
   readonly #halfDates = new CountedLines();
   /** The keys and kept cells of the first of repeated rows. */
-  readonly #firstKept = new TokenTable({ words: 3, hasValues: false });
+  readonly #firstKept = new TokenTable({ hasValues: false });
   readonly #keptRepeats = new CountedLines();
   #isUnusable = false;
   #rows = 0;

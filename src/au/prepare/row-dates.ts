@@ -31,8 +31,8 @@ export class RowDates {
 
   /** Finds the rows that repeat another row; undefined without any. May be called only once. */
   async repeated(): Promise<RepeatedRows | undefined> {
-    const repeated = new TokenTable({ words: HASH_WORDS });
-    const table = new TokenTable({ words: HASH_WORDS });
+    const repeated = new TokenTable();
+    const table = new TokenTable();
     for (const bucket of this.#rows.buckets()) {
       table.clear();
       for await (const piece of bucket)

@@ -13,10 +13,9 @@ import { prepareExport } from '../prepare/prepare-export.ts';
 import { acceptWords, formWords } from '../prepare/prepare-options.ts';
 import { formOf } from '../prepare/export-head.ts';
 import { droppedRows } from '../prepare/prepare.ts';
-import { copyInput } from '../request/open-request-file.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { readRequest, type RequestRow, rowKeyOf } from '../request/request-lines.ts';
-import { openSpool, spoolFile } from '../request/spool.ts';
+import { copyFile, copyInput, openSpool } from '../request/spool.ts';
 import { keepFileOf, KEPT_COLUMNS, openKept } from '../results/kept-columns.ts';
 import { exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory, RefreshRecord } from './refresh-directory.ts';
@@ -94,19 +93,13 @@ export async function standingRequest(
   const path =
     here === undefined
       ? await restoreRequest(context, directory, input, exported)
-      : await copyRequest(context, directory);
+      : await copyFile(context, directory.resolve(request));
   const isKept = directory.written(keep) !== undefined;
   const hasKept = isKept && directory.has(keep);
   if (isKept && !hasKept)
     context.notices.warn(`${keep} is gone: the files of what to do have none of the columns that it kept`);
   const standing = { request: path, keep: hasKept ? directory.resolve(keep) : undefined };
   return record.requests === undefined ? standing : joinEarlier(context, directory, standing, input);
-}
-
-async function copyRequest(context: Context, directory: RefreshDirectory): Promise<string> {
-  const copy = await spoolFile(context.system, directory.resolve(directory.request));
-  context.onClose(() => copy.remove());
-  return copy.path;
 }
 
 /** Joins the requests of an earlier build, which wrote one for each export. */
@@ -286,7 +279,7 @@ export interface RequestPaths {
 /** Joins two requests in private files. A row in both appears once, with the kept columns of the added request. */
 async function joinRequests(context: Context, earlier: RequestPaths, added: RequestPaths): Promise<RequestPaths> {
   const request = await openSpool(context);
-  const written = new TokenTable({ words: 3 });
+  const written = new TokenTable();
   await writeWhole(request, true, async (draft) => {
     await draft.write(`${REQUEST_HEADER}\n`);
     for (const { request: path } of [earlier, added])
@@ -323,7 +316,7 @@ async function keptOf(context: Context, { request, keep }: RequestPaths) {
   const source = await fileSource(request);
   const tokens = await TokenRows.of(source);
   const placeOf = tokens.occurrenceCounter();
-  const places = new TokenTable({ words: 3 });
+  const places = new TokenTable();
   for await (const rows of readRequest(source.open()))
     for (const row of rows) places.set(rowKeyOf(row), placeOf(row.token) + 1);
   const cellsOf = (row: RequestRow): [string, string][] => {

@@ -48,7 +48,7 @@ export class Exclusions {
 
   /** Reads the list. A missing file is an empty list. @throws SvcError `refused_input` for another kind of file */
   static async open(path: string): Promise<Exclusions> {
-    const lines = new TokenTable({ words: 3 });
+    const lines = new TokenTable();
     const sha256 = await hashOf(path);
     if (sha256 !== undefined) await readInto(lines, path);
     return new Exclusions(path, lines, sha256);

@@ -6,7 +6,7 @@ import { countText, formatNumber, formatPercent } from '../../cli/output/time.ts
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
-import { openOverflowFile, spoolFile, spoolInput } from './spool.ts';
+import { copyFile, copyInput, openOverflowFile } from './spool.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { recognizeFile } from './file-kind.ts';
 import { OVERVIEW_FIELDS, overviewLines, overviewMembers } from './overview.ts';
@@ -85,9 +85,7 @@ export async function copyRequestFile(context: Context, typed: string): Promise<
   if (typed === '-') return openRequestFile(context, typed);
   // An unreadable file must be reported under its typed name, not under the name of the copy.
   await fileSource(typed);
-  const copy = await spoolFile(context.system, typed);
-  context.onClose(() => copy.remove());
-  return openRequestFile(context, typed, copy.path);
+  return openRequestFile(context, typed, await copyFile(context, typed));
 }
 
 /**
@@ -121,19 +119,6 @@ async function refusalOf(check: RequestFileCheck, typed: string, file: string): 
   const kind = check.problems.some(({ rule }) => rule === 'wrong_file') ? await recognizeFile(file) : undefined;
   if (kind !== undefined && kind !== 'request') return wrongRequest(typed, kind);
   return refusedFile(check, typed === '-' ? STANDARD_INPUT : typed);
-}
-
-/** Copies standard input into a private file, which is removed at the end of the command. */
-export async function copyInput(context: Context): Promise<string> {
-  const { system, signal } = context;
-  if (system.stdin.isTTY) {
-    throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
-      hint: 'Pipe the file in, or name it.',
-    });
-  }
-  const spooled = await spoolInput(system, signal);
-  context.onClose(() => spooled.remove());
-  return spooled.path;
 }
 
 /** Returns a source whose readings show their progress on a terminal, in a line that disappears at the end. */

@@ -65,7 +65,7 @@ export class RowRepeats {
   async found(): Promise<RepeatedRows> {
     const lines: number[] = [];
     const first: Repeat[] = [];
-    const table = new TokenTable({ words: HASH_WORDS });
+    const table = new TokenTable();
     for (const bucket of this.#rows.buckets()) {
       table.clear();
       for await (const piece of bucket) {

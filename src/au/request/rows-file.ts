@@ -6,7 +6,7 @@ import { SvcError, writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { checkRequestFile } from './check-request-file.ts';
-import { createSpool, openOverflowFile } from './spool.ts';
+import { openOverflowFile, openSpool } from './spool.ts';
 import { TokenTable } from './token-table.ts';
 import { REQUEST_HEADER, type RequestFileCheck } from './request-file.ts';
 import { readRequest } from './request-lines.ts';
@@ -64,9 +64,7 @@ export class RowsFile {
   }
 
   async #open(): Promise<ReturnType<typeof createWriteStream>> {
-    const spooled = await createSpool(this.#context.system);
-    this.#context.onClose(() => spooled.remove());
-    this.#path = spooled.path;
+    this.#path = await openSpool(this.#context);
     const stream = createWriteStream(this.#path, { flags: 'wx', mode: 0o600 });
     stream.on('error', (error) => (this.#failure ??= error));
     return stream;
@@ -95,7 +93,7 @@ const FILES_AT_ONCE = 16;
 
 /** Tells whether a token has several rows, for several merchants. */
 export async function repeatsToken(source: Rows, expected = 0): Promise<boolean> {
-  const seen = new TokenTable({ words: 3, hasValues: false, expected });
+  const seen = new TokenTable({ hasValues: false, expected });
   for await (const rows of readRequest(source.open()))
     for (const { token } of rows) if (seen.setIfAbsent(tokenKey(token), 1) !== 0) return true;
   return false;
@@ -130,7 +128,7 @@ export async function withTokensOnce(context: Context, whole: DividedRows): Prom
   const divided: DividedRows[] = [];
   for (let first = 1; first <= rowsOfToken; first += FILES_AT_ONCE) {
     const files = Array.from({ length: Math.min(FILES_AT_ONCE, rowsOfToken + 1 - first) }, () => new RowsFile(context));
-    const before = new TokenTable({ words: 3, expected: check.rows });
+    const before = new TokenTable({ expected: check.rows });
     for await (const rows of readRequest(source.open())) {
       for (const { token, line } of rows) files[addOne(before, tokenKey(token)) - first]?.add(line);
       for (const file of files) await file.flush();
@@ -144,7 +142,7 @@ export async function withTokensOnce(context: Context, whole: DividedRows): Prom
 }
 
 async function mostRowsOfToken(source: Rows, expected: number): Promise<number> {
-  const counts = new TokenTable({ words: 3, expected });
+  const counts = new TokenTable({ expected });
   let maxRows = 0;
   for await (const rows of readRequest(source.open()))
     for (const { token } of rows) maxRows = Math.max(maxRows, addOne(counts, tokenKey(token)));

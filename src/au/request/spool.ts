@@ -19,34 +19,42 @@ import type { Overflow } from './row-buckets.ts';
 /** The largest standard input, twelve times the size of a job. It stops a runaway pipe. */
 const LARGEST = 360_000_000;
 
-/** A private file: a copy of standard input, which can be read only once, or data that will go to a pipe. */
+/** A private file. */
 export interface Spooled {
   readonly path: string;
   remove(): Promise<void>;
 }
 
-export async function spoolInput(system: System, signal: AbortSignal): Promise<Spooled> {
-  const spooled = await createSpool(system);
+/**
+ * Copies standard input, which can be read only once, into a private file.
+ * @throws SvcError `input_needed` for a terminal
+ */
+export async function copyInput(context: Context): Promise<string> {
+  const { system, signal } = context;
+  if (system.stdin.isTTY) {
+    throw new SvcError('input_needed', 'standard input is a terminal, not a file', {
+      hint: 'Pipe the file in, or name it.',
+    });
+  }
+  const file = await openSpool(context);
   try {
-    await pipeline(system.stdin, bounded, createWriteStream(spooled.path, { flags: 'wx', mode: 0o600 }), { signal });
-    return spooled;
+    await pipeline(system.stdin, bounded, createWriteStream(file, { flags: 'wx', mode: 0o600 }), { signal });
+    return file;
   } catch (error) {
-    await spooled.remove();
     signal.throwIfAborted();
-    throw writeFailure(spooled.path, error);
+    throw writeFailure(file, error);
   }
 }
 
 /** Copies a regular file, so that later changes do not matter. The file system may share the data. */
-export async function spoolFile(system: System, file: string): Promise<Spooled> {
-  const spooled = await createSpool(system);
+export async function copyFile(context: Context, file: string): Promise<string> {
+  const copy = await openSpool(context);
   try {
-    await fs.copyFile(file, spooled.path, constants.COPYFILE_FICLONE);
-    await fs.chmod(spooled.path, 0o600);
-    return spooled;
+    await fs.copyFile(file, copy, constants.COPYFILE_FICLONE);
+    await fs.chmod(copy, 0o600);
+    return copy;
   } catch (error) {
-    await spooled.remove();
-    throw writeFailure(spooled.path, error);
+    throw writeFailure(copy, error);
   }
 }
 
@@ -101,10 +109,7 @@ async function removeOrphans(directory: string, system: System): Promise<void> {
   }
 }
 
-/**
- * Creates the name of a private file for output to a pipe, a device or standard output, which must receive only checked
- * data.
- */
+/** Returns the name of a private file that is removed at the end of the command. */
 export async function openSpool(context: Context): Promise<string> {
   const spooled = await createSpool(context.system);
   context.onClose(() => spooled.remove());

@@ -8,8 +8,6 @@ const LOAD = 0.8;
 const HASH_WORDS = 3;
 
 interface TableOptions {
-  /** The number of hash words that distinguish tokens: 3 if confusing two tokens would lose a row. */
-  readonly words: 2 | 3;
   /** False for a set of tokens, which takes four bytes less for each. */
   readonly hasValues?: boolean;
   /** The expected number of tokens. The table grows if there are more. */
@@ -28,7 +26,6 @@ export class TokenTable {
   isFull = false;
   /** The number of tokens. */
   size = 0;
-  readonly #words: number;
   readonly #slotLength: number;
   /** The index of the word that is 0 only in an empty slot: the value, or without values the last word of the hash. */
   readonly #mark: number;
@@ -39,9 +36,8 @@ export class TokenTable {
   readonly #hash = new Int32Array(HASH_WORDS);
   #hashed: string | undefined;
 
-  constructor({ words, hasValues = true, expected = 0, mostSlots = Infinity }: TableOptions) {
-    this.#words = words;
-    this.#slotLength = hasValues ? words + 1 : words;
+  constructor({ hasValues = true, expected = 0, mostSlots = Infinity }: TableOptions = {}) {
+    this.#slotLength = hasValues ? HASH_WORDS + 1 : HASH_WORDS;
     this.#mark = this.#slotLength - 1;
     this.#mostSlots = mostSlots;
     this.#slots = Math.min(Math.max(slotsFor(expected), MIN_SLOTS), mostSlots);
@@ -62,7 +58,7 @@ export class TokenTable {
   setHash(hashes: Int32Array, value: number, at = 0): void {
     const slot = this.#slotOf(hashes, at);
     if (this.#markAt(slot) === 0) this.#add(slot, hashes, value, at);
-    else this.#table[slot + this.#words] = value;
+    else this.#table[slot + HASH_WORDS] = value;
   }
 
   /** Sets the value of a token that is not in the table. Returns the value that it had before, or 0. */
@@ -106,8 +102,7 @@ export class TokenTable {
     for (let slot = start * this.#slotLength; ; slot += this.#slotLength) {
       if (slot === table.length) slot = 0;
       if (this.#markAt(slot) === 0) return slot;
-      const isSame = table[slot] === first && table[slot + 1] === second;
-      if (isSame && (this.#words === 2 || table[slot + 2] === third)) return slot;
+      if (table[slot] === first && table[slot + 1] === second && table[slot + 2] === third) return slot;
     }
   }
 
@@ -127,7 +122,7 @@ export class TokenTable {
     table[slot + this.#mark] = value;
     table[slot] = hashes[at] ?? 0;
     table[slot + 1] = hashes[at + 1] ?? 0;
-    if (this.#words === 3) table[slot + 2] = hashes[at + 2] ?? 0;
+    table[slot + 2] = hashes[at + 2] ?? 0;
   }
 
   #grow(): void {

@@ -62,7 +62,7 @@ export class KeptColumns {
 
   /** Opens a kept columns file, even if a spreadsheet saved it. @throws SvcError `refused_input` for any other file */
   static async open(path: string): Promise<KeptColumns> {
-    const rows: RowStarts = { numbers: new TokenTable({ words: 3 }), offsets: [], following: [] };
+    const rows: RowStarts = { numbers: new TokenTable(), offsets: [], following: [] };
     let names: readonly string[] | undefined;
     let delimiter: Delimiter | undefined;
     for await (const { text: line, offset } of linesOf(path)) {

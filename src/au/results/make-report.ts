@@ -130,7 +130,7 @@ export function requireReconciled({ file, request }: Report, { mayHaveMore = fal
   if (request === null) return;
   if (request.matched_by === 'count') throw onlyCountedError(file, request);
   const repeated = mayHaveMore ? 0 : request.duplicates;
-  if (request.not_requested + repeated > 0) throw unmatchedRowsError(file, request);
+  if (request.not_requested + repeated > 0) throw unmatchedRowsError({ results: file, request: request.file }, request);
 }
 
 async function writePage(

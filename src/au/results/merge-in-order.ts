@@ -4,20 +4,15 @@ import { csvRow, csvRows } from '../../cli/output/csv.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { readResults, type ResultRow } from '../result-codes.ts';
-import { ResultCursor } from './reconcile.ts';
 import type { PartRows } from './rows-of-request.ts';
 
 /** How many lines are written at once. */
 const LINES_AT_ONCE = 1000;
 
-/** The next unwritten row of a result file. */
-interface Head {
+/** A row of a result file, with the number of its row in the request. */
+interface NumberedRow {
   readonly row: ResultRow;
-  /** The number of the row in the request. */
   readonly number: number;
-  /** The index of the file. */
-  readonly file: number;
-  readonly next: () => Promise<Head | undefined>;
 }
 
 /**
@@ -28,31 +23,30 @@ interface Head {
 export async function* mergedInOrder(parts: readonly string[], rows: readonly PartRows[]): AsyncGenerator<string> {
   const extra = await extraColumns(parts);
   yield csvRow([...RESULT_COLUMNS, ...extra]);
-  const heads: Head[] = [];
-  for (const [index, part] of parts.entries()) {
-    const ownRows = rows[index];
-    const head = ownRows && (await openHead(part, ownRows, index));
-    if (head) heads.push(head);
-  }
+  const files = parts.map((part, at) => rowsInOrder(part, rows[at]));
+  // The next unwritten row of each file.
+  const heads = await Promise.all(files.map(nextOf));
+  const written = { number: 0, file: -1 };
   let lines: (readonly string[])[] = [];
-  let last: Head | undefined;
-  while (heads.length > 0) {
-    const first = heads.reduce((least, head, at) => (head.number <= (heads[least]?.number ?? 0) ? at : least), 0);
-    const head = heads[first];
+  for (;;) {
+    const numbers = heads.map((head) => head?.number ?? Infinity);
+    const number = Math.min(...numbers);
+    const file = numbers.lastIndexOf(number);
+    const head = heads[file];
     if (head === undefined) break;
-    if (head.number !== last?.number || head.file === last.file) {
-      lines.push(resultCells(head.row, extra));
-      last = head;
-    }
+    if (number !== written.number || file === written.file) lines.push(resultCells(head.row, extra));
+    if (number !== written.number) Object.assign(written, { number, file });
     if (lines.length === LINES_AT_ONCE) {
       yield csvRows(lines);
       lines = [];
     }
-    const next = await head.next();
-    if (next) heads[first] = next;
-    else heads.splice(first, 1);
+    heads[file] = await nextOf(files[file]);
   }
   yield csvRows(lines);
+}
+
+async function nextOf(file: AsyncGenerator<NumberedRow, void> | undefined): Promise<NumberedRow | undefined> {
+  return (await file?.next())?.value ?? undefined;
 }
 
 /** Returns the cells of a result, with the extra columns of all files. */
@@ -71,51 +65,29 @@ export async function extraColumns(parts: readonly string[]): Promise<readonly s
   return [...extra];
 }
 
-async function openHead(part: string, rows: PartRows, file: number): Promise<Head | undefined> {
+/** Yields the rows of a file in the order of the request, without those of other requests. */
+async function* rowsInOrder(part: string, own: PartRows | undefined): AsyncGenerator<NumberedRow, void> {
+  if (own === undefined) return;
   const source = await fileSource(part);
-  if (!(await isInOrder(source.open(), rows))) return sortedHead(source.open(), rows, file);
-  const cursor = await ResultCursor.open(source.open());
-  const current = async (): Promise<Head | undefined> => {
-    for (;;) {
-      const { row } = cursor;
-      if (row === undefined) {
-        await cursor.close();
-        return undefined;
-      }
-      const number = rows.numberOf(row.token);
-      const next = async (): Promise<Head | undefined> => {
-        await cursor.advance();
-        return current();
-      };
-      if (number !== 0) return { row, number, file, next };
-      await cursor.advance();
-    }
-  };
-  return current();
+  if (await isInOrder(source.open(), own)) return yield* numbered(source.open(), own);
+  const all: NumberedRow[] = [];
+  for await (const row of numbered(source.open(), own)) all.push(row);
+  yield* all.toSorted((one, other) => one.number - other.number);
 }
 
-async function isInOrder(source: AsyncIterable<Uint8Array>, part: PartRows): Promise<boolean> {
+async function* numbered(source: AsyncIterable<Uint8Array>, own: PartRows): AsyncGenerator<NumberedRow, void> {
+  for await (const rows of readResults(source))
+    for (const row of rows) {
+      const number = own.numberOf(row.token);
+      if (number !== 0) yield { row, number };
+    }
+}
+
+async function isInOrder(source: AsyncIterable<Uint8Array>, own: PartRows): Promise<boolean> {
   let last = 0;
-  for await (const rows of readResults(source))
-    for (const row of rows) {
-      const number = part.numberOf(row.token);
-      if (number !== 0 && number < last) return false;
-      last = Math.max(last, number);
-    }
+  for await (const { number } of numbered(source, own)) {
+    if (number < last) return false;
+    last = number;
+  }
   return true;
-}
-
-async function sortedHead(source: AsyncIterable<Uint8Array>, part: PartRows, file: number): Promise<Head | undefined> {
-  const requested: { readonly row: ResultRow; readonly number: number }[] = [];
-  for await (const rows of readResults(source))
-    for (const row of rows) {
-      const number = part.numberOf(row.token);
-      if (number !== 0) requested.push({ row, number });
-    }
-  const sorted = requested.toSorted((one, other) => one.number - other.number);
-  const at = (index: number): Head | undefined => {
-    const head = sorted[index];
-    return head && { ...head, file, next: async () => at(index + 1) };
-  };
-  return at(0);
 }

@@ -143,14 +143,14 @@ export class ResultCursor {
 const MAX_SLOTS = 2 ** 22;
 
 /**
- * Counts the outstanding results of each requested token, in at most 50 MB. After about 3.3 million different tokens it is full
+ * Counts the outstanding results of each requested token, in at most 64 MiB. After about 3.3 million different tokens it is full
  * (`isFull`), and its responses are meaningless. The table stores the number of outstanding results plus one.
  */
 export class TokenIndex {
   readonly #table: TokenTable;
 
   constructor(mostSlots = MAX_SLOTS) {
-    this.#table = new TokenTable({ words: 2, mostSlots });
+    this.#table = new TokenTable({ mostSlots });
   }
 
   get isFull(): boolean {

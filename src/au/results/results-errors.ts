@@ -3,6 +3,7 @@
 import { SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { Threshold } from './fail-on.ts';
+import type { Reconciliation } from './reconcile.ts';
 import type { ReportRequest } from './report-view.ts';
 
 /** Returns the error for a request with too many tokens to compare, so that rows were only counted. */
@@ -14,20 +15,24 @@ export function onlyCountedError(file: string, { file: request, rows }: ReportRe
 }
 
 /** Explains a token with more results than request rows. */
-export const MORE_RESULTS =
+const MORE_RESULTS =
   'A token has more results than rows: another machine may have sent it for several merchants in one job.';
 
-/** Returns the error for result rows that match no request row. */
-export function unmatchedRowsError(file: string, request: ReportRequest): SvcError {
-  const { not_requested, duplicates, mismatches } = request;
+/** Returns the error for result rows that match no request row. `next` compares the two files. */
+export function unmatchedRowsError(
+  { results, request }: Readonly<Record<'results' | 'request', string>>,
+  { not_requested, duplicates, mismatches }: Pick<Reconciliation, 'not_requested' | 'duplicates' | 'mismatches'>,
+  next?: readonly string[],
+): SvcError {
   const first = mismatches.slice(0, 3).map(({ row }) => row);
   const rows = `${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`;
   const why = duplicates > 0 && not_requested === 0 ? `${MORE_RESULTS} ` : '';
   return new SvcError(
     'checksum_mismatch',
-    `no row of ${request.file} matches ${countText(not_requested + duplicates, 'row')} of ${file}: ${rows}`,
+    `no row of ${request} matches ${countText(not_requested + duplicates, 'row')} of ${results}: ${rows}`,
     {
       hint: `${why}Check that the two files belong together; else contact support with the job id.`,
+      next,
       facts: { not_requested, duplicates, mismatches },
     },
   );

@@ -17,7 +17,7 @@ export class PartRows {
   readonly #numbers: TokenTable;
 
   private constructor(expected: number) {
-    this.#numbers = new TokenTable({ words: 3, expected });
+    this.#numbers = new TokenTable({ expected });
   }
 
   /** Reads the rows of a part. Without `numberOf`, rows are numbered in the order of the part. */
@@ -44,7 +44,7 @@ export class PartRows {
 
 /** Returns a function from a row to its number in the request, starting at 1; 0 for a row that the request lacks. */
 export async function rowNumbersOf(request: Rereadable, expected: number): Promise<NumberOf> {
-  const table = new TokenTable({ words: 3, expected });
+  const table = new TokenTable({ expected });
   let number = 0;
   for await (const rows of readRequest(request.open()))
     for (const row of rows) table.setIfAbsent(rowKeyOf(row), (number += 1));
@@ -97,7 +97,7 @@ async function hasSeveralMerchants(request: Rereadable): Promise<boolean> {
 async function repeatedTokens(
   batches: AsyncIterable<readonly { readonly token: string }[]>,
 ): Promise<ReadonlyMap<string, number>> {
-  const all = new TokenTable({ words: 3 });
+  const all = new TokenTable();
   const repeated = new Map<string, number>();
   for await (const rows of batches)
     for (const key of rows.map(({ token }) => tokenKey(token)))
