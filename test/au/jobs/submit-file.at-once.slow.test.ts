@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { IS_SOAK } from '../../support/cases.ts';
 import { Chance } from '../../support/chance.ts';
 import { errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
@@ -57,7 +58,7 @@ it.each(['', ' --cycle 2026-12'])(
   },
 );
 
-it.each(Array.from({ length: 40 }, (_, seed) => seed + 1))(
+it.each(Array.from({ length: IS_SOAK ? 400 : 15 }, (_, seed) => seed + 1))(
   'R79: rows of two files that are sent at once are paid for once, with the delays of seed %i',
   async (seed) => {
     const chance = new Chance(seed);

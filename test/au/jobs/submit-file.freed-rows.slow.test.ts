@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { IS_SOAK } from '../../support/cases.ts';
 import { Chance } from '../../support/chance.ts';
 import { ended, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
@@ -63,7 +64,7 @@ it('R79: rows of one failed job of a cycle are not sent again while a later subm
   ended(await machine.svc('au submit more.csv --cycle 2026-12'), 0, { uploads: 4 });
 });
 
-it.each(Array.from({ length: 40 }, (_, seed) => seed + 1))(
+it.each(Array.from({ length: IS_SOAK ? 400 : 15 }, (_, seed) => seed + 1))(
   'R79: files that share rows are paid for once while jobs fail at random, in the history of seed %i',
   async (seed) => {
     const chance = new Chance(seed);

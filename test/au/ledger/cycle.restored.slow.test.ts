@@ -14,7 +14,7 @@ import { claimBody, WHO } from './entries.ts';
 // a machine claims rows only while it knows each job that was paid for, and what it once knew it knows whenever it claims.
 // SEED runs one history.
 
-const HISTORIES = IS_SOAK ? 20_000 : 120;
+const HISTORIES = IS_SOAK ? 20_000 : 60;
 const HOSTS = ['one', 'two', 'three'];
 const { SEED } = process.env;
 

@@ -8,8 +8,8 @@ import { IS_SOAK } from '../../support/cases.ts';
 import { Chance } from '../../support/chance.ts';
 import { type Happening, Killed, lostAndDoubled, type Manner, ModelClock, ModelService } from '../model.ts';
 
-const HISTORIES = IS_SOAK ? 5_000 : 1_000;
-const DYING_HISTORIES = IS_SOAK ? 5_000 : 250;
+const HISTORIES = IS_SOAK ? 5_000 : 500;
+const DYING_HISTORIES = IS_SOAK ? 5_000 : 125;
 const START = Date.UTC(2026, 0, 5, 12);
 const SECOND = 1000;
 const SUBJECT = { service: 'https://model.invalid', entityType: undefined, entityId: undefined };
