@@ -3,7 +3,7 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { checkKey, detailOf, isAboutKey, type KeyCheck, keyFailure, permissionNames } from '../cli/app/check-key.ts';
 import type { Context } from '../cli/app/command.ts';
-import { withHint } from '../cli/app/hint.ts';
+import { warnOf, withHint } from '../cli/app/hint.ts';
 import { conflicting, flag, type Input, value } from '../cli/app/parameter.ts';
 import { headline } from '../cli/app/tenant-mark.ts';
 import { text } from '../cli/app/value-parsers.ts';
@@ -67,51 +67,53 @@ export async function givenKeys(context: Context, options: Input<typeof KEY_PARA
   return [...piped, ...printed];
 }
 
-/** Callbacks for typed keys that `askForKey` does not return. */
-export interface OtherKeys {
-  /** Called with a private key that was typed for the management key. */
-  readonly keep: (key: VerifiedKey) => void;
-  /** Called with the refusal of a key by the service. */
-  readonly refused: (error: SvcError) => void;
+/** Prompts for keys. @throws SvcError if no key was accepted: the last refusal, or `usage` */
+export async function askForKeys(
+  context: Context,
+  kinds: readonly KeyType[],
+  target: LoginTarget,
+): Promise<VerifiedKey[]> {
+  const keys = new Map<KeyType, VerifiedKey>();
+  let refusal: SvcError | undefined;
+  const ask = async (kind: KeyType): Promise<void> => {
+    const typed = await promptForKey(context, kind);
+    if (typed === '') return;
+    const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
+    context.addSecret(key.value);
+    try {
+      keys.set(kind, await verifyKey(context, key, target));
+    } catch (error) {
+      if (isAboutKey(error)) refusal = error;
+      if (kind !== 'management' || !isSvcError(error) || error.facts?.['key_kind'] !== 'private') throw error;
+      keys.set('private', await verifyKey(context, { ...key, kind: 'private' }, target));
+      throw new SvcError('usage', 'that is a private key; it is kept for the next question', {
+        hint: 'Now type the management key, or press Enter to continue without one.',
+      });
+    }
+  };
+  for (const kind of kinds) {
+    if (keys.has(kind)) continue;
+    await repeated(context, () => ask(kind)).catch((error: unknown) => {
+      // A failure of this key does not keep an accepted one from being stored.
+      if (keys.size === 0 || !isAboutKey(error)) throw error;
+      warnOf(context, `skipping the ${kind} key`, error);
+    });
+  }
+  if (keys.size > 0) return kinds.flatMap((kind) => keys.get(kind) ?? []);
+  throw (
+    refusal ??
+    new SvcError('usage', 'no key was given, so nothing was stored', {
+      hint: 'Give at least one key, or use --sandbox, which needs none.',
+    })
+  );
 }
 
-/** Prompts for a key until the service accepts it, at most three times; undefined if skipped. */
-export async function askForKey(
-  context: Context,
-  kind: KeyType,
-  target: LoginTarget,
-  others: OtherKeys,
-): Promise<VerifiedKey | undefined> {
+async function promptForKey(context: Context, kind: KeyType): Promise<string> {
   const [name, use] = kind === 'management' ? ['Management', 'logs, tenant'] : ['Private', '3DS, Account Updater'];
   const isKept = storedAs(context.settings.stored?.keys?.[kind]) !== undefined;
   const question = `${name} key (${use}; Enter to ${isKept ? 'keep it' : 'skip'}):`;
-  const instead = `Pass --${kind}-key-stdin, or --${kind}-key-command.`;
-  return repeated(context, async () => {
-    const typed = (await context.prompts().promptHidden(question, instead)).trim();
-    return typed === '' ? undefined : verifyTyped(context, kind, typed, target, others);
-  });
-}
-
-/** Verifies a typed key. @throws SvcError for a refused key, and for a private key in place of the management key */
-async function verifyTyped(
-  context: Context,
-  kind: KeyType,
-  typed: string,
-  target: LoginTarget,
-  { keep, refused }: OtherKeys,
-): Promise<VerifiedKey> {
-  const key = { kind, value: checkKeyText(typed, 'your answer'), from: 'your answer' };
-  context.addSecret(key.value);
-  try {
-    return await verifyKey(context, key, target);
-  } catch (error) {
-    if (isAboutKey(error)) refused(error);
-    if (kind !== 'management' || !isSvcError(error) || error.facts?.['key_kind'] !== 'private') throw error;
-    keep(await verifyKey(context, { ...key, kind: 'private' }, target));
-    throw new SvcError('usage', 'that is a private key; it is kept for the next question', {
-      hint: 'Now type the management key, or press Enter to continue without one.',
-    });
-  }
+  const typed = await context.prompts().promptHidden(question, `Pass --${kind}-key-stdin, or --${kind}-key-command.`);
+  return typed.trim();
 }
 
 /** Prompts for a line of text until `read` accepts it, at most three times. */

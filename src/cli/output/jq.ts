@@ -116,8 +116,8 @@ function errorText(line: string): string {
 /** The result of one run of jq. */
 type EngineResult =
   | { readonly output: string; readonly notes: string }
-  /** `failure` is jq's stderr. Exit code 3 means that the filter does not compile, 0 that jq ended unexpectedly. */
-  | { readonly failure: string; readonly exitCode: number };
+  /** `failure` is jq's stderr. */
+  | { readonly failure: string };
 
 /** jq in a worker thread, so that an endless filter cannot block Ctrl-C. */
 class JqEngine {

@@ -20,6 +20,6 @@ function answer(raw, input, filter) {
   try {
     return { output: raw(input, filter, ['-c']) ?? '', notes };
   } catch (error) {
-    return { failure: error.stderr ?? '', exitCode: error.exitCode ?? 0 };
+    return { failure: error.stderr ?? '' };
   }
 }

@@ -1,9 +1,9 @@
 import { SvcError } from '../../base/errors.ts';
 import { isInstalled } from '../../base/files/names.ts';
 import type { System } from '../../base/system.ts';
-import { isAboutKey, warnOfOtherTenant } from '../../cli/app/check-key.ts';
+import { warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { noteNext, warnOf } from '../../cli/app/hint.ts';
+import { noteNext } from '../../cli/app/hint.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
 import { updateConfig } from '../../cli/config/config-file.ts';
 import { type Profile, type StoredKey, storedProfile } from '../../cli/config/config-format.ts';
@@ -12,14 +12,13 @@ import { forgetTenantOf, rememberTenant, tenantOfKeys } from '../../cli/config/k
 import { baseUrlText, parseBaseUrl } from '../../cli/config/values.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import {
-  askForKey,
+  askForKeys,
   askForText,
   verifyKey,
   type GivenKey,
   givenKeys,
   KEY_PARAMETERS,
   type LoginTarget,
-  type OtherKeys,
   type VerifiedKey,
 } from '../login-keys.ts';
 import { warnOfOtherKey } from '../preceding-variable.ts';
@@ -64,7 +63,8 @@ export const login = defineCommand({
     // Keys from options are stored only if all are accepted.
     const verified: VerifiedKey[] = [];
     for (const key of given) verified.push(await verifyKey(context, key, target));
-    const keys = verified.length > 0 ? verified : await askAll(context, target);
+    const asked = KEY_TYPES.filter((kind) => replaced === undefined || replaced[kind]);
+    const keys = verified.length > 0 ? verified : await askForKeys(context, asked, target);
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     const known = knownTenantOf(context, keys, target);
     const stored = await store(context, baseUrl, keys);
@@ -107,37 +107,6 @@ async function askBaseUrl(context: Context): Promise<URL> {
     'Base URL (such as https://api.example.com):',
     'Pass --base-url, or set SVC_BASE_URL.',
     (typed) => parseBaseUrl(typed, { kind: 'flag', name: 'the answer' }),
-  );
-}
-
-/** Asks for both keys. @throws SvcError if no key was accepted: the last refusal, or `usage` */
-async function askAll(context: Context, target: LoginTarget): Promise<VerifiedKey[]> {
-  const keys: VerifiedKey[] = [];
-  let privateKey: VerifiedKey | undefined;
-  let refusal: SvcError | undefined;
-  const others: OtherKeys = {
-    keep: (key) => {
-      privateKey = key;
-    },
-    refused: (error) => {
-      refusal = error;
-    },
-  };
-  for (const kind of KEY_TYPES.filter((one) => target.replaced === undefined || target.replaced[one])) {
-    const typed = kind === privateKey?.kind ? Promise.resolve(privateKey) : askForKey(context, kind, target, others);
-    const key = await typed.catch((error: unknown) => {
-      // A failure of this key does not keep an accepted one from being stored.
-      if (keys.length === 0 || !isAboutKey(error)) throw error;
-      warnOf(context, `skipping the ${kind} key`, error);
-    });
-    if (key) keys.push(key);
-  }
-  if (keys.length > 0) return keys;
-  throw (
-    refusal ??
-    new SvcError('usage', 'no key was given, so nothing was stored', {
-      hint: 'Give at least one key, or use --sandbox, which needs none.',
-    })
   );
 }
 
