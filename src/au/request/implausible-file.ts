@@ -3,8 +3,8 @@
 import { SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import { countText } from '../../cli/output/time.ts';
-import { type Check, CHECKS, type Doubt } from './checks.ts';
-import type { Problem, RequestFileCheck } from './request-file.ts';
+import { type Check, CHECKS } from './checks.ts';
+import type { RequestFileCheck } from './request-file.ts';
 
 interface Judging {
   /** The name of the file in messages. */
@@ -16,28 +16,15 @@ interface Judging {
   readonly hasLines?: boolean;
 }
 
-function isAccepted(check: string, accept: readonly Check[]): boolean {
-  return accept.some((each) => each === check);
-}
-
-/** Returns the first implausible rows, and the doubts about the whole file, without the accepted ones. */
-function refusedBy(
-  { implausible, doubts }: Pick<RequestFileCheck, 'implausible' | 'doubts'>,
-  accept: readonly Check[],
-): { readonly rows: readonly Problem[]; readonly whole: readonly Doubt[] } {
-  return {
-    rows: implausible.first.filter(({ rule }) => !isAccepted(rule, accept)),
-    whole: doubts.filter(({ check }) => !isAccepted(check, accept)),
-  };
-}
-
 /** Returns the error for a valid but implausible file; undefined for a plausible or accepted one. */
 export function implausibleFile(
   { implausible, doubts }: Pick<RequestFileCheck, 'implausible' | 'doubts'>,
   { name, words, accept, hasLines = true }: Judging,
 ): SvcError | undefined {
-  const { rows, whole } = refusedBy({ implausible, doubts }, accept);
-  const counts = Object.entries(implausible.byRule).filter(([rule]) => !isAccepted(rule, accept));
+  const isRefused = (check: string): boolean => !accept.some((each) => each === check);
+  const rows = implausible.first.filter(({ rule }) => isRefused(rule));
+  const whole = doubts.filter(({ check }) => isRefused(check));
+  const counts = Object.entries(implausible.byRule).filter(([rule]) => isRefused(rule));
   const count = whole.length + counts.reduce((sum, [, each]) => sum + each, 0);
   if (count === 0) return undefined;
   const refusedChecks = CHECKS.filter(

@@ -55,28 +55,24 @@ export async function requireRequestAndResults(context: Context, { request, resu
     if (requestKind !== undefined && requestKind !== 'request') throw wrongRequest(request, requestKind);
   }
   const resultsKind = await recognizeFile(resolvePath(context, results));
-  if (resultsKind === undefined && (await lacksColumns(resolvePath(context, results), NEEDED_OF_RESULTS)))
-    throw notResults(results, next);
   // A file of excluded rows from `svc au next` can be counted like results, but not compared with a request.
-  const isExpected = resultsKind === 'results' || (resultsKind === 'excluded' && request === undefined);
-  if (resultsKind !== undefined && !isExpected) throw wrongResults(results, resultsKind, next);
+  const isExpected =
+    resultsKind === undefined
+      ? !(await lacksColumns(resolvePath(context, results), NEEDED_OF_RESULTS))
+      : resultsKind === 'results' || (resultsKind === 'excluded' && request === undefined);
+  if (!isExpected) throw notResults(results, resultsKind, next);
   if (request !== undefined && isSplit(results)) throw partOfResults(results, next);
 }
 
 const NEEDED_OF_RESULTS = ['token', 'result_code'];
 
-/** Returns the error for a file without the columns of results, such as a spreadsheet. */
-function notResults(file: string, next: readonly string[]): SvcError {
-  return new SvcError('refused_input', `${file} is not a result file: it lacks the columns token and result_code`, {
-    hint: 'Results are CSV in UTF-8, with commas. Name the result file:',
-    next,
-    facts: { file },
-  });
-}
-
-function wrongResults(file: string, kind: FileKind, next: readonly string[]): SvcError {
-  return new SvcError('refused_input', `${file} is ${KIND_NAMES[kind]}, not a result file`, {
-    hint: 'Name the result file:',
+function notResults(file: string, kind: FileKind | undefined, next: readonly string[]): SvcError {
+  const what =
+    kind === undefined
+      ? 'is not a result file: it lacks the columns token and result_code'
+      : `is ${KIND_NAMES[kind]}, not a result file`;
+  return new SvcError('refused_input', `${file} ${what}`, {
+    hint: 'Results are CSV in UTF-8. Name the result file:',
     next,
     alternatives: kind === 'request' ? [['au', 'check', file]] : [],
     facts: { file, file_kind: kind },

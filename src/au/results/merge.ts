@@ -20,15 +20,15 @@ import type { PartRows } from './rows-of-request.ts';
 
 export interface MergeOptions {
   readonly overwrite: boolean;
-  /** See `Draft.begin`. */
-  readonly writer?: DraftWriter | undefined;
+  /** The process that writes. */
+  readonly writer: DraftWriter;
   /** The rows of each part in the order of the request, if the parts are not consecutive slices of it. */
   readonly rows?: readonly PartRows[] | undefined;
 }
 
 /**
- * Merges the results of all parts in the order of the request. Writes the complete file or nothing. Consecutive slices with the
- * same header are joined byte for byte. Otherwise the file gets the columns of all parts, by name.
+ * Merges the results of all parts in the order of the request. Writes the complete file or nothing; a file with the same bytes stays.
+ * Consecutive slices with the same header are joined byte for byte. Otherwise the file gets the columns of all parts, by name.
  */
 export async function mergeResults(
   parts: readonly string[],
@@ -39,7 +39,16 @@ export async function mergeResults(
   try {
     const pieces = rows ? mergedInOrder(parts, rows) : mergedSlices(parts);
     for await (const piece of pieces) await draft.write(piece);
-    return await draft.finish(overwrite);
+    const sealed = await draft.seal();
+    try {
+      return await draft.finish(overwrite);
+    } catch (error) {
+      // An earlier command, or another process meanwhile, may have written the same results.
+      if (!isSvcError(error, 'usage') || (await hashIfReadable(target)) !== sealed.sha256) throw error;
+      // A command that was killed after it linked the file left its draft behind.
+      removeAbandonedDrafts(target, writer);
+      return sealed;
+    }
   } finally {
     await draft.discard();
   }
@@ -112,40 +121,16 @@ export async function deliverResults(
   { out, force }: Destination,
   rows?: readonly PartRows[],
 ): Promise<ResultsFile> {
-  const present = force ? undefined : await existingResults(context, files, out, rows);
-  if (present !== undefined) return present;
-  const target = await inspectTarget(out, force);
+  const target = await inspectTarget(out, true);
+  const writer = context.system;
   if (target.kind !== 'file') {
     const spool = await openSpool(context);
-    const merged = await mergeResults(files, spool, { overwrite: true, rows });
+    const merged = await mergeResults(files, spool, { overwrite: true, rows, writer });
     await copyOut(context, spool, out);
     return { file: out, ...merged };
   }
   const path = nodePath.resolve(target.path);
-  try {
-    const writer = context.system;
-    return { file: path, ...(await mergeResults(files, path, { overwrite: force, rows, writer })) };
-  } catch (error) {
-    // Another process may have written the same results meanwhile.
-    const written = isSvcError(error, 'usage') ? await existingResults(context, files, out, rows) : undefined;
-    if (written === undefined) throw error;
-    return written;
-  }
-}
-
-/** Returns the existing output file if it has exactly the bytes of the merged results. */
-async function existingResults(
-  context: Context,
-  files: readonly string[],
-  out: string,
-  rows: readonly PartRows[] | undefined,
-): Promise<ResultsFile | undefined> {
-  if (!(await isResultFile(out))) return undefined;
-  const { bytes, sha256 } = await mergeResults(files, await openSpool(context), { overwrite: true, rows });
-  if ((await hashIfReadable(out)) !== sha256) return undefined;
-  // A command that was killed after it linked the file left its draft behind.
-  removeAbandonedDrafts(fs.realpathSync(out), context.system);
-  return { file: nodePath.resolve(out), bytes, sha256 };
+  return { file: path, ...(await mergeResults(files, path, { overwrite: force, rows, writer })) };
 }
 
 /**

@@ -19,17 +19,8 @@ export interface Trend {
 
 export type ComparedClass = (typeof CLASSES)[number];
 
-/** Counts rows by class. */
-interface ResultCounts {
-  readonly updated: number;
-  readonly warned: number;
-  readonly errors: number;
-}
-
 /** The summed results of all jobs of a cycle. */
-interface CycleCounts extends ResultCounts {
-  readonly rows: number;
-}
+type CycleCounts = Readonly<Record<'rows' | ComparedClass, number>>;
 
 /** A cycle of a tenant in the ledger of a command. */
 export interface CycleOfTenant {

@@ -6,6 +6,7 @@ import { countResults } from '../../../src/au/results/download.ts';
 import { mergeResults } from '../../../src/au/results/merge.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { cases } from '../../support/cases.ts';
+import { testSystem } from '../../cli/config/support/system.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const directory = temporaryDirectory();
@@ -21,7 +22,7 @@ async function merged(...parts: readonly string[]): Promise<string> {
     writeFileSync(file, text);
     return file;
   });
-  await mergeResults(files, target, { overwrite: true });
+  await mergeResults(files, target, { overwrite: true, writer: testSystem() });
   return readFileSync(target, 'utf8');
 }
 
@@ -100,10 +101,15 @@ describe('joining the results of parts', () => {
   it('R44: the merge of results is whole or absent, for its owner alone, and replaces nothing unasked', async () => {
     const part = join(directory, 'part.csv');
     writeFileSync(part, `${HEADER}\n${row('a', 'UPD_PAN')}\n`);
-    await mergeResults([part], target, { overwrite: false });
+    await mergeResults([part], target, { overwrite: false, writer: testSystem() });
     expect(statSync(target).mode & 0o777).toBe(0o600);
-    await expect(mergeResults([part], target, { overwrite: false })).rejects.toMatchObject({ code: 'usage' });
-    const gone = mergeResults([part, join(directory, 'gone.csv')], target, { overwrite: true });
+    // The same bytes are no other file.
+    await mergeResults([part], target, { overwrite: false, writer: testSystem() });
+    writeFileSync(part, `${HEADER}\n${row('other', 'UPD_PAN')}\n`);
+    await expect(mergeResults([part], target, { overwrite: false, writer: testSystem() })).rejects.toMatchObject({
+      code: 'usage',
+    });
+    const gone = mergeResults([part, join(directory, 'gone.csv')], target, { overwrite: true, writer: testSystem() });
     await expect(gone).rejects.toMatchObject({ code: 'local' });
     expect(readFileSync(target, 'utf8')).toContain('UPD_PAN');
     expect(readdirSync(directory).filter((name) => name.endsWith('.tmp'))).toEqual([]);
