@@ -2,9 +2,9 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import tls, { type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/base/system.ts';
 import type { Finding } from '../../../src/general/doctor/check.ts';
 import { type Certificate, makeCertificate, trust } from '../../support/certificate.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { type Script, serve } from '../../support/fault-server.ts';
 import { json } from '../../support/fault-steps.ts';
@@ -58,7 +58,7 @@ const OLDER = { maxVersion: 'TLSv1.2' } as const;
 const ASKING = { rejectUnauthorized: false };
 
 function svc(line: string, baseUrl: URL, env: Record<string, string> = VARIABLES): Promise<HereResult> {
-  return svcHere(line.split(' '), { baseUrl, env, home, clock: systemClock });
+  return svcHere(line.split(' '), { baseUrl, env, home, clock: new FakeClock({ start: Date.now(), runs: true }) });
 }
 
 describe('a service that requires a client certificate', () => {
