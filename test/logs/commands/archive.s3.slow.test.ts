@@ -8,6 +8,7 @@ import { openStore } from '../../../src/client/store/open-store.ts';
 import { ARCHIVE } from '../../../src/logs/archive/records/record.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { type BucketHook, BucketServer } from '../../support/bucket-server.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { finished, Home, LAUNCHER } from '../../support/svc.ts';
 import { type Archived, readArchive } from '../archive/archived.ts';
@@ -39,7 +40,7 @@ function env(): Record<string, string> {
 
 /** Runs a command on a machine, in this process. */
 function svcOn(home: Home, argv: readonly string[], more = env()): Promise<HereResult> {
-  return svcHere(argv, { home: home.path, env: more, clock: systemClock });
+  return svcHere(argv, { home: home.path, env: more, clock: new FakeClock({ start: Date.now(), runs: true }) });
 }
 
 function archive(home: Home, ...argv: string[]): Promise<HereResult> {
