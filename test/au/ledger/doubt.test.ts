@@ -81,5 +81,6 @@ it.each([
     const error = doubtOf(why, PROVABLE);
     expect(error).toMatchObject({ exitCode: code, retryable, facts: { job: 'job-1', rows: 31 } });
     expect(error.hint?.includes('The rows are paid for and are not sent again.')).toBe(isPaid);
+    expect(error.next).toEqual(['au', 'status', 'job-1']);
   },
 );
