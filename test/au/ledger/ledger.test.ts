@@ -632,6 +632,15 @@ describe('the time since which a ledger has all jobs', () => {
       await ledger.cycle(cycle).append(async () => claimBody(`job-${cycle}`, { created_at }));
     expect(await ledger.since()).toBe(Date.UTC(2026, 10, 30, 5));
   });
+
+  it('a ledger knows results of a job since the time at which the job was created', async () => {
+    const objects = await threeClaims();
+    const created = Date.parse('2026-12-01T05:00:00Z');
+    expect(await (await open(objects)).hasResultsSince(created)).toBe(false);
+    const ledger = await open(objects);
+    await ledger.cycle('2026-12').append(async () => done('job-2'));
+    expect([await ledger.hasResultsSince(created), await ledger.hasResultsSince(created + 1)]).toEqual([true, false]);
+  });
 });
 
 describe('the marks of jobs', () => {
