@@ -6,12 +6,12 @@ import { finished, Home } from '../support/svc.ts';
 
 const home = new Home();
 
-/** A module that Node loads before the tool. It deletes the tool's files when the tool begins to count results. */
+/** A module that Node loads before the tool. It deletes the tool's files when the tool begins to merge results. */
 const UPGRADE = `
   const Module = require('node:module');
   const load = Module._load;
   Module._load = function (name, ...rest) {
-    if (/rows-of-request/.test(name)) require('node:fs').rmSync('dist', { recursive: true, force: true });
+    if (/^.{2}merge-/.test(name)) require('node:fs').rmSync('dist', { recursive: true, force: true });
     return load.call(this, name, ...rest);
   };`;
 
