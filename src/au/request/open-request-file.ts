@@ -49,6 +49,8 @@ export interface RequestFile {
   readonly check: RequestFileCheck;
   /** The check of the file as it was submitted. */
   readonly submitted: RequestFileCheck;
+  /** The number of repeated rows that are not sent. */
+  readonly leftOut: number;
   /** The bytes to send. Reading them fails if they have changed since the check. */
   readonly source: UploadSource;
 }
@@ -67,7 +69,8 @@ export async function openRequestFile(context: Context, typed: string, path?: st
   if (!submitted.ok) throw await refusalOf(submitted, typed, file);
   const sent = (await withoutRepeats(context, file, submitted)) ?? { path: file, check: submitted };
   for (const warning of explainWarnings(submitted, sent.check)) context.notices.warn(`${name}: ${warning}`);
-  return { name, submitted, source: await fileSource(sent.path, { sha256: sent.check.sha256 }), ...sent };
+  const leftOut = submitted.rows - sent.check.rows;
+  return { name, submitted, leftOut, source: await fileSource(sent.path, { sha256: sent.check.sha256 }), ...sent };
 }
 
 /** Counts the jobs that a file needs. */

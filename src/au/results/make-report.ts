@@ -10,7 +10,7 @@ import { option } from '../../cli/app/hint.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { openRequestFile, withProgress } from '../request/open-request-file.ts';
+import { openRequestFile, type RequestFile, withProgress } from '../request/open-request-file.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   actionFor,
@@ -70,7 +70,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const named = request === undefined ? undefined : { typed: request, name: input.subject?.submitted ?? request };
   const requested = named && (await openRequest(context, named));
   const compared = named && requested ? await compare(requested, source, named.name) : null;
-  const tokens = kept && requested && (await TokenRows.of(requested));
+  const tokens = kept && requested && (await TokenRows.of(requested.source));
   const { codes, updates, ...counts } = await summarizeResults(source.open(), actions);
   const total = totalRows({ rows: counts.rows, request: compared });
   const splitting = {
@@ -106,18 +106,20 @@ function refuseInputs({ system }: Context, { results, request, keep, html }: Rep
   for (const each of namedFiles({ '--html': html })) refuseReplacing(system, each, inputs);
 }
 
+type Requested = Pick<RequestFile, 'source' | 'leftOut'>;
+
 /** Opens a request file under the name that messages and the report show. */
 async function openRequest(
   context: Context,
   { typed, name }: Readonly<Record<'typed' | 'name', string>>,
-): Promise<Rereadable> {
+): Promise<Requested> {
   const path = typed === '-' ? typed : resolvePath(context, typed);
   const opening = name === typed ? openRequestFile(context, path) : openRequestFile(context, name, path);
-  return (await opening).source;
+  return opening;
 }
 
-async function compare(request: Rereadable, results: Rereadable, name: string): Promise<ReportRequest> {
-  const { answered: _, ...comparison } = await reconcile(request, results);
+async function compare({ source, leftOut }: Requested, results: Rereadable, name: string): Promise<ReportRequest> {
+  const { answered: _, ...comparison } = await reconcile(source, results, { leftOut });
   return { file: name, ...comparison };
 }
 

@@ -87,6 +87,16 @@ it('svc au next has a repeated row once, because it was sent once', async () => 
   expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb,27,02,M1\n`);
 });
 
+it('svc au next has a repeated row once, where another client sent it each time', async () => {
+  const result = 'a,27,01,a2,29,11,UPD_PAN\n';
+  const { next, read } = place({
+    'q.csv': `${HEADER}\n${'a,27,01,M1\n'.repeat(3)}b,27,02,M1\n`,
+    'r.csv': `${RESULT_HEADER}\n${result.repeat(3)}`,
+  });
+  succeeded(await next('--out', 'n.csv'));
+  expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb,27,02,M1\n`);
+});
+
 it('svc au next takes the operator at his word for a code', async () => {
   const { next, read } = place();
   const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];

@@ -12,7 +12,11 @@ interface Texts {
 
 function compared({ request, results, size = 1_000_000 }: Texts, index?: TokenIndex): Promise<Reconciliation> {
   const held = Buffer.from(results);
-  return reconcile({ open: () => stream(inChunks(Buffer.from(request), size)) }, { open: () => stream([held]) }, index);
+  return reconcile(
+    { open: () => stream(inChunks(Buffer.from(request), size)) },
+    { open: () => stream([held]) },
+    { index },
+  );
 }
 
 function requestOf(tokens: readonly string[], end = '\n'): string {
