@@ -117,7 +117,7 @@ describe('standard input of several parts', () => {
     const gate = new Gate('POST', { isOpen: true });
     const desk = await openDesk({ intercept: gate.intercept });
     // The list of jobs then names the tenant, so that no job is created to find it.
-    await desk.svc('au create');
+    await desk.svc('au create', { SVC_PRIVATE_API_KEY: 'sandbox-private-key-account-updater-only' });
     gate.close();
     // A job takes 30 MB.
     const rows = 30_000;

@@ -75,7 +75,7 @@ async function bindFile(
   const { payAgain, newLedger } = confirmed;
   const opened = await ledger.open(tenant);
   const isNew = !ledger.isShared && !(await opened.isBegun());
-  const pendingBefore = isNew ? await opened.pendingBefore(await pendingOlderThan(client, job.id)) : undefined;
+  const pendingBefore = isNew ? await ledger.pendingBefore(tenant, await pendingOlderThan(client, job.id)) : undefined;
   const comparing = { ledger, tenant, onlyRecorded: false, newLedger, words, pendingBefore };
   const jobs = await compareJobs(client, { ...comparing, job, again: words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });

@@ -105,8 +105,7 @@ export class FileSubmission {
   async decide(): Promise<Decision> {
     const { dryRun } = this.#input;
     const { tenant: shownTenant, pending } = dryRun ? await this.#factsIfKey() : await this.#factsOfKey();
-    if (shownTenant !== undefined && !this.#ledger.isShared)
-      this.#pendingBefore = await (await this.#ledger.open(shownTenant)).pendingBefore(pending);
+    if (shownTenant !== undefined) this.#pendingBefore = await this.#ledger.pendingBefore(shownTenant, pending);
     this.#tenant = shownTenant ?? (await this.#tenantWithoutRequest());
     requireKnownTenant(this.#context, shownTenant, 'nothing was uploaded');
     if (this.#tenant !== undefined) this.#input.checkTenant?.(this.#tenant);
@@ -265,8 +264,11 @@ export class FileSubmission {
   /** Reads the key's tenant. If no read shows it, creates a job, which shows the tenant and gets the first rows. */
   async #factsOfKey(): Promise<KeyFacts> {
     const client = await this.#context.client();
-    const { tenant, pending } = await outlast(this.#context, this.#input.outlasts, () => readKeyFacts(client));
-    return { tenant: tenant ?? this.#ledger.tenantOf(await (await this.#spareJob()).get()), pending };
+    const facts = await outlast(this.#context, this.#input.outlasts, () => readKeyFacts(client));
+    if (facts.tenant !== undefined) return facts;
+    // A command that is killed leaves a pending job, which then has no file.
+    if (facts.pending.length === 0) this.#ledger.noteNoJobs();
+    return { ...facts, tenant: this.#ledger.tenantOf(await (await this.#spareJob()).get()) };
   }
 
   /** Reads the key's tenant. It is undefined without a key, or with a note if the service does not show it. */

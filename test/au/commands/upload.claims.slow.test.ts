@@ -7,6 +7,7 @@ import { host } from '../../client/transfer/support.ts';
 import { ended, errorIn, rowOf } from '../../support/run-here.ts';
 import { type Machine, openMachine } from './machine.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
+import { hideJobs } from '../jobs/missing.ts';
 import { MINUTE, loseFiles, refuseUploads, submittedElsewhere, upload } from './uploading.ts';
 const [HEADER = ''] = exampleRequestFile().split('\n', 1);
 
@@ -74,6 +75,14 @@ it('R79: the upload of a file to a job sends nothing while the job belongs to an
   }
   rowOf(await machine.svc(`au upload ${String(id)} first.csv`));
   expect(machine.uploads()).toBe(1);
+});
+
+it('R58: the upload of a file to a job ends with 9 while the service does not find another job with its rows', async () => {
+  const machine = await openMachine();
+  const { job } = rowOf(await machine.svc('au submit tokens.csv'));
+  machine.fault = (...exchange) => (exchange[0].url?.endsWith(String(job)) ? hideJobs(...exchange) : exchange[2]());
+  const refused = ended(await upload(machine, 'tokens.csv'), 9, { uploads: 1, error: { jobs: [job] } });
+  expect(errorIn(refused)['message']).toContain('nothing was sent');
 });
 
 it('R36: the upload of a file to a job ends with 9 when a lost response is followed by a service that is away', async () => {
