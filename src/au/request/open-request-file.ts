@@ -1,18 +1,19 @@
 // Opens and checks a request file, and describes it.
 
-import { SvcError } from '../../base/errors.ts';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { SvcError, writeFailure } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber, formatPercent } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
-import { copyFile, copyInput, openOverflowFile } from './spool.ts';
+import { copyFile, copyInput, openOverflowFile, openSpool } from './spool.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { recognizeFile } from './file-kind.ts';
 import { OVERVIEW_FIELDS, overviewLines, overviewMembers } from './overview.ts';
-import type { Problem, RequestFileCheck } from './request-file.ts';
-import { readRequest } from './request-lines.ts';
-import { type DividedRows, RowsFile, withTokensOnce } from './rows-file.ts';
+import { LF, type Problem, type RequestFileCheck } from './request-file.ts';
+import { type DividedRows, withTokensOnce } from './rows-file.ts';
 import { wrongRequest } from './wrong-file.ts';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
@@ -226,16 +227,40 @@ async function withoutRepeats(
   { sha256, duplicates }: RequestFileCheck,
 ): Promise<DividedRows | undefined> {
   if (duplicates.count === 0) return undefined;
-  const rest = new RowsFile(context);
+  const rows = withoutLines((await fileSource(file, { sha256 })).open(), duplicates.lines);
+  const { signal, clock } = context;
+  const path = await openSpool(context);
+  try {
+    await pipeline(rows, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw writeFailure(path, error);
+  }
+  const options = { signal, openOverflow: () => openOverflowFile(context), now: clock.now() };
+  return { path, check: await checkRequestFile((await fileSource(path)).open(), options) };
+}
+
+/** Yields a file without some of its lines, given in order and counted from 1. All other bytes stay as they are. */
+export async function* withoutLines(
+  source: AsyncIterable<Uint8Array>,
+  lines: readonly number[],
+): AsyncGenerator<Uint8Array, void> {
   let line = 1;
   let next = 0;
-  for await (const rows of readRequest((await fileSource(file, { sha256 })).open())) {
-    for (const row of rows) {
-      line += 1;
-      if (line === duplicates.lines[next]) next += 1;
-      else rest.add(row.line);
+  for await (const piece of source) {
+    let kept = 0;
+    for (let at = 0; at < piece.length;) {
+      const feed = piece.indexOf(LF, at);
+      const end = feed === -1 ? piece.length : feed + 1;
+      if (line === lines[next]) {
+        // The memory of a piece is reused before a stream has written it.
+        if (at > kept) yield Uint8Array.from(piece.subarray(kept, at));
+        kept = end;
+        if (feed !== -1) next += 1;
+      }
+      if (feed !== -1) line += 1;
+      at = end;
     }
-    await rest.flush();
+    if (kept < piece.length) yield Uint8Array.from(piece.subarray(kept));
   }
-  return rest.finish();
 }
