@@ -11,6 +11,7 @@ import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { openRequestFile, type RequestFile, withProgress } from '../request/open-request-file.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   actionFor,
@@ -26,13 +27,13 @@ import {
   updateWarnings,
 } from '../result-codes.ts';
 import { actionsOf, type ChosenStep } from './action-option.ts';
-import { openKept } from './kept-columns.ts';
+import { type KeptColumns, openKept } from './kept-columns.ts';
 import { reconcile, type Rereadable } from './reconcile.ts';
 import { requireNewToken } from './new-token.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, totalRows } from './report-view.ts';
 import { onlyCountedError, unmatchedRowsError } from './results-errors.ts';
-import { TokenRows } from './rows-of-request.ts';
+import { repeatedResults, TokenRows } from './rows-of-request.ts';
 
 /** The arguments and options of a report, with file names as typed. */
 export interface ReportInput {
@@ -70,14 +71,10 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const named = request === undefined ? undefined : { typed: request, name: input.subject?.submitted ?? request };
   const requested = named && (await openRequest(context, named));
   const compared = named && requested ? await compare(requested, source, named.name) : null;
-  const tokens = kept && requested && (await TokenRows.of(requested.source));
+  const cellsOf = kept && (await keptByToken(kept, requested?.source, source));
   const { codes, updates, ...counts } = await summarizeResults(source.open(), actions);
   const total = totalRows({ rows: counts.rows, request: compared });
-  const splitting = {
-    force,
-    actions,
-    kept: kept && { names: kept.names, cellsOf: (token: string) => kept.cellsOf(token, tokens?.countRows(token)) },
-  };
+  const splitting = { force, actions, kept: kept && cellsOf && { names: kept.names, cellsOf } };
   const report: Report = {
     file: results,
     ...counts,
@@ -169,6 +166,19 @@ interface SplitOptions {
   readonly force: boolean;
   readonly actions: Actions;
   readonly kept: Kept | undefined;
+}
+
+/** Returns the kept columns of each token; empty for one with several rows or results, which may be those of other rows. */
+async function keptByToken(
+  kept: KeptColumns,
+  request: Rereadable | undefined,
+  results: Rereadable,
+): Promise<(token: string) => readonly string[]> {
+  if (request === undefined) return (token) => kept.cellsOf(token);
+  const rows = await TokenRows.of(request);
+  const repeated = await repeatedResults(results);
+  return (token) =>
+    repeated.has(tokenKey(token)) ? kept.cellsAt(token, undefined) : kept.cellsOf(token, rows.countRows(token));
 }
 
 /** Writes a file for each group with rows. No file appears before all rows are read. */
