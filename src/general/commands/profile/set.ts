@@ -166,7 +166,7 @@ async function store({ system, settings, notices }: Context, name: string, text:
   const profileName = settings.profile.value;
   let isChanged = true;
   await updateConfig(system, (config) => {
-    const profile = storedProfile(config, profileName) ?? {};
+    const profile = { ...storedProfile(config, profileName) };
     const changed = changedProfile(profile, name, text);
     isChanged = text !== undefined || !isDeepStrictEqual(changed, profile);
     if (isChanged) config.profiles[profileName] = changed;
