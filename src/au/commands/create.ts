@@ -1,4 +1,5 @@
-import { dryRunParameter } from '../../cli/app/command.ts';
+import { isSvcError } from '../../base/errors.ts';
+import { type Context, dryRunParameter } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { defineRequestCommand } from '../../cli/app/request-command.ts';
@@ -19,8 +20,22 @@ export const create = defineRequestCommand({
   async printer(context) {
     const print = await recordPrinter(context, jobView);
     return async (job) => {
+      await keepDirectory(context, job.id);
       noteNext(context, `created job ${job.id}; upload a file within the hour`, ['au', 'upload', job.id, '<file>']);
       await print(job);
     };
   },
 });
+
+/**
+ * Makes the directory of a job's files, which shows later commands that this machine created the job and sent it nothing. Without
+ * it, they only wait for the job.
+ */
+async function keepDirectory(context: Context, job: string): Promise<void> {
+  const { CommandLedger } = await import('../ledger/command-ledger.ts');
+  try {
+    new CommandLedger(context, { onlyReads: true }).jobFiles(job).make();
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+  }
+}

@@ -74,6 +74,11 @@ export class JobFiles {
     return path.join(this.directory, 'sent');
   }
 
+  /** Whether this machine created the job, or keeps files of it. */
+  get exists(): boolean {
+    return fs.existsSync(this.directory);
+  }
+
   /** How much this machine sent; undefined if it has no record of the upload. */
   get sent(): Sent | undefined {
     return SENT.find((each) => each === this.#read()[0]);

@@ -36,7 +36,7 @@ import {
 import { PlannedObjects } from './objects.ts';
 
 /** The file that a command writes before it creates the first job of a key. */
-const NO_JOBS = 'no-jobs.json';
+const NO_JOBS = 'no-jobs';
 
 /** The newest claim of a job, with its cycle and ledger. */
 export interface ClaimedJob {
@@ -148,7 +148,7 @@ export class CommandLedger {
   /** Records that the key had no jobs, before a command creates the first one, which shows the tenant. */
   noteNoJobs(): void {
     if (this.isShared) return;
-    makeDirectory(path.dirname(this.#noJobs));
+    makeDirectory(this.#root());
     const note = { version: 1, at: isoTime(this.#context.clock.now()) };
     writeFileAtomicSync(this.#noJobs, `${JSON.stringify(note)}\n`, { isFlushed: false });
   }
@@ -156,12 +156,12 @@ export class CommandLedger {
   /** Returns the jobs that were pending when this machine's own ledger of a tenant was first used, as `Ledger.pendingBefore`. */
   async pendingBefore(tenant: string, pending: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.isShared) return new Set();
-    const isFirstJob = fs.existsSync(this.#noJobs);
-    return (await this.open(tenant)).pendingBefore(isFirstJob ? [] : pending);
+    const foreign = fs.existsSync(this.#noJobs) ? [] : pending.filter((job) => !this.jobFiles(job).exists);
+    return (await this.open(tenant)).pendingBefore(foreign);
   }
 
   get #noJobs(): string {
-    return path.join(path.dirname(this.places.jobsRoot), NO_JOBS);
+    return path.join(this.#root(), NO_JOBS);
   }
 
   /** Returns the directory of a tenant's own ledger, and of the copies of its shared ledgers. */

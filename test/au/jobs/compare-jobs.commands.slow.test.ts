@@ -180,7 +180,9 @@ describe('a state directory that is older than what was submitted', () => {
 
   it('R74: a pending job without a file stops a new state directory for an hour at most', async () => {
     const machine = await openMachine();
-    const { id } = JSON.parse((await machine.svc('au create')).stdout) as AccountUpdaterJob;
+    // A job that this machine created by hand has no file.
+    succeeded(await machine.svc('au create'));
+    const { id } = rowOf(await machine.svc('au create', { SVC_STATE_DIR: machine.path('elsewhere') }));
     ended(await machine.svc(SUBMIT), 11, { uploads: 0, error: { unrecorded_jobs: [id] } });
     await machine.clock.advance(3_600_000);
     ended(await machine.svc(SUBMIT), 0, { uploads: 1 });

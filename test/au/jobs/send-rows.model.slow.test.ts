@@ -354,7 +354,7 @@ class World {
       clock,
       signal,
       notices: quiet,
-      progress: { waiting: () => ({ update: ignore, fail: ignore, done: ignore }) },
+      progress: { waiting: () => ({ update: ignore, done: ignore }), watching: ignore },
       globals: {},
       trace: {},
       query: undefined,
