@@ -2,13 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningSandbox } from '../../src/emulator/running-sandbox.ts';
-import { openQuickDesk } from '../au/commands/support.ts';
 import { FaultServer, type Step } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
 import { FakeClock } from '../support/clock.ts';
-import { ended, errorIn, type HereResult, rowOf, svcIn } from '../support/run-here.ts';
+import { errorIn, type HereResult, rowOf, svcIn } from '../support/run-here.ts';
 import { startSandbox } from '../support/sandbox.ts';
-import { Home } from '../support/svc.ts';
+import { finished, Home } from '../support/svc.ts';
 
 const home = new Home();
 let sandbox: RunningSandbox;
@@ -173,10 +172,14 @@ describe('exit codes', () => {
   });
 
   it('R55: exit code 11: still pending when the time is up, with the command that continues', async () => {
-    const desk = await openQuickDesk();
-    const { id } = rowOf(await desk.svc('au create'));
-    ended(await desk.svc(`au resume ${String(id)} --wait --timeout 8s`), 11, {
-      error: { code: 'pending', next: expect.stringContaining(`svc au resume ${String(id)} --wait`) },
+    const { id } = rowOf(await atSandbox(['au', 'create']));
+    // A clock that passes at once would end the time before the first response.
+    const env = { ...keys, SVC_BASE_URL: sandbox.url };
+    const waited = await finished(home.start(['au', 'resume', String(id), '--wait', '--timeout', '3s'], { env }));
+    expect(waited, waited.stderr).toMatchObject({ code: 11 });
+    expect(JSON.parse(waited.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      code: 'pending',
+      next: expect.stringContaining(`svc au resume ${String(id)} --wait`),
     });
   });
 
