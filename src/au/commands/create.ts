@@ -28,8 +28,8 @@ export const create = defineRequestCommand({
 });
 
 /**
- * Makes the directory of a job's files, which shows later commands that this machine created the job and sent it nothing. Without
- * it, they only wait for the job.
+ * Makes the directory of a job's files, which shows later commands that this machine created the job and sent it nothing. Where it
+ * cannot be made, the first submission may end with 11 until the service removes the job.
  */
 async function keepDirectory(context: Context, job: string): Promise<void> {
   const { CommandLedger } = await import('../ledger/command-ledger.ts');

@@ -203,7 +203,7 @@ export async function checksOf(
 ): Promise<ResultsChecks> {
   const { request: sent } = ledger.jobFiles(claim.job);
   if ((await hashIfReadable(sent)) === claim.sha256) return { rowsSent: claim.rows, request: await fileSource(sent) };
-  // A job of another file also has results for rows that the caller lacks. The caller takes only those of its own rows.
+  // If the caller has only some of the job's rows, the results of the others cannot be compared: they are only counted.
   const hasAll = rows !== undefined && rows.count >= claim.rows;
   return { rowsSent: claim.rows, request: hasAll ? rows.source : undefined };
 }
