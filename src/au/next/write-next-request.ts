@@ -129,9 +129,9 @@ async function matchFiles(context: Context, input: NextFiles): Promise<MatchedFi
   const { request, results: name, mayHaveMore } = input;
   await requireRequestAndResults(context, { request, results: name, next: ['au', 'next', request, '<results>'] });
   requireProven(name);
-  const { submitted, check, source, leftOut } = await openRequestFile(context, resolvePath(context, request));
+  const { submitted, check, source, withRepeats } = await openRequestFile(context, resolvePath(context, request));
   const results = withProgress(context, 'next', await fileSource(resolvePath(context, name)));
-  const comparison = await reconcile(source, results, { leftOut });
+  const comparison = await reconcile(source, results, { withRepeats });
   const repeated = mayHaveMore ? 0 : comparison.duplicates;
   if (comparison.not_requested + repeated > 0)
     throw unmatchedRowsError(input, comparison, ['au', 'report', name, '--request', request]);

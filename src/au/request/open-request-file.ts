@@ -50,10 +50,10 @@ export interface RequestFile {
   readonly check: RequestFileCheck;
   /** The check of the file as it was submitted. */
   readonly submitted: RequestFileCheck;
-  /** The number of repeated rows that are not sent. */
-  readonly leftOut: number;
   /** The bytes to send. Reading them fails if they have changed since the check. */
   readonly source: UploadSource;
+  /** The submitted bytes, if they have repeated rows. */
+  readonly withRepeats: UploadSource | undefined;
 }
 
 /**
@@ -68,10 +68,14 @@ export async function openRequestFile(context: Context, typed: string, path?: st
   const { signal, clock } = context;
   const submitted = await checkRequestFile(shown.open(), { openOverflow, signal, now: clock.now() });
   if (!submitted.ok) throw await refusalOf(submitted, typed, file);
-  const sent = (await withoutRepeats(context, file, submitted)) ?? { path: file, check: submitted };
+  const submittedSource = await fileSource(file, { sha256: submitted.sha256 });
+  const withRepeats = submitted.duplicates.count === 0 ? undefined : submittedSource;
+  const sent = withRepeats
+    ? await withoutRepeats(context, withRepeats, submitted.duplicates.lines)
+    : { path: file, check: submitted };
   for (const warning of explainWarnings(submitted, sent.check)) context.notices.warn(`${name}: ${warning}`);
-  const leftOut = submitted.rows - sent.check.rows;
-  return { name, submitted, leftOut, source: await fileSource(sent.path, { sha256: sent.check.sha256 }), ...sent };
+  const source = withRepeats ? await fileSource(sent.path, { sha256: sent.check.sha256 }) : submittedSource;
+  return { name, submitted, source, withRepeats, ...sent };
 }
 
 /** Counts the jobs that a file needs. */
@@ -218,16 +222,14 @@ const PREPARED = /^(?:header|byte_order_mark|blank_line|surrounding_space|year|m
 
 /**
  * Writes a checked request file without its repeated rows into a private file, which is removed at the end of the command.
- * Returns undefined if no row is repeated.
  * @throws SvcError `conflict` if the file has changed since its check
  */
 async function withoutRepeats(
   context: Context,
-  file: string,
-  { sha256, duplicates }: RequestFileCheck,
-): Promise<DividedRows | undefined> {
-  if (duplicates.count === 0) return undefined;
-  const rows = withoutLines((await fileSource(file, { sha256 })).open(), duplicates.lines);
+  submitted: UploadSource,
+  repeats: readonly number[],
+): Promise<DividedRows> {
+  const rows = withoutLines(submitted.open(), repeats);
   const { signal, clock } = context;
   const path = await openSpool(context);
   try {

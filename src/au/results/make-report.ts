@@ -103,7 +103,7 @@ function refuseInputs({ system }: Context, { results, request, keep, html }: Rep
   for (const each of namedFiles({ '--html': html })) refuseReplacing(system, each, inputs);
 }
 
-type Requested = Pick<RequestFile, 'source' | 'leftOut'>;
+type Requested = Pick<RequestFile, 'source' | 'withRepeats'>;
 
 /** Opens a request file under the name that messages and the report show. */
 async function openRequest(
@@ -115,8 +115,8 @@ async function openRequest(
   return opening;
 }
 
-async function compare({ source, leftOut }: Requested, results: Rereadable, name: string): Promise<ReportRequest> {
-  const { answered: _, ...comparison } = await reconcile(source, results, { leftOut });
+async function compare({ source, withRepeats }: Requested, results: Rereadable, name: string): Promise<ReportRequest> {
+  const { answered: _, ...comparison } = await reconcile(source, results, { withRepeats });
   return { file: name, ...comparison };
 }
 

@@ -44,18 +44,27 @@ const MAX_MISMATCHES = 20;
 /**
  * Matches each result row with a row of the request, which must be a valid file. If the results are in the request's
  * order, as the service returns them, reads both files once, side by side. Otherwise looks up the hashes of tokens.
- * Uses constant memory either way. `leftOut` is the number of repeated rows that `request` lacks: svc sends none of them, but
+ * Uses constant memory either way. `withRepeats` is the request with its repeated rows, if it has any: svc sends none of them, but
  * another client may have, and each then has a result.
  */
 export async function reconcile(
   request: Rereadable,
   results: Rereadable,
   {
-    leftOut = 0,
+    withRepeats,
     index = new TokenIndex(),
-  }: { readonly leftOut?: number; readonly index?: TokenIndex | undefined } = {},
+  }: { readonly withRepeats?: Rereadable | undefined; readonly index?: TokenIndex | undefined } = {},
 ): Promise<Reconciliation> {
-  return (await compareInOrder(request, results)) ?? compareByToken(request, results, leftOut, index);
+  const compared = (await compareInOrder(request, results)) ?? (await compareByToken(request, results, index));
+  if (withRepeats === undefined || compared.duplicates === 0) return compared;
+  const { duplicates } = await reconcile(withRepeats, results);
+  return duplicates === 0
+    ? { ...compared, duplicates, mismatches: compared.mismatches.filter(isNotRequested) }
+    : compared;
+}
+
+function isNotRequested({ type }: Mismatch): boolean {
+  return type === 'not_requested';
 }
 
 /** Compares results in the order of the request. Returns undefined if they have another order, or rows of no request row. */
@@ -81,19 +90,13 @@ async function compareInOrder(request: Rereadable, results: Rereadable): Promise
   }
 }
 
-async function compareByToken(
-  request: Rereadable,
-  results: Rereadable,
-  leftOut: number,
-  index: TokenIndex,
-): Promise<Reconciliation> {
+async function compareByToken(request: Rereadable, results: Rereadable, index: TokenIndex): Promise<Reconciliation> {
   let requested = 0;
   for await (const rows of readRequest(request.open())) {
     requested += rows.length;
     for (const { token } of rows) index.expect(token);
   }
   let answered = 0;
-  let answeredAgain = 0;
   const counts = { not_requested: 0, duplicate: 0 };
   const mismatches: Mismatch[] = [];
   for await (const rows of readResults(results.open())) {
@@ -102,16 +105,12 @@ async function compareByToken(
     for (const { token, row } of rows) {
       const type = index.take(token);
       if (type === 'expected') continue;
-      if (type === 'duplicate' && answeredAgain < leftOut) {
-        answeredAgain += 1;
-        continue;
-      }
       counts[type] += 1;
       if (mismatches.length < MAX_MISMATCHES) mismatches.push({ row, type });
     }
   }
   const { not_requested, duplicate: duplicates } = counts;
-  const unchanged = Math.max(0, requested - (answered - answeredAgain - duplicates - not_requested));
+  const unchanged = Math.max(0, requested - (answered - duplicates - not_requested));
   const matched_by = index.isFull ? 'count' : 'token';
   return { rows: requested, answered, unchanged, not_requested, duplicates, mismatches, matched_by };
 }

@@ -97,6 +97,22 @@ it('svc au next has a repeated row once, where another client sent it each time'
   expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb,27,02,M1\n`);
 });
 
+it('svc au next refuses more results of a token than it has rows, where another token is repeated', async () => {
+  const resultOf = (token: string) => `${token},27,01,${token}2,29,11,UPD_PAN\n`;
+  const { next, cwd } = place({
+    'q.csv': `${HEADER}\n${'a,27,01,M1\n'.repeat(3)}b,27,02,M1\n`,
+    'r.csv': `${RESULT_HEADER}\n${resultOf('a')}${resultOf('b').repeat(2)}`,
+  });
+  const refused = {
+    code: 'checksum_mismatch',
+    not_requested: 0,
+    duplicates: 1,
+    mismatches: [{ row: 3, type: 'duplicate' }],
+  };
+  ended(await next('--out', 'n.csv'), 12, { error: refused });
+  expect(readdirSync(cwd)).not.toContain('n.csv');
+});
+
 it('svc au next takes the operator at his word for a code', async () => {
   const { next, read } = place();
   const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
