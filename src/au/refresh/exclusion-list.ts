@@ -63,7 +63,7 @@ export async function exclusionsFor(
 
 /** Counts the tokens on a list of exclusions. */
 export async function countExclusions(context: Context, list: string): Promise<Counted> {
-  return { tokens: (await Exclusions.open(resolvePath(context, list))).tokens, at: isoTime(context.clock.now()) };
+  return { tokens: (await Exclusions.open(resolvePath(context, list))).tokenCount, at: isoTime(context.clock.now()) };
 }
 
 /** The number of tokens on the list when a refresh of any cycle last read or extended it. */

@@ -8,7 +8,7 @@ import { Draft, removeOrphanedTemporaries } from '../../base/files/draft.ts';
 import { type LockHost, withLock } from '../../base/files/lock.ts';
 import { csvRow } from '../../cli/output/csv.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
-import { type Delimiter, delimiterWith } from '../csv-rows.ts';
+import { delimiterWith } from '../csv-rows.ts';
 import { readHead } from './file-kind.ts';
 import { tokenKey } from './row-key.ts';
 import { TokenTable } from './token-table.ts';
@@ -37,12 +37,14 @@ export class Exclusions {
   readonly #lines: TokenTable;
   /** The hash of the file when it was read; undefined if there was no file. */
   readonly #sha256: string | undefined;
-  readonly #isNew = new Set<string>();
+  readonly #header: ListHeader;
+  readonly #addedKeys = new Set<string>();
   readonly #added: Exclusion[] = [];
 
-  private constructor(path: string, lines: TokenTable, sha256: string | undefined) {
+  private constructor(path: string, lines: TokenTable, header: ListHeader, sha256: string | undefined) {
     this.#path = path;
     this.#lines = lines;
+    this.#header = header;
     this.#sha256 = sha256;
   }
 
@@ -50,8 +52,8 @@ export class Exclusions {
   static async open(path: string): Promise<Exclusions> {
     const lines = new TokenTable();
     const sha256 = await hashOf(path);
-    if (sha256 !== undefined) await readInto(lines, path);
-    return new Exclusions(path, lines, sha256);
+    const header = sha256 === undefined ? { delimiter: ',', columns: COLUMNS } : await readInto(lines, path);
+    return new Exclusions(path, lines, header, sha256);
   }
 
   /**
@@ -78,18 +80,18 @@ export class Exclusions {
   add(exclusion: Exclusion): void {
     const { token } = exclusion;
     const key = tokenKey(token);
-    if (this.lineOf(token) !== 0 || this.#isNew.has(key)) return;
-    this.#isNew.add(key);
+    if (this.lineOf(token) !== 0 || this.#addedKeys.has(key)) return;
+    this.#addedKeys.add(key);
     this.#added.push(exclusion);
   }
 
   /** The number of added tokens. */
-  get added(): number {
+  get addedCount(): number {
     return this.#added.length;
   }
 
   /** The number of tokens in the file. */
-  get tokens(): number {
+  get tokenCount(): number {
     return this.#lines.size;
   }
 
@@ -98,7 +100,6 @@ export class Exclusions {
     const draft = await Draft.begin(this.#path);
     try {
       await this.#writeInto(draft);
-      await draft.seal();
       return draft;
     } catch (error) {
       await draft.discard();
@@ -117,9 +118,9 @@ export class Exclusions {
   }
 
   async #writeInto(draft: Draft): Promise<void> {
+    const { delimiter, columns } = this.#header;
     let lineEnd: string | undefined;
     let last = '\n';
-    const delimiter = this.#sha256 === undefined ? ',' : await delimiterOf(this.#path);
     if (this.#sha256 === undefined) await draft.write(csvRow([...COLUMNS]));
     else
       for await (const piece of (await fileSource(this.#path)).open()) {
@@ -130,24 +131,26 @@ export class Exclusions {
     lineEnd ??= '\n';
     if (last !== '\n' && last !== '\r') await draft.write(lineEnd);
     for (const { token, code, cycle = '', at } of this.#added) {
-      const cells = [token, code, cycle, new Date(at).toISOString().slice(0, 10)];
-      await draft.write(cells.map((cell) => quotedFor(delimiter, cell)).join(delimiter) + lineEnd);
+      const cells = new Map<string, string>([
+        ['token', token],
+        ['code', code],
+        ['cycle', cycle],
+        ['date', new Date(at).toISOString().slice(0, 10)],
+      ]);
+      const row = columns.map((column) => cells.get(column) ?? '');
+      await draft.write(csvRow(row, { delimiter, lineEnd }));
     }
   }
 }
 
-function quotedFor(delimiter: Delimiter, cell: string): string {
-  return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-}
-
-/** Returns the delimiter of a list. A spreadsheet may have saved it with semicolons. */
-async function delimiterOf(path: string): Promise<Delimiter> {
-  const [header = ''] = (await readHead(path)).replace(/^\uFEFF/, '').split(/[\r\n]/, 1);
-  return delimiterWith(header, COLUMNS);
+/** How a list is written. A spreadsheet may have saved it with semicolons, and with its columns in another order. */
+interface ListHeader {
+  readonly delimiter: string;
+  readonly columns: readonly string[];
 }
 
 // The operator edits this file, in a spreadsheet too, so csv-parse reads it: it takes more forms than the fast reader.
-async function readInto(lines: TokenTable, path: string): Promise<void> {
+async function readInto(lines: TokenTable, path: string): Promise<ListHeader> {
   const { CsvError, parse } = await import('csv-parse');
   const source = await fileSource(path);
   const input = Readable.from(copied(source.open()), { objectMode: false });
@@ -155,14 +158,26 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
   const lenient = { bom: true, skip_empty_lines: true, trim: true, relax_column_count: true };
   // A spreadsheet may have saved the list with other line ends before more rows were added.
   const record_delimiter = ['\r\n', '\n', '\r'];
-  const delimiter = await delimiterOf(path);
+  const head = await readHead(path);
+  // Rows in UTF-8 would be appended to it.
+  if (/^(?:\uFFFD\uFFFD|[^]?\0)/.test(head)) throw otherFile(path, 'is in UTF-16, and must be saved in UTF-8');
+  const [firstLine = ''] = head.replace(/^\uFEFF/, '').split(/[\r\n]/, 1);
+  const delimiter = delimiterWith(firstLine, COLUMNS);
   const parser = parse({ ...lenient, delimiter, record_delimiter, info: true, max_record_size: MAX_ROW_LENGTH });
   input.once('error', (error) => parser.destroy(error));
-  let column: number | undefined;
+  let columns: readonly string[] | undefined;
+  let tokenAt = 0;
   try {
     for await (const { record, info } of input.pipe(parser) as AsyncIterable<ParsedRow>) {
-      if (column === undefined) column = tokenColumn(record, path);
-      else lines.setIfAbsent(tokenKey(record[column] ?? ''), info.lines);
+      if (columns === undefined) {
+        if (!COLUMNS.every((name) => record.includes(name))) throw otherFile(path, 'is no list of exclusions');
+        // The operator's own columns after these stay empty.
+        columns = record.slice(0, Math.max(...COLUMNS.map((name) => record.indexOf(name))) + 1);
+        tokenAt = record.indexOf('token');
+        continue;
+      }
+      const token = record[tokenAt] ?? '';
+      if (token !== '') lines.setIfAbsent(tokenKey(token), info.lines);
     }
   } catch (error) {
     // The parser's error quotes cells of the file, so it must not become the cause.
@@ -170,7 +185,8 @@ async function readInto(lines: TokenTable, path: string): Promise<void> {
       ? otherFile(path, `is malformed in line ${String(error['lines'])} (${error.code})`)
       : error;
   }
-  if (column === undefined) throw otherFile(path, 'is empty');
+  if (columns === undefined) throw otherFile(path, 'is empty');
+  return { delimiter, columns };
 }
 
 /** Copies the chunks of a file, because the parser reads ahead and the memory of a chunk is reused. */
@@ -182,11 +198,6 @@ interface ParsedRow {
   readonly record: readonly string[];
   /** `lines` is the line number in the file where the row ends. */
   readonly info: { readonly lines: number };
-}
-
-function tokenColumn(header: readonly string[], path: string): number {
-  if (COLUMNS.every((name) => header.includes(name))) return header.indexOf('token');
-  throw otherFile(path, 'is no list of exclusions');
 }
 
 function otherFile(path: string, problem: string): SvcError {

@@ -103,14 +103,20 @@ function plainText(value: unknown): string {
 /** The value of a cell. A spreadsheet never reads a number as a formula. */
 type Cell = string | number;
 
+/** How a file separates its cells and rows: by commas and line feeds by default. */
+export interface Separators {
+  readonly delimiter?: string;
+  readonly lineEnd?: string;
+}
+
 /** Formats one line of CSV, with its line end. */
-export function csvRow(cells: readonly string[]): string {
-  return csvRows([cells]);
+export function csvRow(cells: readonly string[], separators?: Separators): string {
+  return csvRows([cells], separators);
 }
 
 /** Formats lines of CSV. A row with a single empty cell becomes `""`, because readers skip a blank line. */
-export function csvRows(rows: readonly (readonly Cell[])[]): string {
-  return stringifyRows(rows, false);
+export function csvRows(rows: readonly (readonly Cell[])[], separators?: Separators): string {
+  return stringifyRows(rows, false, separators);
 }
 
 /**
@@ -136,9 +142,14 @@ export function excelSafeRows(names: readonly string[], rows: readonly (readonly
 const TOKEN_COLUMN = /(?:^|[._])token(?:_intent)?(?:_id)?$/;
 const SAFE_START = /^(?:\w|$)/;
 
-function stringifyRows(rows: readonly (readonly Cell[])[], escapeFormulas: boolean): string {
+function stringifyRows(
+  rows: readonly (readonly Cell[])[],
+  escapeFormulas: boolean,
+  { delimiter = ',', lineEnd = '\n' }: Separators = {},
+): string {
   return stringify([...rows], {
-    record_delimiter: '\n',
+    delimiter,
+    record_delimiter: lineEnd,
     // A quote in front keeps GitHub's runner from taking a line for a command.
     quoted_match: /^\s|\s$|\r|^::|^##\[/,
     quoted_empty: rows[0]?.length === 1,

@@ -193,7 +193,7 @@ it('svc au next --exclusions keeps what the operator wrote into the list, and ta
   expect(read('one.csv')).toBe(`${HEADER}\nb2,30,04,"M,2"\nd,,,M1\nf,27,06,M1\n`);
   const [before = '', after = ''] = read('closed.csv').split(`${kept}\r\n`);
   expect(before).toBe('');
-  expect(after).toMatch(/^c,WRN_CLOSED_ACCOUNT,,[-\d]+\r\ne,WRN_OPT_OUT,,[-\d]+\r\n$/);
+  expect(after).toMatch(/^c,WRN_CLOSED_ACCOUNT,[-\d]+,\r\ne,WRN_OPT_OUT,[-\d]+,\r\n$/);
   put('closed.csv', LIST);
   await next('--out', 'two.csv', '--exclusions', 'closed.csv');
   expect(read('two.csv')).toContain('\na2,29,11,M1\n');

@@ -12,7 +12,7 @@ it('a list of exclusions says on which line a token stands, and in which cycle a
   const list = await Exclusions.open(file);
   expect(['a', 'b', 'c'].map((token) => list.lineOf(token))).toEqual([3, 5, 0]);
   for (const token of ['a', 'c', 'c']) list.add({ token, code: 'Y', cycle: '2026-01', at: NOON });
-  expect([list.added, list.lineOf('c')]).toEqual([1, 0]);
+  expect([list.addedCount, list.lineOf('c')]).toEqual([1, 0]);
   await (await list.draft()).finish(true);
   expect(readFileSync(file, 'utf8').split('\n').slice(-3)).toEqual(['b', 'c,Y,2026-01,2026-01-05', '']);
 });
@@ -75,5 +75,31 @@ it('a list of exclusions that was saved with CRLF and then got lines with LF has
   const added = Array.from({ length: 40_000 }, (_, at) => `t${at},Y,,2026-01-05\n`);
   writeFileSync(file, saved + added.join(''));
   const list = await Exclusions.open(file);
-  expect([list.tokens, list.lineOf('t0'), list.lineOf('t39999')]).toEqual([40_001, 3, 40_002]);
+  expect([list.tokenCount, list.lineOf('t0'), list.lineOf('t39999')]).toEqual([40_001, 3, 40_002]);
+});
+
+it('a list of exclusions whose columns a spreadsheet moved gets its new lines in the same order', async () => {
+  const file = join(temporaryDirectory(), 'closed.csv');
+  writeFileSync(file, 'date,note,token,code,cycle\n2026-01-01,,a,X,\n');
+  const list = await Exclusions.open(file);
+  list.add({ token: 'c', code: 'Y', cycle: '2026-01', at: NOON });
+  await (await list.draft()).finish(true);
+  expect(readFileSync(file, 'utf8')).toContain('\n2026-01-05,,c,Y,2026-01\n');
+  expect((await Exclusions.open(file)).lineOf('c')).toBe(3);
+});
+
+it('rows of a list of exclusions without a token are no tokens', async () => {
+  const file = join(temporaryDirectory(), 'closed.csv');
+  writeFileSync(file, 'token,code,cycle,date\na,X,,\n,,,\n,,,\n');
+  const list = await Exclusions.open(file);
+  expect([list.tokenCount, list.lineOf('a'), list.lineOf('')]).toEqual([1, 2, 0]);
+});
+
+it.each([
+  ['with a byte order mark', '\uFEFF'],
+  ['without one', ''],
+])('a list of exclusions in UTF-16 %s is refused', async (_, mark) => {
+  const file = join(temporaryDirectory(), 'closed.csv');
+  writeFileSync(file, Buffer.from(`${mark}token,code,cycle,date\na,X,,\n`, 'utf16le'));
+  await expect(Exclusions.open(file)).rejects.toThrow('is in UTF-16, and must be saved in UTF-8; nothing was written');
 });
