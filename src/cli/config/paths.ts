@@ -13,26 +13,6 @@ export type PathsHost = Pick<System, 'env' | 'platform' | 'home' | 'cwd'>;
 /** `config`: profiles and keys. `state`: the ledger and the sandbox. `cache`: data that can be fetched again. */
 export type DirectoryKind = 'config' | 'state' | 'cache';
 
-/** The file names of svc in each directory. Other files belong to the operator, who may have chosen a shared directory. */
-export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
-  config: /^\.?config\.json(?:\..*)?$/,
-  state: /^(?:\.?3ds-sessions\.json(?:\..*)?|archives|jobs|ledger|pacing|runs|sandbox|spool|tails)$/,
-  cache: /^(?:index|\.?(?:(?:key-)?applications|entity-types|known-keys|permissions|tenants)\.json(?:\..*)?)$/,
-};
-
-/** The file names of svc in each directory below the state directory. */
-export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
-  archives: /^[0-9a-f]{16}(?:\..*)?$/,
-  jobs: /^[\w-]{1,80}$/,
-  ledger: /^(?:[\w-]{1,80}|\.lock.*)$/,
-  pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
-  // An earlier build kept copies of request files there.
-  runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,
-  sandbox: /^(?:journal\.jsonl|ledger\.jsonl|files|objects)/,
-  spool: /^\.?\d+-[0-9a-f]{12}\.csv/,
-  tails: /^\.?\d{8}T\d{6}-[0-9a-f]{8}\.json/,
-};
-
 /** Returns the directory of this kind, for writing. @throws SvcError `config` without a home directory */
 export function requireDirectory(system: PathsHost, kind: DirectoryKind): string {
   const directory = directoryOf(system, kind);

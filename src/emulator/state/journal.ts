@@ -97,7 +97,8 @@ export function prepareDirectory(paths: StatePaths): void {
   fs.mkdirSync(paths.files, { recursive: true, mode: 0o700 });
 }
 
-const SANDBOX_FILE = /^(journal\.jsonl|ledger\.jsonl|files|tenants)/;
+/** The names of a sandbox's files, and of the buckets that an earlier build kept. */
+export const SANDBOX_FILE = /^(?:journal\.jsonl|ledger\.jsonl|files|objects|tenants)/;
 
 /**
  * Tells whether a directory belongs to a sandbox, belongs to a sandbox whose journal is damaged, contains other files
@@ -133,7 +134,8 @@ const MAX_START_BYTES = 4096;
 export function resetSandbox(directory: string): void {
   const { journal, files, tenants, ledger } = statePaths(directory);
   // The journal is deleted last, because it shows that the other files are a sandbox's.
-  for (const path of [files, tenants, journal]) fs.rmSync(path, { recursive: true, force: true });
+  for (const path of [files, join(directory, 'objects'), tenants, journal])
+    fs.rmSync(path, { recursive: true, force: true });
   // Running sandboxes keep writing to the same file.
   if (fs.existsSync(ledger)) fs.truncateSync(ledger);
 }

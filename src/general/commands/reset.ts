@@ -6,11 +6,12 @@ import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, repeated } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
-import { directoryOf, KEPT_BELOW, KEPT_NAMES } from '../../cli/config/paths.ts';
+import { directoryOf } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { installedCompletions } from '../completion/installed.ts';
+import { KEPT_BELOW, KEPT_NAMES } from '../kept-names.ts';
 
 /** A file, or a directory with its content, that svc keeps on this machine. */
 type Kept = ReturnType<typeof keptAt>;

@@ -52,6 +52,19 @@ it('svc reset leaves what it does not know in directories that the operator chos
   });
 });
 
+it('svc reset removes all of a sandbox with several tenants, so that another can start', async () => {
+  await world.copy(async (run, home) => {
+    const state = join(home, 'state');
+    for (const file of ['journal.jsonl', 'files/a.csv', 'tenants/2/journal.jsonl', 'notes.txt']) {
+      mkdirSync(dirname(join(state, 'sandbox', file)), { recursive: true });
+      writeFileSync(join(state, 'sandbox', file), '');
+    }
+    succeeded(await run('', [], { argv: ['reset', '--yes'], env: { SVC_STATE_DIR: state } }));
+    expect(filesIn(state)).toEqual([join(state, 'sandbox/notes.txt')]);
+    expect(readdirSync(join(state, 'sandbox'))).toEqual(['notes.txt']);
+  });
+});
+
 it("svc reset leaves archives, results and other files that the operator put among svc's own", async () => {
   await world.copy(async (run, home) => {
     const state = join(home, 'state');
