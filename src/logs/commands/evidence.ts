@@ -99,7 +99,7 @@ export const evidence = defineCommand({
     const { planEvidence, writeEvidence } = await import('../prove/evidence.ts');
     const plan = await planEvidence(store, bounds);
     const { segments } = plan;
-    const [{ accessCsv, evidenceFacts }, { evidencePage }, { timelessInRows }] = await Promise.all([
+    const [{ accessCsv, evidenceFacts }, { evidencePage }, { accessWarnings }] = await Promise.all([
       import('../prove/evidence-facts.ts'),
       import('../prove/evidence-page.ts'),
       import('../report/access.ts'),
@@ -122,7 +122,7 @@ export const evidence = defineCommand({
     else await print(evidence);
     const { reportCoverage } = await import('../archive/archive-text.ts');
     reportCoverage(context, plan.requested, evidence.missing);
-    for (const words of timelessInRows(facts.access)) context.notices.warn(words);
+    for (const words of accessWarnings(facts.access)) context.notices.warn(words);
     warnOfCardNumbers(context, evidence);
     if (evidence.problems > 0)
       throw new SvcError('checksum_mismatch', `the archive has ${countText(evidence.problems, 'problem')}`, {

@@ -7,7 +7,7 @@ import type { TimeCoverage } from '../archive/records/coverage.ts';
 import { dayOf } from '../archive/records/record.ts';
 import type { EvidenceFacts } from './evidence-facts.ts';
 import type { EvidencePlan } from './evidence.ts';
-import { USE_ONLY, accessSummary, actorSection, timelessInRows } from '../report/access.ts';
+import { USE_ONLY, accessSummary, accessWarnings, actorSection } from '../report/access.ts';
 import { findingsText } from '../report/findings.ts';
 import { type Section, reportPage, reportTable } from '../report/report.ts';
 import { signatureText } from '../report/sign-off.ts';
@@ -23,7 +23,7 @@ export function evidencePage(plan: EvidencePlan, facts: EvidenceFacts): string {
     sentences: [
       ...verdicts(plan, facts),
       USE_ONLY,
-      ...timelessInRows(facts.access).map((text): Sentence => ['warn', text]),
+      ...accessWarnings(facts.access).map((text): Sentence => ['warn', text]),
     ],
     source: [
       `From the archive as of record ${record.sequence}, written ${utcTime(record.written_at)}. The hash of the bundle proves this page; sh verify.sh and README.md say how.`,

@@ -11,7 +11,7 @@ import { isWithin, type Manifest, sumOfEntries } from '../archive/manifest.ts';
 import { countEntries, readTimeless } from '../archive/open-archive.ts';
 import { isoMissing } from '../archive/records/coverage.ts';
 import { dayOf, type Segment } from '../archive/records/record.ts';
-import { type ActorBucket, type Bucket, bucketOf, emptyActor, noteType, ValueTally } from '../count.ts';
+import { type ActorBucket, type Bucket, bucketOf, emptyActor, noteType, OTHERS, ValueTally } from '../count.ts';
 import type { Sentence } from '../sentences.ts';
 import { DeletedEntities, type Timeless, timelessText } from './deleted.ts';
 import { type Report, reportTable, type Section } from './report.ts';
@@ -67,10 +67,10 @@ class AccessCounts {
     this.#add(log, bucketOf(undefined), true).hasTimeless = true;
   }
 
-  #add(log: Log, bucket: Bucket, isWithin: boolean): Use {
+  #add(log: Log, bucket: Bucket, isInTime: boolean): Use {
     const use = this.#actors.add(log.actor_id ?? null, bucket);
     noteType(use, log, bucket.first);
-    if (!isWithin) return use;
+    if (!isInTime) return use;
     use.entries += bucket.count;
     if (log.operation === 'read') use.reads += bucket.count;
     if (log.operation === 'delete') use.deletes += bucket.count;
@@ -101,7 +101,7 @@ class AccessCounts {
           changes: entries - reads - deletes,
           deletes,
           entity_types: [...entityTypes].toSorted(),
-          is_new: hasPast ? first >= from : null,
+          is_new: hasPast && id !== OTHERS && first !== Infinity ? first >= from : null,
           is_dormant: last < dormantFrom && !hasTimeless,
         },
       ];
@@ -132,6 +132,9 @@ export interface Access {
   readonly timeless: Timeless;
   readonly missing: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
   readonly rows: readonly AccessRow[];
+  /** Whether the archive covers enough of the time before to call an actor new. */
+  readonly hasPast: boolean;
+  /** Whether there were too many actors to count each. */
   readonly isFull: boolean;
   /** The hash of everything else here, without the location and the names of actors. */
   readonly sha256: string;
@@ -186,6 +189,7 @@ export async function countAccess(
     timeless: { entries: sumOfEntries(timeless), deleted: deleted.list() },
     dormantMs,
     rows,
+    hasPast,
     isFull: counts.isFull,
     sha256,
   };
@@ -219,13 +223,12 @@ export function unarchivedSince(
   return range && { end: coverage.covered().at(-1)?.to, range: isoMissing(range) };
 }
 
-/** Returns the number of findings of each kind. */
-export function accessFindings({ rows }: Pick<Access, 'rows'>) {
-  const isKnown = rows.every(({ is_new: isNew }) => isNew !== null);
+/** Returns the number of findings of each kind; null if it is unknown. */
+export function accessFindings({ rows, hasPast, isFull }: Pick<Access, 'rows' | 'hasPast' | 'isFull'>) {
   return {
     actors: rows.length,
-    new_actors: isKnown ? rows.filter(({ is_new: isNew }) => isNew).length : null,
-    dormant: rows.filter(({ is_dormant: isDormant }) => isDormant).length,
+    new_actors: hasPast && !isFull ? rows.filter(({ is_new: isNew }) => isNew).length : null,
+    dormant: isFull ? null : rows.filter(({ is_dormant: isDormant }) => isDormant).length,
   };
 }
 
@@ -235,16 +238,22 @@ export const USE_ONLY =
 
 /** Returns how many actors there are, and how many of them are new or dormant. */
 export function accessSummary(access: Access): string {
+  if (access.isFull) return `more than ${formatNumber(MAX_ACTORS)} actors, new and dormant ones unknown`;
   const { actors, new_actors: news, dormant } = accessFindings(access);
   const since = formatDuration(access.dormantMs);
   const newText =
     news === null ? 'new ones unknown (the archive has too little of the time before)' : `${formatNumber(news)} new`;
-  return `${countText(actors, 'actor')}, ${newText}, ${formatNumber(dormant)} dormant (nothing in the last ${since})`;
+  return `${countText(actors, 'actor')}, ${newText}, ${formatNumber(dormant ?? 0)} dormant (nothing in the last ${since})`;
 }
 
-/** Returns the warning of entries without a readable time, if there are any. */
-export function timelessInRows({ timeless }: Pick<Access, 'timeless'>): string[] {
-  return timeless.entries === 0 ? [] : [`counted, of an unknown day: ${timelessText(timeless)}`];
+/** Returns the warnings of entries without a readable time, and of too many actors to count each. */
+export function accessWarnings({ timeless, isFull }: Pick<Access, 'timeless' | 'isFull'>): string[] {
+  return [
+    ...(timeless.entries === 0 ? [] : [`counted, of an unknown day: ${timelessText(timeless)}`]),
+    ...(isFull
+      ? [`too many actors to count each: all after the first ${formatNumber(MAX_ACTORS)} are counted as ${OTHERS}`]
+      : []),
+  ];
 }
 
 /** Returns the actors of an access review with their whole ids, who changed and deleted most comes first. */
@@ -271,7 +280,7 @@ export function accessReport(access: Access, madeAt: number): Report {
     sentences: [
       subjectText(access),
       ...missingSentences(access.missing, 'the archive covers all of this time up to its end'),
-      ...timelessInRows(access).map((text): Sentence => ['warn', text]),
+      ...accessWarnings(access).map((text): Sentence => ['warn', text]),
       USE_ONLY,
       accessSummary(access),
     ],

@@ -15,9 +15,9 @@ import {
   accessFindings,
   accessReport,
   accessSummary,
+  accessWarnings,
   countAccess,
   daysSince,
-  timelessInRows,
   type Unarchived,
   unarchivedSince,
   USE_ONLY,
@@ -114,8 +114,7 @@ function reportAccess({ notices }: Context, made: Access, unarchived: Unarchived
     const { end } = unarchived;
     notices.warn(end === undefined ? 'the archive covers no time yet' : `the archive ends at ${utcTime(end)}`);
   }
-  for (const words of timelessInRows(made)) notices.warn(words);
-  if (made.isFull) notices.note('too many actors to count each: those met last are counted as (others)');
+  for (const words of accessWarnings(made)) notices.warn(words);
   notices.note(`${made.from} to ${made.to}: ${accessSummary(made)}`);
   notices.note(USE_ONLY);
 }

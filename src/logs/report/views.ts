@@ -23,7 +23,7 @@ export interface AccessRow {
   readonly changes: number;
   readonly deletes: number;
   readonly entity_types: readonly string[];
-  /** Whether the archive has no earlier entry of the actor; null if it covers too little of the time before. */
+  /** Whether the archive has no earlier entry of the actor; null if that is unknown: it covers too little of the time before, or none of the actor's times are readable. */
   readonly is_new: boolean | null;
   /** Whether the actor did nothing in the last part of the time. */
   readonly is_dormant: boolean;

@@ -96,14 +96,26 @@ it('R61: svc logs review --access counts entries without a readable time, and wa
   const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, timeless] }]);
   const { stdout, stderr } = succeeded(await access(top, '--since', '2026-03-01', '--html', 'access.html'));
   expect(rowsIn(stdout)).toContainEqual(
-    expect.objectContaining({ actor_id: 'eve', deletes: 1, first_at: null, last_at: null, is_dormant: false }),
+    expect.objectContaining({ actor_id: 'eve', deletes: 1, first_at: null, is_new: null, is_dormant: false }),
   );
+  expect(stderr).toContain('4 actors, 2 new, 0 dormant');
   const words =
     "counted, of an unknown day: 1 entry without a readable time (created_at), which 'svc logs search' shows last; deleted among them: card c-1";
   expect(stderr).toContain(`warning: ${words}\n`);
   expect(fs.readFileSync(path.join(path.dirname(top), 'access.html'), 'utf8')).toContain(
     'deleted among them: card c-1',
   );
+});
+
+it('svc logs review --access says that new and dormant actors are unknown where there are too many to count each', async () => {
+  const entries = Array.from({ length: 10_001 }, (_, at) => entry('2026-03-01', { actor_id: `a${at}` }));
+  const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, ...entries] }]);
+  const page = path.join(path.dirname(top), 'access.html');
+  const { stdout, stderr } = succeeded(await access(top, '--since', '2026-03-01', '--html', page));
+  expect(rowsIn(stdout)).toContainEqual(expect.objectContaining({ actor_id: '(others)', is_new: null }));
+  expect(stderr).toContain('more than 10,000 actors, new and dormant ones unknown');
+  expect(fs.readFileSync(page, 'utf8')).toContain('all after the first 10,000 are counted as (others)');
+  fs.rmSync(page);
 });
 
 it('svc logs review --access --html writes a page that says what logs do not show, and runs nothing', async () => {
