@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import path from 'node:path';
 import { listenFailure, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
@@ -40,6 +41,15 @@ export function sandboxDirectory({ system }: Pick<Context, 'system'>): string {
   return path.join(requireDirectory(system, 'state'), 'sandbox');
 }
 
+/** Tells whether a directory is that of the embedded sandbox, also by way of a link. */
+export function isOwnSandbox(context: Pick<Context, 'system'>, directory: string): boolean {
+  return realPathOf(directory) === realPathOf(sandboxDirectory(context));
+}
+
+function realPathOf(directory: string): string {
+  return fs.existsSync(directory) ? fs.realpathSync(directory) : path.resolve(directory);
+}
+
 /**
  * Checks that a directory contains only a sandbox's files and that the sandbox's journal is readable: a power loss may have
  * emptied the journal.
@@ -51,10 +61,9 @@ export async function requireSandboxState(context: Context, directory: string): 
   if (use === 'foreign')
     throw foreignDirectoryError('local', directory, 'Move them away: the sandbox keeps its state there.');
   if (use !== 'damaged') return;
-  const isUsual = path.resolve(directory) === path.resolve(sandboxDirectory(context));
   throw new SvcError('local', `the state of the sandbox in ${directory} cannot be read: its journal is damaged`, {
     hint: 'A reset deletes its jobs, files and logs, and gives it a new tenant.',
-    next: ['sandbox', 'reset', ...(isUsual ? [] : ['--directory', directory])],
+    next: ['sandbox', 'reset', ...(isOwnSandbox(context, directory) ? [] : ['--directory', directory])],
   });
 }
 

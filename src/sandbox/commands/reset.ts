@@ -1,7 +1,6 @@
 import fs from 'node:fs';
-import path from 'node:path';
 import { defineCommand } from '../../cli/app/command.ts';
-import { sandboxDirectory, sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
+import { isOwnSandbox, sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
 import { directoryParameter, directoryToReset } from '../server-options.ts';
 
 export const reset = defineCommand({
@@ -17,8 +16,7 @@ export const reset = defineCommand({
     const { resetSandbox } = await import('../../emulator/state/journal.ts');
     resetSandbox(directory);
     // The ledger is deleted too, since rows of deleted jobs must not count as paid for.
-    if (path.resolve(directory) === path.resolve(sandboxDirectory(context)))
-      fs.rmSync(sandboxLedger(context), { recursive: true, force: true });
+    if (isOwnSandbox(context, directory)) fs.rmSync(sandboxLedger(context), { recursive: true, force: true });
     context.notices.success('sandbox reset: it has a new tenant, so that no earlier job or archive belongs to it');
   },
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -30,6 +30,14 @@ describe('svc sandbox reset', () => {
     expect(after).toMatchObject({ status: 'completed', sent: 40 });
     expect(after.job).not.toBe(before.job);
     expect(stderr).not.toContain('warning');
+  });
+
+  it('a reset of the same directory by way of a link deletes its ledger too', async () => {
+    await submit();
+    symlinkSync(home.file('.local/state/svc'), home.file('link'));
+    const linked = home.file('link/sandbox');
+    succeeded(await svc(['sandbox', 'reset', '--directory', linked, '--yes']));
+    expect(JSON.parse(succeeded(await submit()).stdout)).toMatchObject({ sent: 40 });
   });
 
   it('a cycle that was submitted before is submitted again after a reset', async () => {
