@@ -45,7 +45,7 @@ export async function ledgerOfKey(
     const mayBeOwn = isNamed || ledger.isShared || (await wasSentHere(context, ledger, opened));
     if (mayBeOwn && profileTenant === other) throw unknownOwnerError(other, opened.name);
     context.notices.note(
-      `the service shows no job of this key's tenant, so the open jobs of tenant ${other} in ${opened.name} were not looked for`,
+      `the service shows no job of this key's tenant, so the jobs of tenant ${other} in ${opened.name} were not looked at`,
     );
   }
   return undefined;

@@ -44,8 +44,8 @@ export async function claimRows(ledger: Ledger, claiming: RowsToClaim): Promise<
     await requireOnlyClaim(cycle, claiming, claimed);
     return false;
   }
-  if (!(await ledger.mark(job.id, claiming.cycle))) throw jobBoundError(job.id);
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
+  if (!(await ledger.mark(job.id, claiming.cycle))) throw jobBoundError(job.id);
   const body = claimBody(claiming, await cycle.createRowSet(rows.rows), times);
   return cycle.append(async (entries) => {
     if (await isClaimed(cycle, entries, claiming)) return undefined;

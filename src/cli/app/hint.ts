@@ -126,7 +126,8 @@ export interface Shell {
 }
 
 const posix: Shell = {
-  word: (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : posix.literal(text)),
+  // zsh looks up the path of a command whose name follows a first equals sign.
+  word: (text) => (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text) ? text : posix.literal(text)),
   literal: (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`,
   variable: (name) => `$${name}`,
   setVariable: (name, text) => `export ${name}=${posix.word(text)}`,

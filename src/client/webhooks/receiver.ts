@@ -198,6 +198,16 @@ function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, r
   if (incoming.readableEnded || incoming.destroyed) end();
 }
 
+/** The response and the reason for each failure of a connection. Any other failure is a request that is not HTTP. */
+const CONNECTION_FAILURES: ReadonlyMap<
+  string | undefined,
+  readonly [status: number, statusText: string, reason: string]
+> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout', 'it was not complete in time']],
+  ['HPE_HEADER_OVERFLOW', [431, 'Request Header Fields Too Large', 'its headers are too long']],
+  ['HPE_INVALID_EOF_STATE', [400, 'Bad Request', BROKEN_OFF]],
+]);
+
 /** Refuses a connection whose request is late or is not HTTP. */
 function refuseConnection(
   error: Error,
@@ -205,10 +215,7 @@ function refuseConnection(
   onRefused: (refusal: Refusal) => void,
 ): void {
   const code = systemCodeOf(error);
-  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const [status, statusText] = isLate ? [408, 'Request Timeout'] : [400, 'Bad Request'];
-  const broken = code === 'HPE_INVALID_EOF_STATE' ? BROKEN_OFF : 'it is not valid HTTP';
-  const reason = isLate ? 'it was not complete in time' : broken;
+  const [status, statusText, reason] = CONNECTION_FAILURES.get(code) ?? [400, 'Bad Request', 'it is not valid HTTP'];
   if (code !== 'ECONNRESET') onRefused({ status, reason });
   if (!socket.writable) {
     socket.destroy();

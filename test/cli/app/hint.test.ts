@@ -75,6 +75,10 @@ describe('the shell', () => {
     expect(nextCommand(words, globals, { platform: 'linux', env: {} })).toBe(
       String.raw`svc --profile prod au results <job> --out 'C:\my files\r.csv'`,
     );
+    const linux = { platform: 'linux', env: {} } as const;
+    expect(nextCommand(['logs', '--grep', '=ls', '--by=id'], { ...globals, profile: undefined }, linux)).toBe(
+      "svc logs --grep '=ls' --by=id",
+    );
   });
 
   it('R05: the next command has a placeholder for a profile or an address that cannot be one, as a pasted key', () => {

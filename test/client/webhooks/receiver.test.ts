@@ -170,14 +170,17 @@ it('the receiver disconnects senders that never finish their headers or body, an
 it('the receiver survives what is no HTTP at all, and senders that hang up amid a body', async () => {
   await start();
   expect(await sendRaw(receiver.port, '\u0016\u0003\u0001hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+  const long = `POST / HTTP/1.1\r\nhost: localhost\r\nx-a: ${'a'.repeat(20_000)}\r\n\r\n`;
+  expect(await sendRaw(receiver.port, long)).toMatch(/^HTTP\/1\.1 431 /);
   await new Promise<void>((resolve) => {
     const outgoing = request(receiver.url, { method: 'POST', agent: false, headers: { 'content-length': 100 } });
     outgoing.on('error', () => resolve());
     outgoing.write('{"event"', () => setTimeout(() => outgoing.destroy(new Error('gone')), 20));
   });
   expect(await post(receiver.url, delivery())).toMatchObject({ status: 200 });
-  await until(() => refused.length === 2);
-  expect(refused.map(({ reason }) => reason)).toEqual(['it is not valid HTTP', 'it broke off']);
+  await until(() => refused.length === 3);
+  const reasons = ['it is not valid HTTP', 'its headers are too long', 'it broke off'];
+  expect(refused.map(({ reason }) => reason)).toEqual(reasons);
 });
 
 it('the receiver says which port is in use', async () => {
