@@ -98,10 +98,10 @@ it('svc au next has a repeated row once, where another client sent it each time'
 });
 
 it('svc au next refuses more results of a token than it has rows, where another token is repeated', async () => {
-  const resultOf = (token: string) => `${token},27,01,${token}2,29,11,UPD_PAN\n`;
+  const results = ['a', 'b', 'b'].map((token) => `${token},27,01,${token}2,29,11,UPD_PAN\n`);
   const { next, cwd } = place({
     'q.csv': `${HEADER}\n${'a,27,01,M1\n'.repeat(3)}b,27,02,M1\n`,
-    'r.csv': `${RESULT_HEADER}\n${resultOf('a')}${resultOf('b').repeat(2)}`,
+    'r.csv': `${RESULT_HEADER}\n${results.join('')}`,
   });
   const refused = {
     code: 'checksum_mismatch',
