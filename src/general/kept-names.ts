@@ -1,7 +1,6 @@
 // The names of the files that svc keeps on this machine, which a reset removes.
 
 import type { DirectoryKind } from '../cli/config/paths.ts';
-import { SANDBOX_FILE } from '../emulator/state/journal.ts';
 
 /** The file names of svc in each directory. Other files belong to the operator, who may have chosen a shared directory. */
 export const KEPT_NAMES: Readonly<Record<DirectoryKind, RegExp>> = {
@@ -18,7 +17,7 @@ export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
   // An earlier build kept copies of request files there.
   runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,
-  sandbox: SANDBOX_FILE,
+  sandbox: /^(?:journal\.jsonl|ledger\.jsonl|files|objects|tenants)/,
   spool: /^\.?\d+-[0-9a-f]{12}\.csv/,
   tails: /^\.?\d{8}T\d{6}-[0-9a-f]{8}\.json/,
 };

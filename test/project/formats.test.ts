@@ -6,7 +6,8 @@ import { parseEntry } from '../../src/au/ledger/entry.ts';
 import { ENTITY_TYPES, knownEntityTypes } from '../../src/cli/config/cache.ts';
 import { parseConfig } from '../../src/cli/config/config-format.ts';
 import { type DirectoryKind, directoryOf } from '../../src/cli/config/paths.ts';
-import { KEPT_NAMES } from '../../src/general/kept-names.ts';
+import { statePaths } from '../../src/emulator/state/journal.ts';
+import { KEPT_BELOW, KEPT_NAMES } from '../../src/general/kept-names.ts';
 import { readRecords } from '../../src/logs/archive/records/chain.ts';
 import { DirectoryStore } from '../../src/client/store/directory-store.ts';
 import { ARCHIVE, parseRecord as parseArchiveRecord } from '../../src/logs/archive/records/record.ts';
@@ -54,6 +55,12 @@ describe('the formats of files', () => {
     writeFileSync(file, JSON.stringify({ version: 2, services: [{ types: 1 }], more: true }));
     expect([...knownEntityTypes(system).keys()]).toEqual(ENTITY_TYPES);
   });
+});
+
+it('R58: a reset knows the name of each file of a sandbox', () => {
+  const { directory, ...files } = statePaths('/sandbox');
+  for (const file of Object.values(files))
+    expect(file.slice(directory.length + 1)).toMatch(KEPT_BELOW['sandbox'] ?? '');
 });
 
 describe('svc help security', () => {

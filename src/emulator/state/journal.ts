@@ -98,7 +98,7 @@ export function prepareDirectory(paths: StatePaths): void {
 }
 
 /** The names of a sandbox's files, and of the buckets that an earlier build kept. */
-export const SANDBOX_FILE = /^(?:journal\.jsonl|ledger\.jsonl|files|objects|tenants)/;
+const SANDBOX_FILE = /^(?:journal\.jsonl|ledger\.jsonl|files|objects|tenants)/;
 
 /**
  * Tells whether a directory belongs to a sandbox, belongs to a sandbox whose journal is damaged, contains other files
