@@ -57,7 +57,7 @@ describe('the formats of files', () => {
   });
 });
 
-it('R58: a reset knows the name of each file of a sandbox', () => {
+it('a reset knows the name of each file of a sandbox', () => {
   const { directory, ...files } = statePaths('/sandbox');
   for (const file of Object.values(files))
     expect(file.slice(directory.length + 1)).toMatch(KEPT_BELOW['sandbox'] ?? '');

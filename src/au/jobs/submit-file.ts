@@ -266,9 +266,10 @@ export class FileSubmission {
     const client = await this.#context.client();
     const facts = await outlast(this.#context, this.#input.outlasts, () => readKeyFacts(client));
     if (facts.tenant !== undefined) return facts;
-    // A command that is killed leaves a pending job, which then has no file.
-    if (facts.pending.length === 0) this.#ledger.noteNoJobs();
-    return { ...facts, tenant: this.#ledger.tenantOf(await (await this.#spareJob()).get()) };
+    const job = await (await this.#spareJob()).get();
+    // A command that ends here leaves a pending job, which its directory shows to have no file.
+    this.#ledger.jobFiles(job.id).make();
+    return { ...facts, tenant: this.#ledger.tenantOf(job) };
   }
 
   /** Reads the key's tenant. It is undefined without a key, or with a note if the service does not show it. */

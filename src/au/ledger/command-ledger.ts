@@ -1,11 +1,8 @@
 // Opens the ledger that a command uses: the shared one that is set, or the one in this machine's state directory.
 
-import fs from 'node:fs';
 import path from 'node:path';
 import { operatorOf } from '../../base/account.ts';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { makeDirectory } from '../../base/files/directory.ts';
-import { writeFileAtomicSync } from '../../base/files/draft.ts';
 import { once } from '../../base/once.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -13,7 +10,7 @@ import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
-import { countText, isoTime } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';
@@ -34,9 +31,6 @@ import {
   writeUsedLedger,
 } from './place.ts';
 import { PlannedObjects } from './objects.ts';
-
-/** The file that a command writes before it creates the first job of a key. */
-const NO_JOBS = 'no-jobs';
 
 /** The newest claim of a job, with its cycle and ledger. */
 export interface ClaimedJob {
@@ -145,23 +139,11 @@ export class CommandLedger {
     });
   }
 
-  /** Records that the key had no jobs, before a command creates the first one, which shows the tenant. */
-  noteNoJobs(): void {
-    if (this.isShared) return;
-    makeDirectory(this.#root());
-    const note = { version: 1, at: isoTime(this.#context.clock.now()) };
-    writeFileAtomicSync(this.#noJobs, `${JSON.stringify(note)}\n`, { isFlushed: false });
-  }
-
   /** Returns the jobs that were pending when this machine's own ledger of a tenant was first used, as `Ledger.pendingBefore`. */
   async pendingBefore(tenant: string, pending: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.isShared) return new Set();
-    const foreign = fs.existsSync(this.#noJobs) ? [] : pending.filter((job) => !this.jobFiles(job).exists);
+    const foreign = pending.filter((job) => !this.jobFiles(job).exists);
     return (await this.open(tenant)).pendingBefore(foreign);
-  }
-
-  get #noJobs(): string {
-    return path.join(this.#root(), NO_JOBS);
   }
 
   /** Returns the directory of a tenant's own ledger, and of the copies of its shared ledgers. */

@@ -13,6 +13,7 @@ import { sharedLedger } from '../ledger/shared-ledger.ts';
 const DAY = 86_400_000;
 const SUBMIT = 'au submit tokens.csv';
 const ALONE = `${SUBMIT} --only-recorded`;
+const CANNOT_READ_TENANT = { SVC_PRIVATE_API_KEY: 'sandbox-private-key-account-updater-only' };
 
 /** The moment at which the state directory was copied. */
 type Copied = 'before' | 'uploading';
@@ -186,6 +187,22 @@ describe('a state directory that is older than what was submitted', () => {
     ended(await machine.svc(SUBMIT), 11, { uploads: 0, error: { unrecorded_jobs: [id] } });
     await machine.clock.advance(3_600_000);
     ended(await machine.svc(SUBMIT), 0, { uploads: 1 });
+  });
+
+  it('R74: a first job for one tenant is no sign that the pending jobs of another have no file', async () => {
+    const machine = await openMachine({ pickupMs: 60_000 });
+    const other = await machine.tenant(2);
+    succeeded(await machine.svc(SUBMIT, { ...CANNOT_READ_TENANT, SVC_BASE_URL: other.url }));
+    const lost = { ...CANNOT_READ_TENANT, SVC_STATE_DIR: machine.path('lost') };
+    const { job } = JSON.parse(succeeded(await machine.svc(SUBMIT, lost)).stdout) as { job: string };
+    ended(await machine.svc(SUBMIT, CANNOT_READ_TENANT), 11, { uploads: 2, error: { unrecorded_jobs: [job] } });
+  });
+
+  it('R75: a job that a refused command created to find the tenant stops no later command', async () => {
+    const machine = await openMachine();
+    const nowhere = { SVC_LEDGER: machine.path('nowhere') };
+    ended(await machine.svc(SUBMIT, { ...CANNOT_READ_TENANT, ...nowhere }), 3, { uploads: 0 });
+    ended(await machine.svc(SUBMIT, CANNOT_READ_TENANT), 0, { uploads: 1 });
   });
 
   it('R74: a false 404 for the list of jobs, at any of its requests, begins no empty ledger', async () => {
