@@ -57,8 +57,6 @@ function describe(error: CommanderError, place: Place): Mistake {
       return missingArgument(error, place);
     case 'commander.optionMissingArgument':
       return missingValue(error, place);
-    case 'commander.conflictingOption':
-      return { message: error.message.replace(/^error: /, ''), hint: 'Give one of them.' };
     default:
       return { message: 'the command line could not be understood' };
   }

@@ -154,6 +154,7 @@ type InputReader = () => Record<string, unknown>;
 
 /** Declares parameters to the parser. Returns the function that reads their values after parsing. */
 function declare(parser: Parser, parameters: Parameters): InputReader {
+  const typedOptions = new Map<string, () => boolean>();
   const readers = Object.entries(parameters).map(([name, parameter]): [string, () => unknown] => {
     if (parameter.kind === 'argument') {
       const at = parser.registeredArguments.length;
@@ -163,11 +164,30 @@ function declare(parser: Parser, parameters: Parameters): InputReader {
     const option = toOption(parameter);
     parser.addOption(option);
     const typed = (): unknown => parser.opts()[option.attributeName()];
+    // `--x` and `--no-x` are the same option to the parser, so its value tells which of them was typed.
+    typedOptions.set(
+      name,
+      () => parser.getOptionValueSource(option.attributeName()) === 'cli' && (typed() === false) === option.negate,
+    );
     if (option.negate) return [name, () => typed() === false];
     // `--no-x` sets the option `--x` to false, which means its default here.
     return [name, () => (takesValue(parameter) && typed() === false ? parameter.default : typed())];
   });
-  return () => Object.fromEntries(readers.map(([name, read]) => [name, read()]));
+  return () => {
+    refuseConflicts(parameters, (name) => typedOptions.get(name)?.() === true);
+    return Object.fromEntries(readers.map(([name, read]) => [name, read()]));
+  };
+}
+
+/** Refuses an option that was typed with one that it conflicts with. @throws SvcError `usage` */
+function refuseConflicts(parameters: Parameters, isTyped: (name: string) => boolean): void {
+  for (const [name, { syntax, conflicts = [] }] of Object.entries(parameters)) {
+    const other = isTyped(name) ? conflicts.find(isTyped) : undefined;
+    if (other !== undefined)
+      throw new SvcError('usage', `option '${syntax}' cannot be used with option '${parameters[other]?.syntax}'`, {
+        hint: 'Give one of them.',
+      });
+  }
 }
 
 function toArgument(parameter: Parameter<unknown>): Argument {
@@ -178,8 +198,8 @@ function toArgument(parameter: Parameter<unknown>): Argument {
 }
 
 function toOption(parameter: Parameter<unknown>): Option {
-  const { kind, syntax, choices, conflicts = [] } = parameter;
-  const option = new Option(syntax).conflicts([...conflicts]);
+  const { kind, syntax, choices } = parameter;
+  const option = new Option(syntax);
   if (!option.negate) option.default(parameter.default);
   if (kind === 'flag') return option;
   if (choices) return withoutEqualsSign(option.choices(choices));

@@ -80,6 +80,18 @@ describe('a command line', () => {
     });
   });
 
+  it('a command line may combine an option with the opposite of one that it conflicts with', async () => {
+    const checkpoint = ['logs', 'tail', '--checkpoint', 'c.json'];
+    expect((await run(...checkpoint, '--no-hide-own-reads')).input).toMatchObject({ noHideOwnReads: true });
+    await expect(parse([...checkpoint, '--hide-own-reads'], PROGRAM)).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  it('a parameter conflicts with parameters of the same command', async () => {
+    for (const { words, command } of await allCommands())
+      for (const { conflicts = [] } of Object.values(command.parameters))
+        expect([words, Object.keys(command.parameters)]).toEqual([words, expect.arrayContaining([...conflicts])]);
+  });
+
   it.each([
     [['lgos'], 'unknown command "lgos"'],
     [['logs', 'entty-types'], `unknown command "entty-types" for 'svc logs'`],
