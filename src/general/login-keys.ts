@@ -84,18 +84,19 @@ export async function askForKeys(
       keys.set(kind, await verifyKey(context, key, target));
     } catch (error) {
       if (isAboutKey(error)) refusal = error;
-      if (kind !== 'management' || !isSvcError(error) || error.facts?.['key_kind'] !== 'private') throw error;
+      const isPrivate = kind === 'management' && isSvcError(error) && error.facts?.['key_kind'] === 'private';
+      if (!isPrivate || !kinds.includes('private')) throw error;
       keys.set('private', await verifyKey(context, { ...key, kind: 'private' }, target));
-      throw new SvcError('usage', 'that is a private key; it is kept for the next question', {
-        hint: 'Now type the management key, or press Enter to continue without one.',
-      });
+      const next = 'Now type the management key, or press Enter to continue without one.';
+      context.notices.warn(`that is a private key; it is kept for the next question. ${next}`);
+      await ask(kind);
     }
   };
   for (const kind of kinds) {
     if (keys.has(kind)) continue;
     await repeated(context, () => ask(kind)).catch((error: unknown) => {
       // A failure of this key does not keep an accepted one from being stored.
-      if (keys.size === 0 || !isAboutKey(error)) throw error;
+      if (keys.size === 0 || !isAboutAnswer(error)) throw error;
       warnOf(context, `skipping the ${kind} key`, error);
     });
   }
@@ -128,10 +129,15 @@ async function repeated<T>({ notices }: Context, ask: () => Promise<T>): Promise
       return await ask();
     } catch (error) {
       if (isSvcError(error, 'interrupted')) throw new SvcError('interrupted', 'interrupted; nothing was stored');
-      if (!(isSvcError(error, 'config', 'usage') || isAboutKey(error)) || tries >= TRIES) throw error;
+      if (!isAboutAnswer(error) || tries >= TRIES) throw error;
       notices.warn(withHint(error));
     }
   }
+}
+
+/** Whether a failure concerns what was typed, and not the connection to the service or this machine. */
+function isAboutAnswer(error: unknown): error is SvcError {
+  return isSvcError(error, 'config', 'usage') || isAboutKey(error);
 }
 
 async function pipedKeys(context: Context, kinds: readonly KeyType[]): Promise<GivenKey[]> {
@@ -236,7 +242,7 @@ function refuseOtherTenant({ system, settings }: Context, { kind, tenant, tenant
   if (tenantId === undefined || before === undefined || tenantId === before.id) return;
   const name = tenant === undefined ? tenantId : JSON.stringify(tenant.name);
   const other = `not to ${JSON.stringify(before.name)} as the stored keys do`;
-  throw new SvcError('usage', `the new ${kind} key belongs to tenant ${name}, ${other}; nothing was stored`, {
+  throw new SvcError('usage', `the new ${kind} key belongs to tenant ${name}, ${other}; it was not stored`, {
     hint: 'Give a key of the same tenant, or store this one in another profile:',
     next: ['login', '--profile', '<name>'],
   });
@@ -246,7 +252,7 @@ function notStored(error: SvcError, kind: KeyType): SvcError {
   const isOther = error.facts?.['key_kind'] !== undefined;
   const hint = isOther
     ? error.hint
-    : `Nothing was stored. Check that it is a complete and valid ${kind} key of this environment.`;
+    : `It was not stored. Check that it is a complete and valid ${kind} key of this environment.`;
   return error.with({ hint, next: undefined });
 }
 

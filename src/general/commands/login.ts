@@ -9,7 +9,7 @@ import { updateConfig } from '../../cli/config/config-file.ts';
 import { type Profile, type StoredKey, storedProfile } from '../../cli/config/config-format.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
 import { forgetTenantOf, rememberTenant, tenantOfKeys } from '../../cli/config/known-keys.ts';
-import { baseUrlText, parseBaseUrl } from '../../cli/config/values.ts';
+import { baseUrlText, DEFAULT_PROFILE, parseBaseUrl } from '../../cli/config/values.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import {
   askForKeys,
@@ -67,9 +67,10 @@ export const login = defineCommand({
     const keys = verified.length > 0 ? verified : await askForKeys(context, asked, target);
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
     const known = knownTenantOf(context, keys, target);
-    const stored = await store(context, baseUrl, keys);
+    const { stored, isNowInUse } = await store(context, baseUrl, keys);
     const { value: profile } = context.settings.profile;
     reportStored(context, baseUrl, keys);
+    if (isNowInUse) context.notices.note(`profile ${profile} is now in use`);
     if (warnOfOtherTenant(context, known, keys)) forgetTenantOf(context.system, profile);
     else if (known) rememberTenant(context.system, { profile, baseUrl: baseUrlText(baseUrl), keys: stored }, known);
     if (input.rotate) context.notices.note('the service still accepts the old keys: revoke them there');
@@ -114,9 +115,10 @@ async function store(
   { system, settings, clock }: Context,
   url: URL,
   keys: readonly GivenKey[],
-): Promise<Profile['keys']> {
+): Promise<{ stored: Profile['keys']; isNowInUse: boolean }> {
   const baseUrl = baseUrlText(url);
   const name = settings.profile.value;
+  let isNowInUse = false;
   const { config: changedConfig } = await updateConfig(system, (config) => {
     const now = clock.now();
     const before = config.profiles[name] ?? {};
@@ -124,9 +126,11 @@ async function store(
     const changed = keys.filter((key) => !isStored(before.keys?.[key.kind], key, baseUrl));
     const stored = Object.fromEntries(changed.map((key) => [key.kind, storedKey(key, baseUrl, now)]));
     config.profiles[name] = { ...before, base_url: baseUrl, keys: { ...before.keys, ...stored } };
-    config.current ??= name;
+    // Without a chosen profile, the default profile is in use, also where it was stored before.
+    isNowInUse = config.current === undefined && storedProfile(config, DEFAULT_PROFILE) === undefined;
+    if (isNowInUse) config.current = name;
   });
-  return storedProfile(changedConfig, name)?.keys;
+  return { stored: storedProfile(changedConfig, name)?.keys, isNowInUse };
 }
 
 /**

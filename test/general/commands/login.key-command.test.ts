@@ -25,7 +25,7 @@ describe('svc login --management-key-command', () => {
   it.each([
     ['that does not exist', 'no-such-command-7q show svc', 3, 'ended with exit code 127'],
     ['that prints nothing', 'true', 3, 'printed nothing'],
-    ['that prints a key of another service', 'echo no-such-key-000', 4, 'Nothing was stored'],
+    ['that prints a key of another service', 'echo no-such-key-000', 4, 'It was not stored'],
     ['that prints a private key', 'echo sandbox-private-key', 4, 'private key'],
   ])('svc login keeps the stored key before a command %s', async (_, command, code, text) => {
     const { svc, config } = await loggedIn();

@@ -13,6 +13,21 @@ describe('svc login', () => {
     expect(await stored()).toContain('stored the management key in profile prdo, for');
   });
 
+  it('svc login leaves the default profile in use, and says which profile is in use otherwise', async () => {
+    const { svc, config } = await place();
+    const login = async (profile: string): Promise<HereResult> =>
+      succeeded(await svc(`login -p ${profile} --management-key-stdin`, 'sandbox-management-key'));
+    const inUse = async (): Promise<unknown> =>
+      JSON.parse((await svc('profile list -o json --jq [.[]|select(.current).name]')).stdout);
+    expect((await login('first')).stderr).toContain('profile first is now in use\n');
+    expect((await login('default')).stderr).not.toContain('now in use');
+    expect(await inUse()).toEqual(['first']);
+    succeeded(await svc('profile delete first --yes'));
+    expect((await login('prod')).stderr).not.toContain('now in use');
+    expect(await inUse()).toEqual(['default']);
+    expect(JSON.parse(config())).not.toHaveProperty('current');
+  });
+
   it('svc login tries both keys, names the tenant with its mark, and stores them with the base URL', async () => {
     const { svc, config, url } = await place();
     const input = 'sandbox-management-key\nsandbox-private-key-read-only\n';
@@ -152,6 +167,19 @@ describe('svc login', () => {
     expect(config()).toBe('');
   });
 
+  it.each([
+    ['--rotate --no-check --management-key-stdin', 'any-key-1234'],
+    ["--no-check --rotate --management-key-command 'echo any-key-1234'", ''],
+  ])('svc login %s replaces no key without verifying the new one', async (options, input) => {
+    const { svc, config } = await place();
+    await svc('login --management-key-stdin', 'sandbox-management-key');
+    const before = config();
+    ended(await svc(`login ${options}`, input), 2, {
+      error: { message: "option '--rotate' cannot be used with option '--no-check'" },
+    });
+    expect(config()).toBe(before);
+  });
+
   it('--rotate puts a verified key in the place of the stored one, and keeps the old one otherwise', async () => {
     const { svc, config, url, env } = await place();
     await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
@@ -175,7 +203,7 @@ describe('svc login', () => {
       readFileSync(cached, 'utf8').replace(/"id":"[^"]*","name":"[^"]*"/, '"id":"1","name":"Acme"'),
     );
     const other = errorIn(await rotate('sandbox-management-key-read-only'));
-    expect(other['message']).toContain('tenant "Sandbox", not to "Acme" as the stored keys do; nothing was stored');
+    expect(other['message']).toContain('tenant "Sandbox", not to "Acme" as the stored keys do; it was not stored');
     expect(errorIn(await svc('login --rotate --private-key-stdin', 'sandbox-private-key'))).toMatchObject({
       exit_code: 2,
       message: 'profile default has no private key to replace',
