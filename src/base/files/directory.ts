@@ -60,7 +60,11 @@ function closeDirectory(directory: string): Notices {
   refuseForeign(directory, stats);
   if (!isShared(stats)) return [];
   if (link.isSymbolicLink())
-    throw refused(directory, 'is a link to a directory that others can read', `Run 'chmod 700 ${directory}/'.`);
+    throw refused(
+      directory,
+      'is a link to a directory that others can read',
+      "Make that directory private with 'chmod 700'.",
+    );
   if (isSharedDirectory(directory, stats))
     throw refused(
       directory,
@@ -174,7 +178,12 @@ function closeToOthers(place: string, mode: number, chmod: (mode: number) => voi
   try {
     chmod(mode);
   } catch (error) {
-    throw refused(place, 'can be read by others', `Run 'chmod ${mode.toString(8)} ${place}' as its owner.`, error);
+    throw refused(
+      place,
+      'can be read by others',
+      `Make it private with 'chmod ${mode.toString(8)}', as its owner.`,
+      error,
+    );
   }
 }
 

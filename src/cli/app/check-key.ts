@@ -4,7 +4,7 @@ import type { Client } from '../../client/api/client.ts';
 import type { ApiKey } from '../../client/http/core.ts';
 import { objectOrUndefined } from '../../schema/json-value.ts';
 import type { KeyType, TenantFacts } from '../../schema/tenant.ts';
-import { KEY_VARIABLES } from '../config/keys.ts';
+import { KEY_TYPES, KEY_VARIABLES, keyOrigin } from '../config/keys.ts';
 import { tenantFacts } from '../config/known-keys.ts';
 import type { ClientChoice, Context } from './command.ts';
 import { noteNext } from './hint.ts';
@@ -66,6 +66,14 @@ export async function inspectKey(context: Context, kind: KeyType, limitS = LIMIT
     if (!isSvcError(error) || context.signal.aborted) throw error;
     return { kind, failure: error };
   }
+}
+
+/** Whether no key of this type is set. SVC_API_KEY counts as not set for the type that its key does not have. */
+export function isKeyAbsent({ system, settings }: Context, { check, failure }: KeyReport): boolean {
+  if (failure?.code === 'key_missing') return true;
+  const [management, own] = KEY_TYPES.map((type) => keyOrigin(system, settings, type));
+  const isShared = management?.kind === 'environment' && management.name === own?.name;
+  return check?.verdict === 'other kind' && isShared;
 }
 
 async function tryKey(client: Client, kind: KeyType): Promise<KeyCheck> {

@@ -73,7 +73,7 @@ export function readCertificateKey(file: File): string {
     throw new SvcError(
       'config',
       `${KEY} ${file.value} (${file.origin.name}) can be read by others (${modeText(found)})`,
-      { hint: `Run 'chmod 600 ${file.value}'. If others may have read it, ask for a new certificate.` },
+      { hint: "Make it private with 'chmod 600'. If others may have read it, ask for a new certificate." },
     );
   });
   if (/^-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/m.test(text))

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { readProblem, SvcError } from '../../base/errors.ts';
 import { readFileOrPipe, type WaitOptions } from '../../base/files/read.ts';
+import { isShowable } from '../../base/security/typed-word.ts';
 import type { System } from '../../base/system.ts';
 import type { KeyType } from '../../schema/tenant.ts';
 import { commandName } from './command-name.ts';
@@ -191,9 +192,12 @@ async function readKeyFile(file: string, cwd: string, variable: string, waiting:
 }
 
 function badFile(file: string, variable: string, problem: string, cause?: unknown): SvcError {
-  return new SvcError('config', `the key file ${file} (${variable}) ${problem}`, {
+  // The variable may contain the key itself by mistake.
+  const isPath = path.isAbsolute(file) || file.split(/[\\/]/).every((part) => isShowable(part));
+  const what = isPath ? `the key file ${file} (${variable})` : `the key file that ${variable} names`;
+  return new SvcError('config', `${what} ${problem}`, {
     hint: `Store the key there, readable for this user, or set ${variable.replace(/_FILE$/, '')} instead.`,
-    cause,
+    cause: isPath ? cause : undefined,
   });
 }
 

@@ -1,5 +1,12 @@
 import { SvcError } from '../../base/errors.ts';
-import { detailOf, inspectKey, isAboutKey, type KeyReport, warnOfOtherTenant } from '../../cli/app/check-key.ts';
+import {
+  detailOf,
+  inspectKey,
+  isAboutKey,
+  isKeyAbsent,
+  type KeyReport,
+  warnOfOtherTenant,
+} from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
@@ -142,15 +149,7 @@ function triedOf(name: string, keys: readonly KeyReport[]): TriedPermission | un
 /** Returns the failure that ends the command. If one key works, the other key may be missing, but not unusable. */
 function failureOf(context: Context, keys: readonly KeyReport[]): SvcError | undefined {
   const isKnown = keys.some(({ check, failure }) => check !== undefined && failure === undefined);
-  return worst(isKnown ? keys.filter((key) => !isAbsent(context, key)) : keys);
-}
-
-/** Whether no key of this type is set. SVC_API_KEY counts as not set for the type that its key does not have. */
-function isAbsent({ system, settings }: Context, { check, failure }: KeyReport): boolean {
-  if (failure?.code === 'key_missing') return true;
-  const [management, own] = KEY_TYPES.map((type) => keyOrigin(system, settings, type));
-  const isShared = management?.kind === 'environment' && management.name === own?.name;
-  return check?.verdict === 'other kind' && isShared;
+  return worst(isKnown ? keys.filter((key) => !isKeyAbsent(context, key)) : keys);
 }
 
 /** Returns the failure that counts most: a refusal by the service, then a key that could not be checked, then a missing key. */

@@ -1,5 +1,12 @@
 import { isSvcError, type SvcError } from '../../base/errors.ts';
-import { detailOf, inspectKey, type KeyCheck, type KeyReport, otherTenantText } from '../../cli/app/check-key.ts';
+import {
+  detailOf,
+  inspectKey,
+  isKeyAbsent,
+  type KeyCheck,
+  type KeyReport,
+  otherTenantText,
+} from '../../cli/app/check-key.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { describeTenant, tenantInUse } from '../../cli/app/tenant-mark.ts';
@@ -41,6 +48,9 @@ function reportedKey(context: Context, { kind, check, failure }: KeyReport): Key
     const key = { name: keyCheckName(kind), try: () => validKey(context, check) };
     return { key, permissions: check.tried.map(permissionCheck) };
   }
+  // A lone SVC_API_KEY is for one type, and the other type may be missing.
+  if (isKeyAbsent(context, { kind, check, failure }))
+    return unusableKey(kind, 'there is no key', () => warn(failure.message, failure.hint));
   if (check.verdict === 'unclear') return unusableKey(kind, 'the key could not be checked', () => unclear(failure));
   return unusableKey(kind, 'the key is not valid', () => rethrow(failure));
 }

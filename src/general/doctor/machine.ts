@@ -67,7 +67,7 @@ function variableChecks(system: System): Check[] {
 function fileChecks(system: System): Check[] {
   const files = keyFiles(system).map(([file, variable]) => ({
     name: 'key file',
-    cure: `Run 'chmod 600 ${file}', unless it is mounted for this container alone.`,
+    cure: "Make it private with 'chmod 600', unless it is mounted for this container alone.",
     try: () => tryKeyFile(file, variable),
   }));
   const directories = (['state', 'cache'] as const).map((kind) => {
@@ -126,10 +126,18 @@ async function settingChecks(system: System, flags: SettingFlags): Promise<Check
 
 /** Checks that others cannot read a key file. The check of the key reports a file that svc itself cannot read. */
 function tryKeyFile(file: string, variable: string): CheckOutcome | string | undefined {
-  const found = fs.statSync(file, { throwIfNoEntry: false });
+  const found = statIfReachable(file);
   if (!found?.isFile()) return undefined;
   if (isShared(found)) return warn(`${file} (${variable}) can be read by others (${modeText(found)})`);
   return `${file} (${variable}, ${modeText(found)})`;
+}
+
+function statIfReachable(file: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(file);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Checks that svc can write to a directory, with a temporary folder. */

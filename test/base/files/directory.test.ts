@@ -43,7 +43,7 @@ it('R08: a config file that can neither be closed to others nor be trusted is re
     3,
     expect.objectContaining({
       message: `${file} can be read by others`,
-      hint: `Run 'chmod 600 ${file}' as its owner.`,
+      hint: "Make it private with 'chmod 600', as its owner.",
     }),
   ]);
 });

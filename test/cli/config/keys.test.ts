@@ -136,6 +136,21 @@ describe('a key', () => {
     });
   });
 
+  it.each([
+    ['short', `key_${CANARY}`],
+    ['too long for a name', CANARY.repeat(400)],
+    ['with a slash', `${CANARY}/+x9=`],
+  ])('R05: a key pasted in place of the name of its file is not shown: %s', async (_which, name) => {
+    const error = await failureOf('private', { env: { SVC_PRIVATE_API_KEY_FILE: name } });
+    expect(error.code).toBe('config');
+    expect(error.message).toMatch(/^the key file that SVC_PRIVATE_API_KEY_FILE names (?!.*canary)/i);
+  });
+
+  it('a key file at an absolute path is named', async () => {
+    const error = await failureOf('private', { env: { SVC_API_KEY_FILE: '/nowhere/key-2' } });
+    expect(error.message).toBe('the key file /nowhere/key-2 (SVC_API_KEY_FILE) does not exist');
+  });
+
   it('given both as a value and as a file is refused', async () => {
     const env = { SVC_API_KEY: CANARY, SVC_API_KEY_FILE: 'key' };
     expect((await failureOf('private', { env })).message).toBe('both SVC_API_KEY and SVC_API_KEY_FILE are set');

@@ -53,6 +53,38 @@ describe('the error of svc doctor', () => {
     );
   });
 
+  it('svc doctor warns of the type that a lone SVC_API_KEY does not have, as of a missing key', async () => {
+    const { baseUrl } = await startSandboxHere();
+    const run = await svcHere(['doctor', '-o', 'json'], { baseUrl, env: { SVC_API_KEY: 'sandbox-management-key' } });
+    ended(run, 0, /0 failed, 2 warnings\n$/);
+    expect(JSON.parse(run.stdout)).toContainEqual(
+      expect.objectContaining({
+        check: 'private key',
+        result: 'warning',
+        found: 'the key from SVC_API_KEY is a management key, not a private key',
+      }),
+    );
+  });
+
+  it.each([
+    ['is missing', KEY],
+    ['has too long a name', KEY.repeat(400)],
+  ])(
+    'R05: svc doctor reports a key file that %s, and does not show what may be the key itself',
+    async (_which, name) => {
+      const run = await svcHere(['doctor', '-o', 'json'], { env: { SVC_PRIVATE_API_KEY_FILE: name } });
+      expect(run.code).toBe(3);
+      expect(JSON.parse(run.stdout)).toContainEqual(
+        expect.objectContaining({
+          check: 'private key',
+          result: 'failed',
+          found: expect.stringContaining('the key file that SVC_PRIVATE_API_KEY_FILE names'),
+        }),
+      );
+      expect(run.stdout + run.stderr).not.toContain(KEY);
+    },
+  );
+
   it('svc doctor prints no error where nothing fails', async () => {
     ended(await svcHere(['doctor', '-o', 'json'], await startSandboxHere()), 0, /0 failed, 1 warning\n$/);
   });
