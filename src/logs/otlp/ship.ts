@@ -112,8 +112,9 @@ function reportExport({ notices }: Context, event: ExportEvent): void {
 
 /** Returns the number of entries and their times, because a collector does not say which entries it rejected. */
 function sentText(logs: readonly Log[]): string {
+  const count = countText(logs.length, 'entry');
   const times = logs.flatMap(({ created_at: created }) => parseTime(created) ?? []);
+  if (times.length === 0) return count;
   const [first, last] = [Math.min(...times), Math.max(...times)];
-  const when = first === last ? `of ${utcTime(first)}` : `from ${utcTime(first)} to ${utcTime(last)}`;
-  return `${countText(logs.length, 'entry')}${times.length === 0 ? '' : ` ${when}`}`;
+  return first === last ? `${count} of ${utcTime(first)}` : `${count} from ${utcTime(first)} to ${utcTime(last)}`;
 }

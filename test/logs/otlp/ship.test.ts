@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { ended, errorIn, svcHere } from '../../support/run-here.ts';
+import { logAgo, startLogServer } from '../commands/log-server.ts';
+import { startCollector } from './collector.ts';
 
 it.each([
   ['--fields', 'message'],
@@ -10,4 +13,15 @@ it.each([
     2,
     `${option} cannot be combined with --to: entries are sent whole`,
   ]);
+});
+
+it('svc logs tail --to counts the rejected entries of a request in which no entry has a readable time', async () => {
+  const [server, collector] = [await startLogServer(), await startCollector()];
+  onTestFinished(() => collector.close());
+  server.logs.push(logAgo(60_000, 'an entry', { created_at: 'yesterday' }));
+  const body = '{"partialSuccess":{"rejectedLogRecords":"1"}}';
+  collector.reply = ({ records }) => (records.length === 0 ? undefined : { status: 200, body });
+  const argv = ['logs', 'tail', '--to', `otlp+${collector.url}`, '--since', '1h', '--max', '1'];
+  const clock = new FakeClock({ start: Date.now() });
+  ended(await svcHere(argv, { baseUrl: new URL(server.url), clock }), 14, 'permanently rejected 1 of 1 entry\n');
 });
