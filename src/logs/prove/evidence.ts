@@ -151,6 +151,7 @@ export async function writeEvidence(
     },
     { signal: options.signal },
   ).catch((error: unknown) => {
+    options.signal.throwIfAborted();
     // A pipeline whose last function fails reports only that its input was aborted, not why the function failed.
     throw failure ?? error;
   });

@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { writeFailure } from '../../../src/base/errors.ts';
+import { SvcError, writeFailure } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -30,3 +30,18 @@ it.each([
     expect(fs.readdirSync(cwd)).toEqual([]);
   },
 );
+
+it('R53: svc logs evidence that is interrupted while it writes says so, and leaves nothing of its file', async () => {
+  const entry = { tenant_id: TENANT, created_at: new Date(START).toISOString() };
+  const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry] }]);
+  const cwd = temporaryDirectory();
+  const stop = new AbortController();
+  const write = vi.spyOn(Draft.prototype, 'write').mockImplementation(async () => {
+    stop.abort(new SvcError('interrupted', 'interrupted'));
+  });
+  onTestFinished(() => write.mockRestore());
+  const argv = ['logs', 'evidence', top, '--out', path.join(cwd, 'e.tgz'), '-o', 'json'];
+  const run = await svcHere(argv, { cwd, signal: stop.signal });
+  ended(run, 130, { error: { code: 'interrupted' } });
+  expect(fs.readdirSync(cwd)).toEqual([]);
+});
