@@ -17,7 +17,8 @@ export interface OtlpSettings {
 const PREFIX = 'OTEL_EXPORTER_OTLP_';
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 /** Headers that only svc or the connection may set. */
-const OURS = /^(host|connection|content-(type|length|encoding)|transfer-encoding|svc-api-key)$/;
+const OURS =
+  /^(host|connection|keep-alive|upgrade|expect|content-(type|length|encoding)|transfer-encoding|svc-api-key)$/;
 
 /** Reads the settings. @throws SvcError `config`, which names the variable and never shows its value */
 export function otlpSettings(environment: Environment): OtlpSettings {
@@ -40,14 +41,20 @@ export function otlpSettings(environment: Environment): OtlpSettings {
 function readHeaders(variable: string, text: string | undefined): Record<string, string> {
   const headers = Object.entries(readPairs(variable, text)).map(([name, value]): [string, string] => {
     const lower = name.toLowerCase();
-    if (!NAME.test(name) || OURS.test(lower) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      throw unreadable(variable, 'authorization=Bearer%20…');
+    if (OURS.test(lower))
+      throw new SvcError('config', `${variable} sets the header ${lower}, which svc or the connection sets`, {
+        hint: 'Leave this header out.',
+      });
+    if (!NAME.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw unreadable(variable, `${PAIRS}, each value of printable ASCII characters`);
     return [lower, value];
   });
   return Object.fromEntries(headers);
 }
 
-// Parses `name=value,name=value` with percent-encoded values.
+const PAIRS = 'name=value,name=value';
+
+// Parses pairs with percent-encoded values.
 function readPairs(variable: string, text = ''): Record<string, string> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(
@@ -55,7 +62,7 @@ function readPairs(variable: string, text = ''): Record<string, string> {
       const at = pair.indexOf('=');
       const name = pair.slice(0, Math.max(0, at)).trim();
       const value = decodedUri(pair.slice(at + 1).trim());
-      if (name === '' || value === undefined) throw unreadable(variable, 'name=value,name=value');
+      if (name === '' || value === undefined) throw unreadable(variable, PAIRS);
       return [name, value];
     }),
   );
@@ -84,7 +91,8 @@ export function parseDestination(text: string): URL {
     throw new SvcError('usage', problem ?? '', {
       hint: 'Give the address of an OTLP/HTTP receiver, such as otlp+http://127.0.0.1:4318.',
     });
-  if (!url.pathname.endsWith(LOGS_PATH)) url.pathname = url.pathname.replace(/\/+$/, '') + LOGS_PATH;
+  const path = url.pathname.replace(/\/+$/, '');
+  url.pathname = path.endsWith(LOGS_PATH) ? path : path + LOGS_PATH;
   return url;
 }
 

@@ -7,6 +7,7 @@ describe('a destination', () => {
     ['otlp+http://127.0.0.1:4318', 'http://127.0.0.1:4318/v1/logs'],
     ['otlp+https://collector.example/otlp/', 'https://collector.example/otlp/v1/logs'],
     ['OTLP+https://collector.example/v1/logs', 'https://collector.example/v1/logs'],
+    ['otlp+https://collector.example/v1/logs/', 'https://collector.example/v1/logs'],
   ])('the destination %s sends to %s', (text, address) => {
     const url = parseDestination(text);
     expect(url.href).toBe(address);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { otlpSettings } from '../../../src/logs/otlp/settings.ts';
+import { ended, svcHere } from '../../support/run-here.ts';
 
 describe('settings of the export', () => {
   it('settings come from the variables of OpenTelemetry, first those for logs, then those for all signals', () => {
@@ -37,9 +38,19 @@ describe('settings of the export', () => {
     ['OTEL_EXPORTER_OTLP_HEADERS', 'a b=canary'],
     ['OTEL_EXPORTER_OTLP_HEADERS', 'a=canary%0d%0ax: y'],
     ['OTEL_EXPORTER_OTLP_LOGS_HEADERS', 'host=canary'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'Keep-Alive=canary'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'expect=canary'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'upgrade=canary'],
     ['OTEL_EXPORTER_OTLP_COMPRESSION', 'canary'],
   ])('R05: the setting %s=%s is refused by name, without its value', (name, value) => {
     expect(() => otlpSettings({ [name]: value })).toThrow(new RegExp(name));
     expect(() => otlpSettings({ [name]: value })).not.toThrow(/canary/);
+  });
+
+  it('the hint about headers that cannot be read says their form, and is not hidden as a secret', async () => {
+    const env = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=caf%E2%82%AC' };
+    const run = await svcHere(['--sandbox', 'logs', 'tail', '--to', 'otlp+http://127.0.0.1:4318'], { env });
+    const hint = 'Set it in the form: name=value,name=value, each value of printable ASCII characters.';
+    ended(run, 3, { error: { code: 'config', hint } });
   });
 });
