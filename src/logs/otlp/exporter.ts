@@ -3,6 +3,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type ErrorCode, SvcError } from '../../base/errors.ts';
+import { createRedactor } from '../../base/security/redact.ts';
 import type { Clock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
 import { type Trace, tracedExchange } from '../../client/http/trace.ts';
@@ -48,11 +49,18 @@ export class OtlpExporter {
   readonly #url: URL;
   readonly #options: ExporterOptions;
   readonly #collectorClock: ServiceClock;
+  /** Hides the headers in what the collector says. Entries stay as they are: a header may have the id of their tenant. */
+  readonly #redactor = createRedactor();
 
   constructor(url: URL, options: ExporterOptions) {
     this.#url = url;
     this.#options = options;
     this.#collectorClock = new ServiceClock(options.clock);
+    for (const value of Object.values(options.settings.headers)) {
+      this.#redactor.addSecret(value);
+      // The collector may repeat the token without its scheme, such as Bearer.
+      this.#redactor.addSecret(value.replace(/^\w+ /, ''));
+    }
   }
 
   /** Posts an empty request, to check whether entries would be accepted. @throws SvcError like `export` */
@@ -81,7 +89,8 @@ export class OtlpExporter {
     if (partial === undefined) return;
     // Of the empty request before the first entries, a collector may reject more than it has.
     const rejected = Math.min(partial.rejected, request.logs.length);
-    this.#options.onEvent?.({ kind: 'partial success', logs: request.logs, ...partial, rejected });
+    const message = this.#redactor.redact(partial.message);
+    this.#options.onEvent?.({ kind: 'partial success', logs: request.logs, rejected, message });
   }
 
   async #postUntilAccepted({ text, logs }: ExportRequest): Promise<CollectorResponse | 'too large'> {
@@ -138,7 +147,7 @@ export class OtlpExporter {
 
   /** Returns a failure to retry. @throws SvcError for a permanent failure */
   #failure(posted: Posted, index: number): RetryableFailure {
-    const error = collectorError(this.#url, posted);
+    const error = collectorError(this.#url, posted, this.#redactor.redact);
     const isFailing = 'status' in posted && (posted.status === 500 || posted.status === 408);
     if (!isOutage(posted) && !(isFailing && index + 1 < MAX_ATTEMPTS)) throw error;
     const asked = 'status' in posted ? (posted.requestedMs ?? 0) : 0;
@@ -196,7 +205,7 @@ function isOutage(posted: Posted): boolean {
 }
 
 /** Returns the error for a post that is not retried. */
-function collectorError(url: URL, posted: Posted): SvcError {
+function collectorError(url: URL, posted: Posted, redact: (text: string) => string): SvcError {
   const collector = `the collector at ${displayHost(url)}`;
   if ('failure' in posted)
     return posted.failure.toError(`no response from ${collector}`, {
@@ -211,7 +220,7 @@ function collectorError(url: URL, posted: Posted): SvcError {
   }
   const { code, words, hint } = REFUSALS.get(String(status)) ?? (status < 500 ? REJECTED : FAILED);
   const { summary } = readProblem(posted.text, posted.contentType);
-  const problem = summary === undefined ? '' : `: ${summary}`;
+  const problem = summary === undefined ? '' : `: ${redact(summary)}`;
   return new SvcError(code, `${collector} ${words} (${status})${problem}`, { status, hint });
 }
 

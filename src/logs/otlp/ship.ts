@@ -31,18 +31,12 @@ export async function openShipping(context: Context, to: URL, forMs: number | un
     import('../../client/http/transport.ts'),
   ]);
   const { system, globals, clock, signal, trace, out } = context;
-  const settings = otlpSettings(system.env);
-  // A message may show the token without its scheme, such as Bearer, so the token alone is a secret too.
-  for (const value of Object.values(settings.headers)) {
-    context.addSecret(value);
-    context.addSecret(value.replace(/^\w+ /, ''));
-  }
   const transport = createTransport(system.env);
   context.onClose(() => transport.close());
   let rejected = 0;
   const ids = new WeakMap<Log, string>();
   const exporter = new Exporter(to, {
-    settings,
+    settings: otlpSettings(system.env),
     transport,
     clock,
     signal,

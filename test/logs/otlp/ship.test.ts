@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
-import { ended, errorIn, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { logAgo, startLogServer } from '../commands/log-server.ts';
 import { startCollector } from './collector.ts';
 
@@ -13,6 +13,33 @@ it.each([
     2,
     `${option} cannot be combined with --to: entries are sent whole`,
   ]);
+});
+
+it('svc logs tail --to sends entries whole that have the value of a header, such as the id of the tenant', async () => {
+  const [server, collector] = [await startLogServer(), await startCollector()];
+  onTestFinished(() => collector.close());
+  const tenant = '3f2c8a9e-1111-4222-8333-444455556666';
+  server.logs.push(logAgo(60_000, `an application of ${tenant}`, { tenant_id: tenant, entity_type: 'application' }));
+  const argv = ['logs', 'tail', '--to', `otlp+${collector.url}`, '--since', '1h', '--max', '1'];
+  const env = { OTEL_EXPORTER_OTLP_HEADERS: `x-scope-orgid=${tenant},stream-name=application` };
+  const clock = new FakeClock({ start: Date.now() });
+  succeeded(await svcHere(argv, { baseUrl: new URL(server.url), clock, env }));
+  expect(collector.messages()).toEqual([`an application of ${tenant}`]);
+  expect(collector.taken[1]?.resource).toMatchObject({ 'svc.tenant_id': { stringValue: tenant } });
+  expect(collector.taken[1]?.records[0]?.attributes).toContainEqual({
+    key: 'svc.entity_type',
+    value: { stringValue: 'application' },
+  });
+});
+
+it('R06: svc logs tail --to shows no header that the collector repeats as it refuses the entries', async () => {
+  const [server, collector] = [await startLogServer(), await startCollector()];
+  onTestFinished(() => collector.close());
+  collector.reply = () => ({ status: 401, body: '{"message":"not Bearer canary-token-1, nor canary-token-1"}' });
+  const argv = ['logs', 'tail', '--to', `otlp+${collector.url}`, '--since', '1h', '--debug'];
+  const env = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20canary-token-1' };
+  const run = await svcHere(argv, { baseUrl: new URL(server.url), env });
+  ended(run, 4, 'not [hidden], nor [hidden]', { unsaid: 'canary' });
 });
 
 it('svc logs tail --to counts the rejected entries of a request in which no entry has a readable time', async () => {
