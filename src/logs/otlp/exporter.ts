@@ -112,8 +112,7 @@ export class OtlpExporter {
     };
     const unlimited = { attempts: Infinity, maxWaitMs: Infinity, giveUp: timeUp };
     const response = await withRetry(attempt, { clock, signal, random, ...unlimited, onWait });
-    if (downSince !== undefined && response !== 'too large')
-      onEvent?.({ kind: 'reconnected', afterMs: clock.now() - downSince });
+    if (downSince !== undefined) onEvent?.({ kind: 'reconnected', afterMs: clock.now() - downSince });
     return response;
   }
 

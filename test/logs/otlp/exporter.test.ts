@@ -144,8 +144,17 @@ describe('an exporter', () => {
     collector.reply = ({ records }) => (records.length > 2 ? { status: 413 } : undefined);
     await exporter().export(LOGS);
     expect(collector.messages()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(events).toEqual([]);
     collector.reply = () => ({ status: 413 });
     expect(isSvcError(await failure(exporter().export(LOGS)), 'rejected')).toBe(true);
+  });
+
+  it('R30: the exporter reports that the collector is back also when it then finds the request too large', async () => {
+    collector.reply = ({ records }, index) =>
+      index === 0 ? { status: 503 } : records.length > 2 ? { status: 413 } : undefined;
+    await exporter().export(LOGS);
+    expect(collector.messages()).toHaveLength(5);
+    expect(events.map(({ kind }) => kind)).toEqual(['disconnected', 'reconnected']);
   });
 
   it('the exporter counts no rejected entries of the empty request before the first ones', async () => {
