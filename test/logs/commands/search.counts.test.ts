@@ -68,10 +68,11 @@ it('svc logs search --live also says how many entries it read from the service',
 });
 
 it.each([
-  ['ahead', DAY],
-  ['behind', -DAY],
+  ['a day ahead', DAY],
+  ['a day behind', -DAY],
+  ["as the service's", 0],
 ])(
-  "R25: with this machine's clock a day %s, relative times of svc logs search --live count from the service's time",
+  "R25: with this machine's clock %s, relative times of svc logs search --live count from the service's time",
   async (_, aheadMs) => {
     const search = await liveArchive(START + DAY);
     const { stderr } = await search(aheadMs, '--since', '15m', '--until', '5m');
