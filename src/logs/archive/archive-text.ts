@@ -81,21 +81,22 @@ export function reportGaps(
   const covered = coverage.covered();
   const begin = covered[0]?.from ?? Infinity;
   const end = covered.at(-1)?.to ?? -Infinity;
-  if (covered.length === 0 && !isEndEnough)
-    uncovered.push({ warning: 'the archive covers no time yet', canBeAdded: true });
+  // No run of the archive can add entries of the future.
+  const canBeAdded = Math.max(since ?? -Infinity, until ?? -Infinity) <= clock.now();
+  if (covered.length === 0 && !isEndEnough) uncovered.push({ warning: 'the archive covers no time yet', canBeAdded });
   if (covered.length > 0 && Math.min(since ?? Infinity, until ?? Infinity) < begin) {
     const dropped = coverage.drops.length > 0 ? ' (older months were dropped by retention)' : '';
     uncovered.push({ warning: `the archive begins at ${utcTime(begin)}${dropped}`, canBeAdded: false });
   }
   const notes: string[] = [];
   const behindMs = Math.min(until ?? Infinity, clock.now()) - end;
-  if (covered.length > 0 && behindMs > 0 && !isEndEnough) {
-    const isTypedAfter = until !== undefined || (since !== undefined && since >= end);
+  const isAfterEnd = since !== undefined && since >= end;
+  if (covered.length > 0 && (behindMs > 0 || isAfterEnd) && !isEndEnough) {
+    const isTypedAfter = until !== undefined || isAfterEnd;
     // An archive that is updated every hour or day also ends before the present.
     const isOutside = isTypedAfter || behindMs > MAX_BEHIND_MS;
     const words = `the archive ends at ${utcTime(end)}; ${newer}`;
-    // No run of the archive can add entries of the future.
-    if (isOutside) uncovered.push({ warning: words, canBeAdded: (until ?? -Infinity) <= clock.now() });
+    if (isOutside) uncovered.push({ warning: words, canBeAdded });
     else notes.push(words);
   }
   for (const { warning } of uncovered) notices.warn(warning);

@@ -6,7 +6,7 @@ import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
 import { startLogServer } from './log-server.ts';
 
@@ -111,6 +111,22 @@ it.each([
     expect((await run()).code).toBe(0);
     fs.rmSync(path.join(top, `tenant=${TENANT}`), { recursive: true });
     expect((await run()).code).toBe(12);
+  },
+);
+
+it.each([
+  ['ends before now', START + 2 * DAY, START + DAY],
+  ['ends after now', START, START + DAY],
+  ['covers no time yet', START, START],
+])(
+  'svc logs search --strict for a time to come in an archive that %s does not advise to update it',
+  async (_, now, end) => {
+    const { top } = await buildArchive(START, end === START ? [] : [{ to: end, entries: entries(START) }]);
+    const since = new Date(START + 9 * DAY).toISOString();
+    const run = await svcHere(['logs', 'search', top, '--strict', '--since', since], {
+      clock: new FakeClock({ start: now }),
+    });
+    ended(run, 14, { error: { next: `svc logs verify ${top} --manifest-only` } });
   },
 );
 
