@@ -61,10 +61,13 @@ function nameOfFile(file: string): string {
     .replace(/-$/, '')}-fix`;
 }
 
-/** Returns the folder of a cycle: its name, or a hash if the name is not safe for a folder. */
+/** Returns the folder of a cycle: its name, or a hash if the name is not safe for a folder, as an earlier build accepted. */
 export function cycleFolder(cycle: string): string {
-  const isSafe = /^[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?$/.test(cycle) && !cycle.includes('..') && !DEVICE.test(cycle);
-  return isSafe ? cycle : `old-${sha256Of(cycle).slice(0, 16)}`;
+  return isFolderName(cycle) ? cycle : `old-${sha256Of(cycle).slice(0, 16)}`;
+}
+
+function isFolderName(cycle: string): boolean {
+  return /^[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?$/.test(cycle) && !cycle.includes('..') && !DEVICE.test(cycle);
 }
 
 // Windows opens a device under these names, whatever follows a dot.
@@ -82,13 +85,13 @@ export const cycleName: ValueParser<string> = (value) => {
 };
 
 /**
- * Checks that the name of a new cycle cannot be mistaken for a job or an option.
+ * Checks that the name of a new cycle is safe for a folder and cannot be mistaken for a job.
  * @throws SvcError `usage`
  */
 export function requireClearName(cycle: string | undefined): void {
-  if (cycle === undefined || !(isJobId(cycle) || cycle.startsWith('-'))) return;
-  const what = isJobId(cycle) ? 'the id of a job' : 'an option';
-  throw new SvcError('usage', `no cycle can begin with the name ${cycle}, which looks like ${what}`, {
-    hint: 'Nothing was submitted. Choose another name, such as 2026-12.',
+  if (cycle === undefined || (isFolderName(cycle) && !isJobId(cycle))) return;
+  const why = isJobId(cycle) ? 'looks like the id of a job' : 'is not safe as the name of a folder on every system';
+  throw new SvcError('usage', `no cycle can begin with the name ${cycle}, which ${why}`, {
+    hint: 'Nothing was submitted. Choose another name that begins and ends with a letter or digit, such as 2026-12.',
   });
 }

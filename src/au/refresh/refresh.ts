@@ -366,7 +366,7 @@ function confirmationOf(words: readonly string[]): readonly string[] | undefined
 /** Checks that a cycle does not have the name of a file in the directory of all cycles. @throws SvcError `usage` */
 function requireCycleName(directory: RefreshDirectory): void {
   const { cycle, parent, recordFile } = directory;
-  if ([TENANT, EXCLUSIONS, `.${EXCLUSIONS}.lock`].includes(cycle))
+  if ([TENANT, EXCLUSIONS].includes(cycle))
     throw new SvcError('usage', `no cycle can have the name ${cycle}, which is that of a file of svc in ${parent}`, {
       hint: 'Nothing was submitted. Choose another name, such as 2026-12.',
     });

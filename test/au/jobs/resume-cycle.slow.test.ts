@@ -509,9 +509,11 @@ it('svc au status shows the jobs of a cycle, who sent them, and whether somebody
 const CARRIED = 'a0b1c2d3-0000-4000-8000-00000000000c';
 
 it.each([
-  [CARRIED, 'the id of a job'],
-  ['-x', 'an option'],
-])('no cycle begins with the name %s, which looks like %s', async (name, what) => {
+  [CARRIED, 'looks like the id of a job'],
+  ['-x', 'is not safe as the name of a folder'],
+  ['2026-12_', 'is not safe as the name of a folder'],
+  ['con', 'is not safe as the name of a folder'],
+])('no cycle begins with the name %s, which %s', async (name, why) => {
   const { on, home, uploads } = await openHalves();
   writeFileSync(home.file('more.csv'), `${HEADER}\none-more,,,\n`);
   for (const [machine, options] of [
@@ -522,13 +524,13 @@ it.each([
     ended(
       await on(machine, `au submit more.csv --cycle ${name}${options}`),
       2,
-      `no cycle can begin with the name ${name}, which looks like ${what}`,
+      `no cycle can begin with the name ${name}, which ${why}`,
     );
   }
   expect(uploads()).toBe(2);
 });
 
-it.each(['run-2026-12'])(
+it.each(['run-2026-12', '2026-12_'])(
   'a cycle with the name %s that an earlier version began goes on, and is shown and resumed like any other',
   async (name) => {
     const { on, clock, home, results } = await openHalves();
