@@ -72,14 +72,17 @@ export class CycleFiles {
     await this.#report(trend);
     const threshold =
       thresholdError(() => checkThreshold(counts, this.#rows, this.#input.failOn)) ?? this.#oneErrorCode(counts);
-    const problem = threshold ?? (await this.#errorOf(() => this.#exclude()));
+    // Where one error code has most rows, it may be wrong, and tokens on the list are left out for good.
+    const isDoubtful = threshold !== undefined && this.#dominance(counts) !== undefined;
+    const isNextWanted = this.#input.next && threshold === undefined;
+    const unlisted = isDoubtful ? undefined : await this.#errorOf(() => this.#exclude(isNextWanted));
     const { record } = this.#directory;
     const sql = this.#sql();
     const todo = await writeTodo(this.#context, this.#directory, this.#results, { actions: this.#actions, sql });
     const changed = todo.changed.length > 0 ? changedFiles(todo.changed, this.#input.again) : undefined;
-    if (problem && changed) warnOf(this.#context, `cycle ${this.#directory.cycle}`, changed);
-    const failure = problem ?? changed;
-    if (failure === undefined || failure === threshold) record.finished = true;
+    const [failure, ...others] = [threshold, unlisted, changed].filter((error) => error !== undefined);
+    for (const other of others) warnOf(this.#context, `cycle ${this.#directory.cycle}`, other);
+    if (!isDoubtful && unlisted === undefined && changed === undefined) record.finished = true;
     this.#directory.save();
     await print(this.#concluded(counts, todo));
     if (!todo.changed.includes(todo.replace)) this.#noteTodo(todo);
@@ -146,28 +149,34 @@ export class CycleFiles {
   }
 
   /** Returns the error if most rows have the same error code, unless the operator chose a threshold. */
-  #oneErrorCode({ codes }: Results): SvcError | undefined {
+  #oneErrorCode(counts: Results): SvcError | undefined {
     const { failOn, again } = this.#input;
-    if (failOn !== undefined || dominanceWarning(codes, this.#rows, this.#tenant) === undefined) return undefined;
-    const { cycle, results, todo } = this.#directory;
+    if (failOn !== undefined || this.#dominance(counts) === undefined) return undefined;
+    const { cycle, results, todo, exclusions } = this.#directory;
     return new SvcError('threshold', `most rows of cycle ${cycle} ended in one error code`, {
-      hint: `Find out why before the results are used: the report has the code, and ${todo} has the rows. To go on as it is, allow it with --fail-on:`,
+      hint: `Find out why before the results are used: the report has the code, and ${todo} has the rows; ${exclusions} has none of them yet. To go on as it is, allow it with --fail-on:`,
       next: ['au', 'report', results],
       alternatives: [[...again, '--fail-on', 'err=100%']],
       facts: { results },
     });
   }
 
-  /** Adds the closed accounts to the list of exclusions and, with `--next`, writes the next request. */
-  async #exclude(): Promise<void> {
+  #dominance({ codes }: Results): string | undefined {
+    return dominanceWarning(codes, this.#rows, this.#tenant);
+  }
+
+  /** Adds the closed accounts to the list of exclusions and, if it is wanted, writes the next request. */
+  async #exclude(isWanted: boolean): Promise<void> {
     const { next: file, keep } = this.#directory;
-    const { next: isWanted, exclusions: choice } = this.#input;
+    const { exclusions: choice } = this.#input;
     const isOwn = this.#directory.has(file) && this.#directory.written(file) !== undefined;
     const { next_rows: rows, left_out: leftOut } = this.#made ?? {};
     if (isWanted && isOwn && rows !== undefined)
       return noteStep(this.#context, this.#input, 'next', `done before: ${countText(rows, 'row')} in ${file}`);
     if (!isWanted && isOwn && rows === undefined)
-      this.#context.notices.warn(`${file} is of earlier rows or results of the cycle; --next writes it again`);
+      this.#context.notices.warn(
+        `${file} is of earlier rows or results of the cycle; --next writes it again once the command ends with 0`,
+      );
     if (!isWanted && leftOut !== undefined) return;
     if (choice === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
     if (!isWanted) return void (await this.#addExclusions());

@@ -60,7 +60,7 @@ describe('a cycle whose files are to be made again though its results are the sa
     ended(
       await refreshTo([...first, ...UNCHANGED.slice(2, 4)], '--add'),
       0,
-      'next.csv is of earlier rows or results of the cycle; --next writes it again',
+      'next.csv is of earlier rows or results of the cycle; --next writes it again once the command ends with 0',
       { row: { rows: 5, next: null } },
     );
     expect((await refresh([...first, ...UNCHANGED.slice(2, 4)])).stderr).not.toContain('earlier rows');

@@ -154,8 +154,8 @@ describe('svc au refresh and exclusions.csv', () => {
   });
 
   it('the list of exclusions is missed before the next request too, once results are there', async () => {
-    const { desk, list } = await openSecondCycle();
-    ended(await desk.svc(JANUARY.replace('err=100%', 'err=1%')), 10);
+    const { desk, list } = await openSecondCycle({ processingMs: 60_000 });
+    ended(await desk.svc(`${JANUARY} --no-wait`), 11);
     rmSync(list);
     ended(await desk.svc(JANUARY), 3);
     expect(rowOf(await desk.svc(`${JANUARY} --exclusions none`))).toMatchObject({ status: 'completed' });
@@ -178,6 +178,24 @@ describe('svc au refresh and exclusions.csv', () => {
     const refused = await desk.svc(JANUARY.replace('2027-01', '2027-02'));
     expect(errorIn(refused)).toMatchObject({ code: 'config', tokens: CLOSED });
     expect(desk.uploads()).toBe(2);
+  });
+
+  it('the list of exclusions has the closed accounts of a cycle whose --fail-on is met, which are not billed again', async () => {
+    const desk = await openQuickDesk();
+    writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
+    ended(await desk.svc(DECEMBER.replace('err=100%', 'err')), 10, { row: { excluded: CLOSED, exclusions: LIST } });
+    await desk.clock.advance(MONTH_MS);
+    expect(rowOf(await desk.svc(JANUARY))).toMatchObject({ rows: ROWS - CLOSED });
+  });
+
+  it('the list of exclusions that is missed leaves a cycle open whose --fail-on is met, too', async () => {
+    const { desk, list } = await openSecondCycle({ processingMs: 60_000 });
+    ended(await desk.svc(`${JANUARY} --no-wait`), 11);
+    rmSync(list);
+    ended(await desk.svc(JANUARY.replace('err=100%', 'err')), 10, `${LIST} is gone`);
+    expect(rowOf(await desk.svc('au refresh --fail-on err=100% --exclusions none'))).toMatchObject({
+      cycle: '2027-01',
+    });
   });
 
   it('the list of exclusions that another process extends for long ends the refresh with 11, and the same command goes on', async () => {
