@@ -16,7 +16,9 @@ import { Exclusions } from '../request/exclusions.ts';
 import { openRequestFile, withProgress } from '../request/open-request-file.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { cellsOf } from '../request/request-lines.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { repeatsToken } from '../request/rows-file.ts';
+import type { TokenTable } from '../request/token-table.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   type Actions,
@@ -45,6 +47,8 @@ export interface NextFiles {
   readonly out: string | undefined;
   readonly excluded: string | undefined;
   readonly exclusions: string | undefined;
+  /** The tokens that were added to the list of exclusions before, and are not added again. */
+  readonly listed?: TokenTable | undefined;
   /** The file with kept columns of the export. */
   readonly keep: string | undefined;
   /** The operator's name for the cycle of the results. */
@@ -144,7 +148,7 @@ async function matchFiles(context: Context, input: NextFiles): Promise<MatchedFi
 
 async function writeDrafts(
   context: Context,
-  { out: outName, excluded: excludedName, keep, cycle, actions }: NextFiles,
+  { out: outName, excluded: excludedName, listed, keep, cycle, actions }: NextFiles,
   { source, answers }: MatchedFiles,
   { drafts, exclusions }: { readonly drafts: Draft[]; readonly exclusions: Exclusions | undefined },
 ) {
@@ -170,7 +174,9 @@ async function writeDrafts(
     excluded,
     keepFile,
     keptCells: kept && (await keptByRow(kept, source)),
-    exclude: (token, code) => exclusions?.add({ token, code, cycle, at: context.clock.now() }),
+    exclude: (token, code) => {
+      if (!listed?.get(tokenKey(token))) exclusions?.add({ token, code, cycle, at: context.clock.now() });
+    },
     actions,
     signal: context.signal,
   });

@@ -8,11 +8,13 @@ import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn } from '../../cli/app/print.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
-import { fileSource } from '../../client/transfer/source.ts';
+import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import type { FileResults } from '../jobs/file-jobs.ts';
 import { writeNextRequest } from '../next/write-next-request.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { openSpool } from '../request/spool.ts';
-import type { Actions } from '../result-codes.ts';
+import { TokenTable } from '../request/token-table.ts';
+import { type Actions, groupOf, readResults } from '../result-codes.ts';
 import { actionsOf, actionWords } from '../results/action-option.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
@@ -204,6 +206,7 @@ export class CycleFiles {
       out: next.out,
       excluded: undefined,
       exclusions,
+      listed: await this.#listedBefore(),
       keep: next.keep,
       cycle,
       actions: this.#actions,
@@ -212,8 +215,25 @@ export class CycleFiles {
       isCounted: true,
     });
     record.made = { of: this.#inputHash, left_out: groups.exclude + before };
+    const hashes = await Promise.all(this.#results.jobs.map(({ file }) => hashFile(file)));
+    record.listed = { results: hashes, actions: Object.fromEntries(this.#actions) };
     record.excluded = await countExclusions(this.#context, exclusions);
     return { rows, left_out: groups.exclude + before };
+  }
+
+  /** Returns the tokens that an earlier command added to the list of exclusions, which may have lost them since. */
+  async #listedBefore(): Promise<TokenTable> {
+    const { exclusions, record } = this.#directory;
+    const listed = new TokenTable({ hasValues: false });
+    if (!this.#directory.has(exclusions)) return listed;
+    const actions: Actions = new Map(Object.entries(record.listed?.actions ?? {}));
+    for (const { file } of this.#results.jobs) {
+      if (record.listed?.results.includes(await hashFile(file)) !== true) continue;
+      for await (const rows of readResults((await fileSource(file)).open()))
+        for (const { token, result_code: code, new_token: newToken } of rows)
+          if (groupOf(code, newToken !== '', actions) === 'exclude') listed.setIfAbsent(tokenKey(token), 1);
+    }
+    return listed;
   }
 
   /** Announces the step that writes the next request, with its command if one command alone can do it. */

@@ -10,6 +10,7 @@ import { withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { RESULT_STEPS } from '../../cli/config/result-steps.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
@@ -55,6 +56,10 @@ const recordSchema = z.looseObject({
   excluded: z.optional(z.looseObject({ tokens: z.int(), at: z.string() })),
   /** The files that were made, with the hash of their input, the number of left-out rows, and the rows of the next request. */
   made: z.optional(z.looseObject({ of: z.string(), left_out: z.optional(z.int()), next_rows: z.optional(z.int()) })),
+  /** The SHA-256 of the results whose closed accounts were added to the list of exclusions, and the chosen actions. */
+  listed: z.optional(
+    z.looseObject({ results: z.array(z.string()), actions: z.record(z.string(), z.enum(RESULT_STEPS)) }),
+  ),
   /** Set once all files have the results of the request. */
   finished: z.optional(z.literal(true)),
   /** The database for which `update.sql` is written. */
@@ -70,7 +75,7 @@ export type RefreshRecord = z.infer<typeof recordSchema>;
 
 /** Returns the record of a new cycle. Its members keep their order, so that the file changes only with their values. */
 function newRecord(cycle: string): RefreshRecord {
-  const later = { dropped: undefined, claimed: undefined, excluded: undefined, made: undefined };
+  const later = { dropped: undefined, claimed: undefined, excluded: undefined, made: undefined, listed: undefined };
   return { version: VERSION, cycle, exports: [], files: {}, ...later, finished: undefined, sql: undefined };
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
 import { FIRST_TENANT } from '../../../src/emulator/keys.ts';
 import { DEFAULT_SEED, seedOf } from '../../../src/emulator/seed/logs.ts';
+import { TEST_CARDS } from '../../../src/emulator/seed/test-cards.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { ended, errorIn, rowOf, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
@@ -178,6 +179,27 @@ describe('svc au refresh and exclusions.csv', () => {
     const refused = await desk.svc(JANUARY.replace('2027-01', '2027-02'));
     expect(errorIn(refused)).toMatchObject({ code: 'config', tokens: CLOSED });
     expect(desk.uploads()).toBe(2);
+  });
+
+  it.each([
+    { how: 'with --next', options: ' --next', added: 0 },
+    { how: 'with another action', options: ' --action ERR_UNDEFINED=exclude', added: 1 },
+    { how: 'with the rows of another export', options: ' --add', added: 1 },
+  ])('the list of exclusions gets a removed line of a cycle no second time $how', async ({ options, added }) => {
+    const desk = await openQuickDesk();
+    const [header = '', ...rows] = exampleRequestFile().trimEnd().split('\n');
+    const write = (some: readonly string[]): void =>
+      writeFileSync(desk.home.file('export.csv'), [header, ...some, ''].join('\n'));
+    const closed = rows[TEST_CARDS.findIndex(({ code }) => code === 'WRN_CLOSED_ACCOUNT')] ?? '';
+    write(options === ' --add' ? rows.filter((row) => row !== closed) : rows);
+    succeeded(await desk.svc(DECEMBER));
+    const list = desk.home.file(LIST);
+    const kept = readFileSync(list, 'utf8').split('\n').toSpliced(1, 1).join('\n');
+    writeFileSync(list, kept);
+    write(rows);
+    succeeded(await desk.svc(DECEMBER + options));
+    expect(readFileSync(list, 'utf8').startsWith(kept)).toBe(true);
+    expect(readFileSync(list, 'utf8').split('\n')).toHaveLength(kept.split('\n').length + added);
   });
 
   it('the list of exclusions has the closed accounts of a cycle whose --fail-on is met, which are not billed again', async () => {
