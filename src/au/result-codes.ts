@@ -8,6 +8,7 @@ import { csvRow, excelSafeRows } from '../cli/output/csv.ts';
 import { countText, formatNumber } from '../cli/output/time.ts';
 import { type ResultCode as KnownCode, RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { ownMember } from '../schema/own-member.ts';
+import { type Expiration, twoDigitMonth, twoDigitYear } from './date-parts.ts';
 import { CSV_FAULTS, CsvRows, delimiterWith, withoutSeparatorLine } from './csv-rows.ts';
 
 /** The longest row in characters, a thousand times what the service sends. Bounds memory for a file without line ends. */
@@ -297,7 +298,7 @@ export function noUpdates(): Updates {
 /** Adds a result to the facts about the updates in its file. */
 export function noteUpdate(updates: Updates, row: NewExpiration & Pick<ResultRow, 'result_code'>): void {
   if (lacksNewToken(row.result_code, row.new_token !== '')) updates.lostTokens += 1;
-  const month = row.new_token === '' ? undefined : newExpiration(row);
+  const month = row.new_token === '' ? undefined : newMonth(row);
   if (month !== undefined) updates.expirations.set(month, (updates.expirations.get(month) ?? 0) + 1);
 }
 
@@ -327,13 +328,21 @@ type NewExpiration = Pick<ResultRow, 'new_token' | 'new_expiration_year' | 'new_
 
 /** Tells whether the card of a new token has already expired: it is valid until the end of its month. */
 export function isExpired(row: NewExpiration, now: number): boolean {
-  const month = newExpiration(row);
+  const month = newMonth(row);
   return month !== undefined && month < monthOf(now);
 }
 
-function newExpiration({ new_expiration_year: year, new_expiration_month: month }: NewExpiration): number | undefined {
-  if (!/^(?:20)?\d\d$/.test(year) || !/^(?:0?[1-9]|1[0-2])$/.test(month)) return undefined;
-  return (2000 + Number(year.slice(-2))) * 12 + Number(month) - 1;
+/** Returns the new expiration of a row, with a year and a month of two digits each; undefined without both. */
+export function newExpiration(row: Omit<NewExpiration, 'new_token'>): Expiration | undefined {
+  const year = twoDigitYear(row.new_expiration_year);
+  const month = twoDigitMonth(row.new_expiration_month);
+  return year === undefined || month === undefined ? undefined : { year, month };
+}
+
+/** Returns the month of a new expiration, in months since the year 0. */
+function newMonth(row: NewExpiration): number | undefined {
+  const expiration = newExpiration(row);
+  return expiration && (2000 + Number(expiration.year)) * 12 + Number(expiration.month) - 1;
 }
 
 function monthOf(time: number): number {

@@ -2,9 +2,8 @@
 
 import { requireNewToken } from '../results/new-token.ts';
 import { ResultCursor } from '../results/reconcile.ts';
-import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
+import { type Actions, groupOf, newExpiration, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import type { Exclusions } from '../request/exclusions.ts';
-import { twoDigitMonth, twoDigitYear } from '../prepare/date-parts.ts';
 import { merchantOf, readRequest, requestLine, type RequestRow } from '../request/request-lines.ts';
 import { isSameToken, tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
@@ -70,8 +69,7 @@ function nextRow(request: RequestRow, result: PackedResult, actions: Actions, is
   if (group !== 'replace') return { request, group, line: request.line, code, result };
   requireNewToken(result, isRehearsal);
   // An invalid expiration is left out. The service then uses the expiration that it stores with the new token.
-  const year = twoDigitYear(result.new_expiration_year) ?? '';
-  const month = twoDigitMonth(result.new_expiration_month) ?? '';
+  const { year = '', month = '' } = newExpiration(result) ?? {};
   return { request, group, line: requestLine([token, year, month, merchantOf(request)]), code, result };
 }
 

@@ -1,7 +1,7 @@
 // Looks at the first cells of each column of an export, to find columns that may be the expiration or the merchant.
 
 import { isNamedMerchant } from './merchant-name.ts';
-import { monthOfName } from './date-parts.ts';
+import { monthOfName } from '../date-parts.ts';
 import { readExpiration } from './prepare-date.ts';
 
 /** The number of filled cells that are examined in a column. */

@@ -3,7 +3,7 @@
 import { formatNumber } from '../../cli/output/time.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Doubt } from '../request/checks.ts';
-import type { Expiration, ReadDate } from './date-parts.ts';
+import type { Expiration, ReadDate } from '../date-parts.ts';
 import { dateIn } from './zoned-time.ts';
 
 /** Facts about the days and times in a column of expirations. */

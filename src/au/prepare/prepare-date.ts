@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../schema/durations.ts';
 import type { DateOrder } from './date-orders.ts';
-import { type Expiration, monthOfName, type ReadDate, twoDigitMonth, twoDigitYear } from './date-parts.ts';
+import { type Expiration, monthOfName, type ReadDate, twoDigitMonth, twoDigitYear } from '../date-parts.ts';
 import { dateIn, instantOf } from './zoned-time.ts';
 
 /** An expiration with several readings, and the orders that distinguish them. */

@@ -18,7 +18,7 @@ import { ColumnSamples, type MerchantColumns } from './column-samples.ts';
 import { DateCounter, type DateFacts } from './date-facts.ts';
 import type { PrepareOptions } from './how-to-read.ts';
 import { type ColumnPlaces, PREPARED_COLUMNS } from './prepare-columns.ts';
-import type { Expiration } from './date-parts.ts';
+import type { Expiration } from '../date-parts.ts';
 import { type ProblemGroup, ProblemGroups, type RowFinding } from './prepare-problems.ts';
 import { RepeatColumns } from './repeat-columns.ts';
 import { cellAt, isBlank, isRuler, isTotalWord } from './row-cells.ts';

@@ -8,7 +8,7 @@ import { type JudgedDate, judged } from './date-facts.ts';
 import type { ReadingOptions } from './how-to-read.ts';
 import type { ColumnPlaces } from './prepare-columns.ts';
 import { type DateOrder, dateOrders, ORDER_NAMES } from './date-orders.ts';
-import { type Expiration, monthOfName, twoDigitMonth, twoDigitYear } from './date-parts.ts';
+import { type Expiration, monthOfName, twoDigitMonth, twoDigitYear } from '../date-parts.ts';
 import { hasLostZero, readExpiration } from './prepare-date.ts';
 import type { RowFinding } from './prepare-problems.ts';
 import { cellAt } from './row-cells.ts';

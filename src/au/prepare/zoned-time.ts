@@ -1,6 +1,6 @@
 // Reads times with a time zone, in the calendar of any zone.
 
-import { type ReadDate, twoDigitYear } from './date-parts.ts';
+import { type ReadDate, twoDigitYear } from '../date-parts.ts';
 
 /** A date and a time with a zone, such as 2029-03-31T00:00:00Z or 2029-03-31 23:59 +02:00. */
 const ZONED = /^(\d{4}-\d\d-\d\d)[t ](\d\d:\d\d)(:\d\d)?(?:[.,]\d{1,9})? ?(?:z|utc|gmt|([-+])(\d\d):?(\d\d)?)$/i;

@@ -1,17 +1,14 @@
 // Writes `update.sql`, the script that updates new tokens in the operator's database.
 
+import { newExpiration, type ResultRow } from '../result-codes.ts';
+
 /** The databases for which `update.sql` is written. The script for SQL Server is untested. */
 export const SQL_DIALECTS = ['postgres', 'mysql', 'sqlite', 'sqlserver'] as const;
 
 export type SqlDialect = (typeof SQL_DIALECTS)[number];
 
 /** A new token, with the new expiration if the service returned one. */
-export interface NewToken {
-  readonly token: string;
-  readonly new_token: string;
-  readonly new_expiration_year: string;
-  readonly new_expiration_month: string;
-}
+type NewToken = Pick<ResultRow, 'token' | 'new_token' | 'new_expiration_year' | 'new_expiration_month'>;
 
 /** The parts of a script. */
 interface Script {
@@ -163,13 +160,10 @@ const SCRIPTS: Readonly<Record<SqlDialect, Script>> = {
 
 /** The script that brings new tokens into a table of cards, written from its head to its foot. */
 export function updateScript(dialect: SqlDialect) {
-  const { head, row, foot } = SCRIPTS[dialect];
-  const line = ({ token, new_token, new_expiration_year: year, new_expiration_month: month }: NewToken): string =>
-    row([
-      token,
-      new_token,
-      year === '' ? undefined : year.slice(-2),
-      month === '' ? undefined : month.padStart(2, '0'),
-    ]);
+  const { head, row: rowText, foot } = SCRIPTS[dialect];
+  const line = (row: NewToken): string => {
+    const { year, month } = newExpiration(row) ?? {};
+    return rowText([row.token, row.new_token, year, month]);
+  };
   return { head, line, foot };
 }

@@ -31,6 +31,15 @@ it('svc au next warns of a new token whose expiration is already past', async ()
   );
 });
 
+it.each(['2031,13', 'unknown,5', '31,', ',5'])(
+  'svc au next leaves out a new date of %s, which is none',
+  async (date) => {
+    const { next, read } = place({ 'r.csv': RESULTS.replace('a2,29,11', `a2,${date}`) });
+    succeeded(await next('--out', 'n.csv'));
+    expect(read('n.csv').split('\n')[1]).toBe('a2,,,M1');
+  },
+);
+
 it('svc au next keeps the token of an update that lacks its new one, counts it for support and warns of it', async () => {
   const { next, read } = place({ 'r.csv': `${RESULT_HEADER}\na,27,01,,,,UPD_PAN\nb,27,02,,,,UPD_BRAND_CONV\n` });
   const { code, stdout, stderr } = await next('--out', 'n.csv');
@@ -189,13 +198,14 @@ it('svc au next --exclusions begins a list of what is left out, and leaves the s
 it('svc au next --exclusions keeps what the operator wrote into the list, and takes a token back whose line was removed', async () => {
   const kept = `\uFEFF"token", code, date, cycle, note\r\n x ,,,,"by hand, on request"\r\na,WRN_X,,,`;
   const { next, read, put } = place({ 'closed.csv': kept });
-  await next('--out', 'one.csv', '--exclusions', 'closed.csv', '--action', 'WRN_OPT_OUT=exclude');
+  const chosen = ['--action', 'WRN_OPT_OUT=exclude', '--fail-on', 'err=50%'];
+  succeeded(await next('--out', 'one.csv', '--exclusions', 'closed.csv', ...chosen));
   expect(read('one.csv')).toBe(`${HEADER}\nb2,30,04,"M,2"\nd,,,M1\nf,27,06,M1\n`);
   const [before = '', after = ''] = read('closed.csv').split(`${kept}\r\n`);
   expect(before).toBe('');
   expect(after).toMatch(/^c,WRN_CLOSED_ACCOUNT,[-\d]+,\r\ne,WRN_OPT_OUT,[-\d]+,\r\n$/);
   put('closed.csv', LIST);
-  await next('--out', 'two.csv', '--exclusions', 'closed.csv');
+  succeeded(await next('--out', 'two.csv', '--exclusions', 'closed.csv'));
   expect(read('two.csv')).toContain('\na2,29,11,M1\n');
 });
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ended, succeeded } from '../../support/run-here.ts';
-import { type SqlDialect, updateScript } from '../../../src/au/refresh/update-sql.ts';
+import { SQL_DIALECTS, type SqlDialect, updateScript } from '../../../src/au/refresh/update-sql.ts';
 import { HAS_MARIADB, MariaDb } from '../../support/mariadb.ts';
 import { Postgres, POSTGRES_PROGRAMS } from '../../support/postgres.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -35,6 +35,22 @@ function expected(year: (two: number) => string, month: (one: number) => string)
     ([token, y, m]) => `${token}|${year(y)}|${month(m)}`,
   );
 }
+
+it.each(SQL_DIALECTS)('todo/update.sql for %s has both parts of a new date or none', (dialect) => {
+  const { line } = updateScript(dialect);
+  const lineOf = (year: string, month: string): string =>
+    line({ token: A, new_token: B, new_expiration_year: year, new_expiration_month: month });
+  for (const [year = '', month = ''] of [
+    ['2031', '13'],
+    ['unknown', '5'],
+    ['31', ''],
+    ['', '5'],
+    ['1931', '5'],
+  ])
+    expect(lineOf(year, month)).toBe(lineOf('', ''));
+  expect(lineOf('2031', '5')).toContain('31');
+  expect(lineOf('2031', '5')).toBe(lineOf('31', '05'));
+});
 
 describe.skipIf(POSTGRES_PROGRAMS === undefined)('todo/update.sql for PostgreSQL', () => {
   let postgres: Postgres;
