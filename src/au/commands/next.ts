@@ -7,7 +7,10 @@ import { actionParameter, actionsOf } from '../results/action-option.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepParameter } from '../results/kept-columns.ts';
 import { copyOut, openSpool } from '../request/spool.ts';
-import { nextRequestView, requireFewToFix, writeNextRequest } from '../next/write-next-request.ts';
+import { nextRequestView, writeNextRequest } from '../next/write-next-request.ts';
+
+/** The largest usual share of rows that need fixing. Each of these rows is billed again. */
+const USUAL_TO_FIX = parseThreshold('err=20%');
 
 export const next = defineCommand({
   description:
@@ -41,12 +44,12 @@ export const next = defineCommand({
     action: actionParameter,
     failOn: value(
       '--fail-on <err=share>',
-      'exit with 10 when more of the next rows need fixing (default: err=20%)',
+      'write nothing and exit with 10 when more of the next rows need fixing (default: err=20%)',
       parseFixShare,
     ),
     force: flag('--force', 'replace files that exist'),
   },
-  async run(context, { action, failOn, ...typed }) {
+  async run(context, { action, failOn: mostToFix = USUAL_TO_FIX, ...typed }) {
     const { request, results, out, excluded, exclusions, keep, force } = typed;
     const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
     if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
@@ -63,10 +66,9 @@ export const next = defineCommand({
     // A pipe must receive nothing of a refused request, so the request is first written to a private file.
     const file = target === '-' ? await openSpool(context) : target;
     const files = { request, results, out: file, excluded, exclusions, keep };
-    const nextRequest = await writeNextRequest(context, { ...files, cycle: undefined, actions, force });
-    if (target !== '-') await print(nextRequest);
-    requireFewToFix({ file: target, rows: nextRequest.rows, fix: nextRequest.groups.fix }, results, failOn);
-    if (target === '-') await copyOut(context, file, target);
+    const rules = { cycle: undefined, actions, mostToFix, force };
+    const nextRequest = await writeNextRequest(context, { ...files, ...rules });
+    await (target === '-' ? copyOut(context, file, target) : print(nextRequest));
   },
 });
 

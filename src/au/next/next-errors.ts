@@ -23,12 +23,11 @@ export function notProven(results: string): SvcError {
 
 /** Returns the error for a next request with too many rows that need fixing. */
 export function tooManyToFix(
-  { file, rows, fix }: { readonly file: string; readonly rows: number; readonly fix: number },
+  { rows, fix }: { readonly rows: number; readonly fix: number },
   results: string,
 ): SvcError {
-  const name = file === '-' ? 'the next request' : file;
-  const share = `${formatNumber(fix)} of ${countText(rows, 'row')} of ${name} (${fixedPercent(fix / rows)})`;
-  return new SvcError('threshold', `${share} need fixing before they are submitted again`, {
+  const share = `${formatNumber(fix)} of ${countText(rows, 'row')} of the next request (${fixedPercent(fix / rows)})`;
+  return new SvcError('threshold', `${share} need fixing before they are submitted again; nothing was written`, {
     hint: 'Each row is billed again. Write these rows into todo/fix.csv, or allow a larger share with --fail-on, such as err=50%:',
     next: ['au', 'report', results, '--split-into', 'todo'],
     facts: { fix, rows },

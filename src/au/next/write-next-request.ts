@@ -30,7 +30,7 @@ import {
   noUpdates,
   updateWarnings,
 } from '../result-codes.ts';
-import { parseThreshold, type Threshold } from '../results/fail-on.ts';
+import type { Threshold } from '../results/fail-on.ts';
 import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { reconcile, type Rereadable } from '../results/reconcile.ts';
 import { shownCode } from '../results/report-view.ts';
@@ -54,6 +54,8 @@ export interface NextFiles {
   /** The operator's name for the cycle of the results. */
   readonly cycle: string | undefined;
   readonly actions: Actions;
+  /** The largest share of rows that need fixing, each of which is billed again; undefined for any. */
+  readonly mostToFix?: Threshold | undefined;
   readonly force: boolean;
   /** Whether a token may have more results than rows, as in jobs of earlier builds. */
   readonly mayHaveMore?: boolean | undefined;
@@ -85,7 +87,7 @@ export const nextRequestView: View<NextRequest> = {
 
 /**
  * Writes the next request and the excluded rows.
- * @throws SvcError `checksum_mismatch` for results of another request
+ * @throws SvcError `checksum_mismatch` for results of another request, `threshold` for too many rows that need fixing
  */
 export async function writeNextRequest(context: Context, input: NextFiles) {
   await requireTargets(context, input);
@@ -96,11 +98,14 @@ export async function writeNextRequest(context: Context, input: NextFiles) {
 }
 
 async function writeFiles(context: Context, input: NextFiles, exclusions: Exclusions | undefined) {
-  const { force } = input;
+  const { force, mostToFix, results } = input;
   const matched = await matchFiles(context, input);
   const drafts: Draft[] = [];
   try {
     const { updates, kept, keepName, ...counts } = await writeDrafts(context, input, matched, { drafts, exclusions });
+    const { rows, groups } = counts;
+    if (mostToFix && compareShare(groups.fix, rows, mostToFix.share) > 0)
+      throw tooManyToFix({ rows, fix: groups.fix }, results);
     const list = await exclusions?.draft();
     if (list) drafts.unshift(list);
     // If the disk is full, no file gets its final name.
@@ -234,18 +239,6 @@ async function writeRows(
 }
 
 type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'updates'>;
-
-/** The largest default share of rows that need fixing. Each of these rows is billed again. */
-const MAX_TO_FIX = parseThreshold('err=20%');
-
-/** Limits the rows that need fixing in the written file. @throws SvcError `threshold` for too many */
-export function requireFewToFix(
-  { file, rows, fix }: { readonly file: string; readonly rows: number; readonly fix: number },
-  results: string,
-  { share }: Threshold = MAX_TO_FIX,
-): void {
-  if (compareShare(fix, rows, share) > 0) throw tooManyToFix({ file, rows, fix }, results);
-}
 
 /** Returns the counts as a sentence, with the codes of the excluded rows. */
 function countsOf({ rows, groups, unchanged, excluded_before: before, excluded_by_code: byCode }: Counts): string {

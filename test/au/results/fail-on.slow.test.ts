@@ -94,13 +94,16 @@ it('--fail-on with a share is refused when it is no share', async () => {
   }
 });
 
-it('a next request that is wrong as the last one was is written, and au next ends with 10 unless a larger share is allowed', async () => {
+it('a next request that is wrong as the last one was is not written, and au next ends with 10 unless a larger share is allowed', async () => {
   const desk = await wrongDesk(25);
   await desk.svc('au submit tokens.csv --wait');
-  const line = 'au next tokens.csv tokens.results.csv';
-  ended(await desk.svc(line), 10, '25 of 25 rows of tokens.next.csv');
+  const line = 'au next tokens.csv tokens.results.csv --exclusions closed.csv --excluded excluded.csv';
+  const written = ['tokens.next.csv', 'closed.csv', 'excluded.csv'].map((name) => desk.home.file(name));
+  for (const failOn of ['', ' --fail-on err=99%']) {
+    ended(await desk.svc(line + failOn), 10, '25 of 25 rows of the next request', { stdout: '' });
+    expect(written.filter((file) => existsSync(file))).toEqual([]);
+  }
+  succeeded(await desk.svc(`${line} --fail-on err=100%`));
   expect(readFileSync(desk.home.file('tokens.next.csv'), 'utf8').split('\n')).toHaveLength(27);
-  ended(await desk.svc(`${line} --force --fail-on err=99%`), 10);
-  succeeded(await desk.svc(`${line} --force --fail-on err=100%`));
   ended(await desk.svc(`${line} --force --fail-on wrn`), 2);
 });
