@@ -86,8 +86,8 @@ export function inflateColumn(bytes: Uint8Array): Promise<Buffer> {
   return promisify(inflateRaw)(bytes, options).catch(() => Buffer.alloc(0));
 }
 
-/** The longest accepted line in bytes, so that a file without line ends does not fill the memory. */
-const MAX_LINE_LENGTH = 16 * 1024 * 1024;
+/** The longest accepted line in bytes: an entry is no longer than a response, and a file without line ends must not fill the memory. */
+const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 const LINE_END = 0x0a;
 
 /**
@@ -103,24 +103,27 @@ export async function* readLines(
   const { path } = segment;
   const seen = { hash: createHash('sha256'), bytes: 0 };
   let entries = 0;
-  let rest: Buffer = Buffer.alloc(0);
+  let rest: Buffer[] = [];
+  let restBytes = 0;
   for await (const chunk of unzipped(path, watched(store.stream(path), seen, options))) {
-    const begin = rest.length === 0 ? 0 : chunk.indexOf(LINE_END) + 1;
+    const begin = restBytes === 0 ? 0 : chunk.indexOf(LINE_END) + 1;
     const end = chunk.lastIndexOf(LINE_END) + 1;
-    // Only a line that spans two chunks is copied.
-    const first = end === 0 ? [] : [Buffer.concat([rest, chunk.subarray(0, begin)])];
+    // Only a line that spans chunks is copied.
+    const first = end === 0 ? [] : [Buffer.concat([...rest, chunk.subarray(0, begin)])];
     for (const block of [...first, chunk.subarray(begin, end)]) {
       if (block.length === 0) continue;
       entries += countLines(block);
       yield block;
     }
-    rest = end === 0 ? Buffer.concat([rest, chunk]) : chunk.subarray(end);
-    if (rest.length > MAX_LINE_LENGTH) throw changed(path, 'it contains a line that is too long for an entry');
+    if (end > 0) [rest, restBytes] = [[], 0];
+    rest.push(chunk.subarray(end));
+    restBytes += chunk.length - end;
+    if (restBytes > MAX_LINE_LENGTH) throw changed(path, 'it contains a line that is too long for an entry');
   }
   if (seen.bytes !== segment.bytes)
     throw changed(path, `${formatNumber(seen.bytes)} bytes; ${formatNumber(segment.bytes)} were archived`);
   if (seen.hash.digest('hex') !== segment.sha256) throw changed(path, 'its SHA-256 is not the one in the manifest');
-  if (rest.length > 0) throw changed(path, 'its last line has no end');
+  if (restBytes > 0) throw changed(path, 'its last line has no end');
   if (segment.entries !== undefined && entries !== segment.entries)
     throw changed(path, `${formatNumber(entries)} entries; ${formatNumber(segment.entries)} were archived`);
 }

@@ -108,4 +108,10 @@ describe('a segment read for some values', () => {
     const found = await read(lines, { among: ['id-2'] });
     expect(found.map(logText)).toEqual(lines.filter((_, index) => index % 3 === 2));
   });
+
+  it('R61: an entry that takes a whole response of 64 MiB is read, and a longer line ends the command', async () => {
+    const entry = JSON.stringify({ entity_id: 'id-1', message: 'x'.repeat(64 * 1024 * 1024 - 100), created_at: '' });
+    expect((await read([entry])).map(({ message }) => message?.length)).toEqual([64 * 1024 * 1024 - 100]);
+    await expect(read([entry + ' '.repeat(1024 * 1024)])).rejects.toThrow('a line that is too long for an entry');
+  });
 });
