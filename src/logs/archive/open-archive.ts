@@ -3,7 +3,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import type { System } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { argument, reading } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
@@ -155,26 +154,6 @@ function droppedMeanwhile(archive: string): SvcError {
   return new SvcError('entries_missing', `${archive}: retention dropped months while they were read`, {
     hint: 'Run the command again: it reads what is left.',
     retryable: true,
-  });
-}
-
-/**
- * Checks that an output file is not inside an archive, where `svc logs verify` would report it as added by somebody.
- * @throws SvcError `usage`, even with --force
- */
-export function requireOutside(
-  { system: { cwd } }: { readonly system: Pick<System, 'cwd'> },
-  { option, typed }: { readonly option: string; readonly typed: string },
-  archive: string,
-): void {
-  const top = realPath(path.resolve(cwd, archive));
-  // Without an archive there, the command ends with another error.
-  if (top === undefined || !fs.existsSync(path.join(top, '_manifest'))) return;
-  const folder = realPath(path.dirname(path.resolve(cwd, typed)));
-  if (folder === undefined || !`${folder}${path.sep}`.startsWith(`${top}${path.sep}`)) return;
-  throw new SvcError('usage', `${option} would write ${typed} into the archive ${archive}`, {
-    hint: `Files that no record names are found by svc logs verify. Give ${option} a file outside the archive.`,
-    facts: { file: typed },
   });
 }
 

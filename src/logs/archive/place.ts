@@ -1,4 +1,5 @@
-// Checks where a new archive begins: not inside another one, and not in place of one that this machine wrote before.
+// Checks where a new archive begins: not inside another one, and not in place of one that this machine wrote before. No other
+// file is written into an archive.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -6,6 +7,7 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { sha256Of, writeFileAtomicSync } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { readText, type Store } from '../../client/store/store.ts';
@@ -47,6 +49,23 @@ function directoriesAbove(directory: string): string[] {
   if (above === directory) return [];
   const real = realPath(above) ?? above;
   return [real, ...directoriesAbove(real)];
+}
+
+/**
+ * Checks that an output file is not inside an archive, where `svc logs verify` would report it as added by somebody.
+ * @throws SvcError `usage`, even with --force
+ */
+export function requireOutside(
+  context: Context,
+  { option, typed }: Readonly<Record<'option' | 'typed', string>>,
+): void {
+  const above = directoriesAbove(resolvePath(context, typed));
+  const archive = above.find((directory) => fs.existsSync(path.join(directory, recordPath(0))));
+  if (archive === undefined) return;
+  throw new SvcError('usage', `${option} would write ${typed} into the archive ${archive}`, {
+    hint: `Files that no record names are found by svc logs verify. Give ${option} a file outside the archive.`,
+    facts: { file: typed },
+  });
 }
 
 /**

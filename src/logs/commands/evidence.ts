@@ -10,13 +10,7 @@ import { countText, formatNumber, isoTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { MissingText } from '../archive/archive-text.ts';
-import {
-  archiveLocation,
-  openArchive,
-  requireOutside,
-  withByteProgress,
-  withProgress,
-} from '../archive/open-archive.ts';
+import { archiveLocation, openArchive, withByteProgress, withProgress } from '../archive/open-archive.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import { isoMissing, isoRange } from '../archive/records/coverage.ts';
 import { INTERVAL_PARAMETERS, MONTH_PARAMETER, intervalOf } from '../options.ts';
@@ -90,7 +84,8 @@ export const evidence = defineCommand({
         hint: 'Such as --out evidence.tar.gz.',
       });
     const target = resolvePath(context, name);
-    requireOutside(context, { option: '--out', typed: name }, input.dir);
+    const { requireOutside } = await import('../archive/place.ts');
+    requireOutside(context, { option: '--out', typed: name });
     await requireFile(target, input.force);
     const print = await recordPrinter(context, evidenceView);
     const bounds = { ...intervalOf(input, now), now };

@@ -73,7 +73,7 @@ export const stats = defineCommand({
     if (dir !== undefined) checkOffline(typed);
     const actors = actorNames(context, dir === undefined ? 'service' : 'archive');
     const print = await statsPrinter(context, actors);
-    const writePage = await openPage(context, typed, typed.archive);
+    const writePage = await openPage(context, typed);
     const input = await filterOf(context, typed);
     const counted = await countLogs(context, input);
     await reportFilters(context, input);

@@ -153,7 +153,7 @@ type DayOptions = ReviewedDay &
  */
 export async function reviewDay(context: Context, options: DayOptions): Promise<void> {
   const print = await recordPrinter(context, reviewView);
-  const writePage = await openPage(context, options, options.dir);
+  const writePage = await openPage(context, options);
   const reading = await makeReview(context, options);
   const now = context.clock.now();
   const range = lackingRange(reading.review, options, now);

@@ -8,7 +8,6 @@ import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { option } from '../../cli/app/hint.ts';
 import { flag, type Input, value, writing } from '../../cli/app/parameter.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { requireOutside } from '../archive/open-archive.ts';
 
 /** The options of a review that can be written as a page. */
 export const PAGE_PARAMETERS = {
@@ -34,16 +33,13 @@ type Sign = (pageHash?: string) => Promise<boolean>;
 /** Writes the page without secrets, if it was requested. With `sign`, the review is recorded too. */
 type WritePage = (draw: () => Promise<string>, sign?: Sign) => Promise<void>;
 
-/** Checks where the page about an archive is to be written, before anything is counted. @throws SvcError `usage` */
-export async function openPage(
-  context: Context,
-  { html, force }: Input<typeof PAGE_PARAMETERS>,
-  archive: string | undefined,
-): Promise<WritePage> {
+/** Checks where the page is to be written, before anything is counted. @throws SvcError `usage` */
+export async function openPage(context: Context, { html, force }: Input<typeof PAGE_PARAMETERS>): Promise<WritePage> {
   if (html === undefined) return async (_, sign) => void (await sign?.());
   if (html === '-') throw new SvcError('usage', '--html takes a file', { hint: 'Give a file name.' });
   const file = resolvePath(context, html);
-  if (archive !== undefined) requireOutside(context, { option: '--html', typed: html }, archive);
+  const { requireOutside } = await import('../archive/place.ts');
+  requireOutside(context, { option: '--html', typed: html });
   await requireFile(file, force);
   return async (draw, sign) => {
     const content = context.out.redact(await draw());

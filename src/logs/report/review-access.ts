@@ -43,7 +43,7 @@ export async function reviewAccess(context: Context, input: AccessOptions): Prom
   const dormant = input.dormant === undefined ? undefined : `${input.dormant / SECOND_MS}s`;
   const options = [...option('--since', since), ...option('--dormant', dormant), ...pageOptions(input)];
   checkSignOff(context, input, ['logs', 'review', input.dir, '--access', ...options]);
-  const writePage = await openPage(context, input, input.dir);
+  const writePage = await openPage(context, input);
   const print = await listPrinter(context, accessView);
   const { made, manifest, unarchived } = await makeAccess(context, input);
   const refusal = refusalOf(made, unarchived, input);

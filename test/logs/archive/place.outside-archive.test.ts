@@ -13,24 +13,26 @@ it.each([
   ['review', '--html'],
   ['review --access', '--html'],
   ['evidence', '--out'],
-])('R76: svc logs %s writes no file of %s into the archive, however it is named', async (command, option) => {
+])('R76: svc logs %s writes no file of %s into an archive, however it is named', async (command, option) => {
   const { top } = await buildArchive(START, [
     { to: START + DAY, entries: [{ tenant_id: TENANT, created_at: new Date(START).toISOString() }] },
   ]);
+  const { top: other } = await buildArchive(START, []);
   const cwd = temporaryDirectory();
   fs.symlinkSync(top, path.join(cwd, 'link'));
-  const before = filesIn(top);
-  for (const [archive, typed] of [
-    [top, path.join(top, 'x')],
-    ['link', path.join(top, '_manifest', 'x')],
-    [top, 'link/x'],
+  const before = [filesIn(top), filesIn(other)];
+  for (const [archive, typed, into] of [
+    [top, path.join(top, 'x'), top],
+    ['link', path.join(top, '_manifest', 'x'), top],
+    [top, 'link/x', top],
+    [top, path.join(other, 'x'), other],
   ] as const) {
     const run = await svcHere(['logs', ...command.split(' '), archive, option, typed, '--force'], {
       clock: new FakeClock({ start: START + 1.5 * DAY }),
       cwd,
     });
-    const message = `${option} would write ${typed} into the archive ${archive}`;
-    expect([run.code, errorIn(run)['message'], filesIn(top)]).toEqual([2, message, before]);
+    const message = `${option} would write ${typed} into the archive ${into}`;
+    expect([run.code, errorIn(run)['message'], [filesIn(top), filesIn(other)]]).toEqual([2, message, before]);
   }
   const beside = await svcHere(['logs', ...command.split(' '), top, option, `${top}-page`], {
     clock: new FakeClock({ start: START + 1.5 * DAY }),
@@ -38,4 +40,11 @@ it.each([
   });
   fs.rmSync(`${top}-page`);
   expect(beside.code).toBe(0);
+});
+
+it('R76: svc logs stats of the service writes no page into an archive', async () => {
+  const { top } = await buildArchive(START, []);
+  const typed = path.join(top, 'page.html');
+  const run = await svcHere(['--sandbox', 'logs', 'stats', '--html', typed]);
+  expect([run.code, errorIn(run)['message']]).toEqual([2, `--html would write ${typed} into the archive ${top}`]);
 });
