@@ -8,7 +8,7 @@ import { checkHeader, utf16Order } from '../request/request-rules.ts';
 import { headerName } from '../results/kept-columns.ts';
 import { type CsvRow, splitCells } from '../csv-rows.ts';
 import { type DecodedText, type Encoding, type ExportDecoder, exportDecoder } from './export-text.ts';
-import { cardInTitle, findHeader, type Header, isDataRow, MAX_HEAD_LINES, namesTokens } from './find-header.ts';
+import { cardInTitle, findHeader, type Header, headerSign, isDataRow, MAX_HEAD_LINES } from './find-header.ts';
 import type { PrepareOptions } from './how-to-read.ts';
 
 type Pieces = AsyncGenerator<Uint8Array, void>;
@@ -32,7 +32,7 @@ export const QUOTING = { allowsPadding: true, allowsInnerQuotes: true } as const
  * @throws SvcError `refused_input` for a file that is no export
  */
 export async function readHead(pieces: Pieces, options: PrepareOptions): Promise<ExportHead> {
-  const { columnNames, columns = [] } = options;
+  const { columns = [] } = options;
   const head = await firstPieces(pieces, options);
   const encoding = encodingOf(head);
   const decoder = exportDecoder(encoding);
@@ -43,14 +43,14 @@ export async function readHead(pieces: Pieces, options: PrepareOptions): Promise
   const isWanted = (): boolean => {
     const text = textSoFar();
     const [first = '', ...others] = text.split('\n', MAX_HEAD_LINES + 1);
-    const isHeader = others.length > 0 && (columnNames !== undefined || namesTokens(first, tokenName));
+    const isHeader = others.length > 0 && headerSign(first, tokenName) !== undefined;
     return !isHeader && others.length < MAX_HEAD_LINES && text.length <= MAX_LINE_LENGTH;
   };
   for await (const piece of takeWhile(pieces, isWanted)) start.push(decoder.decode(piece));
   if (!textSoFar().includes('\n')) start.push(decoder.finish());
   const lines = textSoFar().split('\n', MAX_HEAD_LINES);
   requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from((lines[0] ?? '').trimEnd()), options);
-  const header = findHeader(lines, { name: nameOf(options), tokenName, hasHeader: columnNames === undefined });
+  const header = findHeader(lines, { name: nameOf(options), tokenName });
   const inTitle = cardInTitle(lines.slice(0, header.skipped));
   if (inTitle) throw refusedHeader(inTitle, options);
   if (header.skipped > 0) requireExport(Buffer.from(header.text), options);

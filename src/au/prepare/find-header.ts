@@ -1,13 +1,11 @@
 // Finds the header of an export.
 
 import { SvcError } from '../../base/errors.ts';
-import { didYouMean } from '../../base/security/typed-word.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
-import { ownMember } from '../../schema/own-member.ts';
 import { type Delimiter, DELIMITERS, splitCells } from '../csv-rows.ts';
 import { CARD_NUMBER } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
-import { type ColumnPlaces, delimiterOf, isTokenName } from './prepare-columns.ts';
+import { delimiterOf, isTokenName } from './prepare-columns.ts';
 import { readExpiration } from './prepare-date.ts';
 import type { RowFinding } from './prepare-problems.ts';
 
@@ -23,9 +21,14 @@ export interface Header {
   readonly delimiter: Delimiter;
 }
 
-/** Tells whether a line has the name of the token column, so that it must be the header. */
-export function namesTokens(line: string, tokenName: string | undefined): boolean {
-  return DELIMITERS.some((sign) => cellsOf(line, sign).some((cell) => isTokenName(cell, tokenName)));
+/** Tells whether the cells have the name of the token column, and so are the header. A row may have that word beside its token. */
+export function isHeader(cells: readonly string[], tokenName: string | undefined): boolean {
+  return cells.some((cell) => isTokenName(cell, tokenName)) && !cells.some(isUuid);
+}
+
+/** Returns the sign that separates the cells of a line as a header; undefined if the line is none. */
+export function headerSign(line: string, tokenName: string | undefined): Delimiter | undefined {
+  return DELIMITERS.find((sign) => isHeader(cellsOf(line, sign), tokenName));
 }
 
 /**
@@ -35,11 +38,7 @@ export function namesTokens(line: string, tokenName: string | undefined): boolea
  */
 export function findHeader(
   lines: readonly string[],
-  {
-    name,
-    tokenName,
-    hasHeader,
-  }: { readonly name: string; readonly tokenName: string | undefined; readonly hasHeader: boolean },
+  { name, tokenName }: { readonly name: string; readonly tokenName: string | undefined },
 ): Header {
   const box = lines.slice(0, 4).findIndex((line) => RULE.test(line));
   if (box !== -1)
@@ -49,7 +48,7 @@ export function findHeader(
   const separator = /^sep=(.)\s*$/i.exec(lines[0] ?? '')?.[1];
   const given = DELIMITERS.find((sign) => sign === separator);
   const first = given !== undefined || /^"?#TYPE /.test(lines[0] ?? '') ? 1 : 0;
-  const at = hasHeader ? first + titleLines(lines.slice(first), tokenName) : first;
+  const at = first + titleLines(lines.slice(first), tokenName);
   const text = (lines[at] ?? '').replace(/\r$/, '');
   return { text, skipped: at, delimiter: given ?? delimiterOf(text) };
 }
@@ -57,8 +56,8 @@ export function findHeader(
 /** Returns the number of lines of a title: each has fewer cells than the line below them, which names the tokens. */
 function titleLines(lines: readonly string[], tokenName: string | undefined): number {
   for (const [at, line] of lines.entries()) {
-    if (!namesTokens(line, tokenName)) continue;
-    const sign = DELIMITERS.find((each) => cellsOf(line, each).some((cell) => isTokenName(cell, tokenName))) ?? ',';
+    const sign = headerSign(line, tokenName);
+    if (sign === undefined) continue;
     const width = cellsOf(line, sign).length;
     return lines.slice(0, at).every((title) => filledCells(cellsOf(title, sign)) < width) ? at : 0;
   }
@@ -110,20 +109,21 @@ export function withoutHeader(cells: readonly string[]): SvcError {
   });
 }
 
+/** The names in a header, the indexes of those that are sent or kept, and of the token. */
+interface HeaderNames {
+  readonly names: readonly string[];
+  readonly used: ReadonlySet<number>;
+  readonly token: number;
+}
+
 /**
  * Returns column names for rows with more or fewer cells than the header. The header's names are aligned from the left, or from
  * the right if they fit there: R writes no name for its first column.
  */
-export function columnsOfRows(
-  places: ColumnPlaces & Readonly<Record<string, number>>,
-  width: number,
-  cells: readonly string[],
-): readonly string[] {
-  const { token = 0 } = places;
-  const shift = [0, cells.length - width].find((each) => isUuid(cells[token + each] ?? ''));
+export function columnsOfRows({ names, used, token }: HeaderNames, cells: readonly string[]): readonly string[] {
+  const shift = [0, cells.length - names.length].find((each) => isUuid(cells[token + each] ?? ''));
   if (shift === undefined) return proposedColumns(cells);
-  const names = new Map(Object.entries(places).map(([name, at]) => [at + shift, name]));
-  return cells.map((_, at) => names.get(at) ?? '-');
+  return cells.map((_, at) => (used.has(at - shift) ? (names[at - shift] ?? '-') : '-'));
 }
 
 function proposedColumns(cells: readonly string[]): string[] {
@@ -138,21 +138,5 @@ function proposedColumns(cells: readonly string[]): string[] {
     if (at === date) return 'expiration';
     if (isPair && numbers.includes(at)) return isMonth(at) ? 'month' : 'year';
     return '-';
-  });
-}
-
-/** The short words for columns in `--columns`, beside the names that a header may have. */
-const SHORT: Readonly<Record<string, string>> = {
-  month: 'expiration_month',
-  year: 'expiration_year',
-  merchant: 'merchant_id',
-};
-
-/** Returns the names of columns in place of a header. @throws SvcError `usage` unless one is the token */
-export function columnNames(typed: string): readonly string[] {
-  const names = typed.split(',').map((name) => name.trim());
-  if (names.includes('token')) return names.map((name) => ownMember(SHORT, name) ?? name);
-  throw new SvcError('usage', 'must be names in the order of the columns, one of them token', {
-    hint: didYouMean(names[0] ?? '', ['token']),
   });
 }

@@ -1,6 +1,6 @@
 // Completes the errors about the header or the quotes of an export with the options that help.
 
-import { isShown } from './prepare-columns.ts';
+import { isSameName, isShown } from './prepare-columns.ts';
 import { withoutOption } from './prepare-messages.ts';
 import { withMap, withoutMap } from './questions.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
@@ -17,14 +17,14 @@ export function withColumnOptions(error: unknown, typed: string, words: readonly
   if (needs === 'quotes')
     return answered.with({ next: [...words, '--no-quotes'], alternatives: [[...words, '--accept', 'quotes']] });
   if (needs === 'columns') {
-    const columns = option('--columns', typeof proposed === 'string' ? proposed : undefined);
-    return answered.with({
-      hint: NAME_COLUMNS,
-      next: [...withoutOption(withoutOption(words, '--map'), '--columns'), ...columns],
-    });
+    const columns = typeof proposed === 'string' ? proposed : '';
+    // A mapped name by which the header was read stays: with it, the header is recognized, and is no row.
+    const isNamed = (mapped: string): boolean => columns.split(',').some((name) => isSameName(name, mapped));
+    const kept = withoutMap(withoutOption(words, '--columns'), (_, mapped) => !isNamed(mapped));
+    return answered.with({ hint: NAME_COLUMNS, next: [...kept, ...option('--columns', columns)] });
   }
   if (typeof found === 'string') {
-    const without = withoutMap(words, found).filter((word) => word !== '--no-expiration');
+    const without = withoutMap(words, (column) => column === found).filter((word) => word !== '--no-expiration');
     return answered.with({
       hint: 'Nothing was written. Name the column, or say that no column is the expiration:',
       next: withMap(words, needs, 'NAME'),

@@ -10,7 +10,7 @@ const MAX_BYTES = 65_536;
 /** Returns the column names of an export for completion; an empty list if the file has no header or cannot be read. */
 export function headerNames(file: string): string[] {
   const lines = startOf(file).split('\n', MAX_HEAD_LINES);
-  const { text, delimiter } = findHeader(lines, { name: file, tokenName: undefined, hasHeader: true });
+  const { text, delimiter } = findHeader(lines, { name: file, tokenName: undefined });
   const split = splitCells(text, { delimiter, allowsPadding: true, allowsInnerQuotes: true });
   if (split.fault !== undefined || split.cells.length < 2 || isDataRow(split.cells)) return [];
   return split.cells.map((cell) => cell.trim()).filter(isShown);

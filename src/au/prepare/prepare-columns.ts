@@ -58,7 +58,12 @@ const SYNONYMS: Readonly<Record<PreparedColumn, readonly string[]>> = {
 
 /** Tells whether a name means the token column: the operator's name for it, or a well-known one. */
 export function isTokenName(name: string, chosen: string | undefined): boolean {
-  return chosen === undefined ? SYNONYMS.token.includes(plain(name)) : plain(name) === plain(chosen);
+  return chosen === undefined ? SYNONYMS.token.includes(plain(name)) : isSameName(name, chosen);
+}
+
+/** Tells whether two names differ in case and signs only. */
+export function isSameName(one: string, other: string): boolean {
+  return plain(one) === plain(other);
 }
 
 /** Returns the delimiter of a header: the one that occurs most often outside of quotes. */
@@ -162,7 +167,7 @@ function columnsBeside(name: string, names: readonly string[]): string {
 /** Returns the index of a column that the operator named, or the problem with the name. */
 function placeOf(names: readonly string[], name: string): number | 'does not exist' | 'exists more than once' {
   const exact = names.flatMap((each, place) => (each === name ? [place] : []));
-  const similar = names.flatMap((each, place) => (plain(each) === plain(name) ? [place] : []));
+  const similar = names.flatMap((each, place) => (isSameName(each, name) ? [place] : []));
   const [place, another] = exact.length > 0 ? exact : similar;
   if (place === undefined) return 'does not exist';
   return another === undefined ? place : 'exists more than once';
@@ -207,7 +212,7 @@ function unclear(
 ): SvcError {
   const [first = 0, second = first] = found;
   // Columns with the same name differ only in their place.
-  const isSame = first !== second && plain(names[first] ?? '') === plain(names[second] ?? '');
+  const isSame = first !== second && isSameName(names[first] ?? '', names[second] ?? '');
   const proposed = names.map((name, at) => (at === second || !isShown(name) ? '-' : name)).join(',');
   return refused(`${problem}; the export has the columns ${shownNames(names)}`, {
     facts: isSame ? { needs: 'columns', proposed } : { needs: column, found_names: found.map((at) => names[at] ?? '') },

@@ -15,11 +15,11 @@ import {
   value,
 } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { acceptParameter, type Check } from '../request/checks.ts';
 import { markOf } from '../request/marks.ts';
-import { columnNames } from './find-header.ts';
 import type { ReadingOptions } from './how-to-read.ts';
-import { type ColumnChoice, PREPARED_COLUMNS } from './prepare-columns.ts';
+import { type ColumnChoice, isTokenName, PREPARED_COLUMNS } from './prepare-columns.ts';
 import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './date-orders.ts';
 import { zoneFormat } from './zoned-time.ts';
 
@@ -37,7 +37,7 @@ export const exportParameters = {
     value(
       '--columns <names>',
       'the names of all columns of an export without a header, such as token,month,year,merchant; - is not sent',
-      columnNames,
+      (typed) => typed.split(',').map((name) => name.trim()),
     ),
   ),
   noQuotes: rare(flag('--no-quotes', 'take quotes for text, in formats that quote no cell (psql -A, mariadb --batch)')),
@@ -73,13 +73,31 @@ export const exportParameters = {
 
 /**
  * Returns those of the typed options that say how to read an export.
- * @throws SvcError `usage` for a column that is named, and also said not to exist
+ * @throws SvcError `usage` for a column that is named, and also said not to exist; for columns none of which is the token
  */
 export function readingOptions(typed: ReadingOptions): ReadingOptions {
   const { columns = [], noExpiration, noMerchant } = typed;
+  const columnNames = typed.columnNames && namesInOrder(typed.columnNames, columns);
   if (noExpiration) refuseNamed(columns, 'expiration', '--no-expiration');
   if (noMerchant) refuseNamed(columns, 'merchant_id', '--no-merchant');
-  return Object.fromEntries(READING.map(([key]) => [key, typed[key]]));
+  return Object.fromEntries(READING.map(([key]) => [key, { ...typed, columnNames }[key]]));
+}
+
+/** The short words for columns in `--columns`, beside the names that a header may have. */
+const SHORT: Readonly<Record<string, string>> = {
+  month: 'expiration_month',
+  year: 'expiration_year',
+  merchant: 'merchant_id',
+};
+
+/** Returns the typed names of columns in place of a header. Those that `--map` names are no short words. */
+function namesInOrder(typed: readonly string[], columns: readonly ColumnChoice[]): readonly string[] {
+  const tokenName = columns.find(({ column }) => column === 'token')?.name;
+  if (!typed.some((name) => isTokenName(name, tokenName)))
+    throw new SvcError('usage', '--columns must be names in the order of the columns, one of them token', {
+      hint: didYouMean(typed[0] ?? '', ['token']),
+    });
+  return typed.map((name) => (columns.some((each) => each.name === name) ? name : (ownMember(SHORT, name) ?? name)));
 }
 
 /** Suggests each column of a request with each column of the typed export. */

@@ -13,9 +13,9 @@ import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows, type Delimiter } from 
 import type { ChangeKind } from './changes.ts';
 import { emptyExport, inSmallPieces, QUOTING, readHead, refusedHeader } from './export-head.ts';
 import type { Encoding } from './export-text.ts';
-import { columnsOfRows, type Header, isDataRow, withoutHeader } from './find-header.ts';
+import { columnsOfRows, type Header, isDataRow, isHeader, withoutHeader } from './find-header.ts';
 import type { PrepareOptions } from './how-to-read.ts';
-import { findColumns, findKept, isTokenName, type PreparedColumn } from './prepare-columns.ts';
+import { findColumns, findKept, type PreparedColumn } from './prepare-columns.ts';
 import type { RowFinding } from './prepare-problems.ts';
 import { type ExportColumns, type PreparedRow, type PreparedRows, RowPreparer } from './prepare-row.ts';
 import { isBlank } from './row-cells.ts';
@@ -232,8 +232,8 @@ class ExportReader {
     const { names, places, kept } = this.#columns;
     const what = columnNames === undefined ? `line ${this.#header.skipped + 1} is a header with` : '--columns names';
     const problem = `${what} ${countText(names.length, 'column')}, and each row has ${countText(cells.length, 'cell')}`;
-    const keptPlaces = Object.fromEntries(kept.map((at) => [names[at] ?? '', at]));
-    const proposed = columnsOfRows({ ...keptPlaces, ...places }, names.length, cells).join(',');
+    const used = new Set([...Object.values(places), ...kept]);
+    const proposed = columnsOfRows({ names, used, token: places.token ?? 0 }, cells).join(',');
     return new SvcError('refused_input', problem, { facts: { needs: 'columns', proposed } });
   }
 
@@ -244,7 +244,7 @@ class ExportReader {
     // A header can have several lines, and the earlier check saw only the first.
     if (header.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
     const tokenName = columns.find(({ column }) => column === 'token')?.name;
-    const isNamed = header.some((name) => isTokenName(name, tokenName));
+    const isNamed = isHeader(header, tokenName);
     if (columnNames !== undefined && !isNamed) requireWidth(columnNames, header);
     else if (columnNames === undefined && isDataRow(header) && !isNamed) throw withoutHeader(header);
     const names = columnNames ?? header;

@@ -132,10 +132,14 @@ function typeable(name: string): string {
 
 /** Adds the choice of a column to a command, and removes an earlier choice for the same column. */
 export function withMap(words: readonly string[], column: string, name: string): string[] {
-  return [...withoutMap(words, column), '--map', `${column}=${name}`];
+  return [...withoutMap(words, (each) => each === column), '--map', `${column}=${name}`];
 }
 
-export function withoutMap(words: readonly string[], column: string): string[] {
-  const isOther = (at: number): boolean => words[at] === '--map' && words[at + 1]?.startsWith(`${column}=`) === true;
-  return words.filter((_, at) => !isOther(at) && !isOther(at - 1));
+/** Removes choices of columns from a command. */
+export function withoutMap(words: readonly string[], isRemoved: (column: string, name: string) => boolean): string[] {
+  const isMap = (at: number): boolean => {
+    const [column = '', ...name] = words[at] === '--map' ? (words[at + 1] ?? '').split('=') : [];
+    return column !== '' && isRemoved(column, name.join('='));
+  };
+  return words.filter((_, at) => !isMap(at) && !isMap(at - 1));
 }

@@ -17,7 +17,7 @@ function place(text: string) {
   const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'export.csv'), text);
   const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
-  return { prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
+  return { cwd, prepare, read: (name: string) => readFileSync(join(cwd, name), 'utf8') };
 }
 
 function rowsIn(text: string): string[] {
@@ -147,16 +147,10 @@ it.each([
     `"token","expiry","mid"\n"1","${A}","05/29","M-1"\n"2","${B}","06/29","M-2"\n`,
     3,
     4,
-    '-,token,expiration,merchant_id',
+    '-,token,expiry,mid',
   ],
-  ['one cell more', `token,expiry,mid,\n${A},05/29,M-1\n${B},06/29,M-2\n`, 4, 3, 'token,expiration,merchant_id'],
-  [
-    'one name in front more',
-    `row,token,expiry,mid\n${A},05/29,M-1\n${B},06/29,M-2\n`,
-    4,
-    3,
-    'token,expiration,merchant_id',
-  ],
+  ['one cell more', `token,expiry,mid,\n${A},05/29,M-1\n${B},06/29,M-2\n`, 4, 3, 'token,expiry,mid'],
+  ['one name in front more', `row,token,expiry,mid\n${A},05/29,M-1\n${B},06/29,M-2\n`, 4, 3, 'token,expiry,mid'],
 ])(
   'svc au prepare says that the header is wrong and reads the rows with --columns, where it has %s',
   async (_, text, columns, cells, names) => {
@@ -186,6 +180,34 @@ it('svc au prepare keeps kept columns in the command for a header with one cell 
   succeeded(await prepare(...named));
   expect(rowsIn(read('tokens.keep.csv'))).toEqual([`1,${A},Ann`, `2,${B},Bob`]);
 });
+
+it.each([
+  ['columns of the same name below a title', [], `Cards;;\ntoken;mid;mid\n${A};M-1;x\n`, [`${A},,,M-1`]],
+  ['a header with one cell less below a title', [], `Cards\ntoken,expiry\n1,${A},05/29\n`, [`${A},29,05,`]],
+  ['columns of the same name beside a mapped one', ['token=card'], `card,mid,mid\n${A},M-1,x\n`, [`${A},,,M-1`]],
+  ['a mapped name and one cell less', ['token=Card'], `card,expiry\n1,${A},05/29\n`, [`${A},29,05,`]],
+  [
+    'mapped names that are short words too',
+    ['token=card', 'expiration_month=month', 'expiration_year=year'],
+    `card,month,year,mid,mid\n${A},05,29,M-1,x\n`,
+    [`${A},29,05,M-1`],
+  ],
+  [
+    'no header, and the word token in a row',
+    ['token=card'],
+    `${A},token,M-1\n${B},token,M-1\n`,
+    [`${A},,,`, `${B},,,`],
+  ],
+])(
+  'svc au prepare names a command with --columns that makes rows of the rows alone: %s',
+  async (_, maps, text, rows) => {
+    const { cwd, prepare } = place(text);
+    const refused = ended(await prepare(...maps.flatMap((each) => ['--map', each])), 13);
+    const { next_words: words } = errorIn(refused) as { next_words: readonly string[] };
+    expect(words.join(' ')).toContain('--columns');
+    expect(rowsIn(succeeded(await svcHere(words.slice(1), { cwd, home: cwd })).stdout)).toEqual(rows);
+  },
+);
 
 it('svc au prepare blames a row that alone has another number of cells, not the header', async () => {
   const refused = await place(`token,expiry\n${A},05/29\n${B},06/29,x\n`).prepare();
