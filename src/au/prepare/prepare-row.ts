@@ -22,7 +22,7 @@ import type { Expiration } from '../date-parts.ts';
 import { type ProblemGroup, ProblemGroups, type RowFinding } from './prepare-problems.ts';
 import { RepeatColumns } from './repeat-columns.ts';
 import { cellAt, isBlank, isRuler, isTotalWord } from './row-cells.ts';
-import { RowDates, type RepeatedRows } from './row-dates.ts';
+import { RowDates, type RepeatedRows, type RepeatPlace } from './row-dates.ts';
 import { dateNumber, expirationOf, ExpirationReader } from './row-expiration.ts';
 import { MerchantReader, type WordRows } from './row-merchant.ts';
 
@@ -154,9 +154,17 @@ export class RowPreparer {
     if (row.isConverted && !isAscii(Buffer.from(text))) return this.refuse(line, WRONG_BYTES);
     if (kept.some((at) => cells[at]?.includes('\uFFFD'))) return this.refuse(line, WRONG_BYTES);
     this.#repeatColumns.take(key, cells);
-    if (this.#isRepeat(key, expiration, row)) return this.#drop('repeated_tokens', line);
-    this.#overview.take(whole, line);
-    if ('isLastDay' in expiration) this.#dateCounter.take(expiration, line);
+    const repeat = this.#takeRepeat(key, expiration, row);
+    // The day counts in the row whose month is sent.
+    if (
+      repeat !== 'repeated' &&
+      'isLastDay' in expiration &&
+      expiration.year === sent.year &&
+      expiration.month === sent.month
+    )
+      this.#dateCounter.take(expiration, line);
+    if (repeat === 'repeated' || repeat === 'later') return this.#drop('repeated_tokens', line);
+    this.#overview.take({ ...whole, year: sent.year, month: sent.month }, line);
     if ((sent.year === '') !== (sent.month === '')) this.#halfDates.add(line);
     this.#note(row, contents, made);
     this.#rows += 1;
@@ -242,22 +250,22 @@ export class RowPreparer {
     return names.every((name, at) => headerName(cells[at] ?? '') === name);
   }
 
-  /** Tells whether an earlier row has the same key. The first reading only collects the rows, and finds repeats at its end. */
-  #isRepeat(key: string, expiration: Expiration, { cells, line }: CsvRow): boolean {
+  /** Takes a row as one of those with its key. The first reading only collects the rows, and finds repeats at its end. */
+  #takeRepeat(key: string, expiration: Expiration, { cells, line }: CsvRow): RepeatPlace | undefined {
     const date = dateNumber(expiration);
     const { repeated } = this.#options;
     if (repeated === undefined) {
       this.#rowDates.add(key, date);
-      return false;
+      return undefined;
     }
     const place = repeated.take(key, date);
-    if (place === undefined) return false;
+    if (place === undefined) return undefined;
     if (place === 'later') this.#changes.add('later_dates', line);
     // Rows that differ only in blanks are the same customer.
     const row = [key, ...this.#columns.kept.map((at) => onOneLine(cells[at] ?? '').trim())].join('\0');
     if (place === 'first') this.#firstKept.setIfAbsent(row, 1);
     else if (this.#firstKept.get(row) === 0) this.#keptRepeats.add(line);
-    return place !== 'first';
+    return place;
   }
 
   /** Counts the changes to a written row. */

@@ -49,6 +49,9 @@ export class RowDates {
   }
 }
 
+/** A row among those with its key: the first, one that repeats it, or the one of these whose later expiration is sent. */
+export type RepeatPlace = 'first' | 'repeated' | 'later';
+
 /** The repeated rows of an export. The next reading writes each of them once, with its latest expiration. */
 export class RepeatedRows {
   /** For each row, the latest expiration in the low bits, and the latest one that the next reading has seen above them. */
@@ -63,13 +66,13 @@ export class RepeatedRows {
     return this.#dates.get(key) & DATE_MASK;
   }
 
-  /** Takes the next row. Returns whether it is the first with its key or a repeat; undefined for a row without repeats. */
-  take(key: string, date: number): 'first' | 'repeated' | 'later' | undefined {
+  /** Takes the next row. Returns undefined for a row without repeats. */
+  take(key: string, date: number): RepeatPlace | undefined {
     const dates = this.#dates.get(key);
     if (dates === 0) return undefined;
     const before = dates >>> DATE_BITS;
     if (date > before) this.#dates.set(key, (dates & DATE_MASK) | (date << DATE_BITS));
     if (before === 0) return 'first';
-    return date > before ? 'later' : 'repeated';
+    return date > before && date === (dates & DATE_MASK) ? 'later' : 'repeated';
   }
 }

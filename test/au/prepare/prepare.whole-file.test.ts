@@ -161,6 +161,22 @@ it('R93: a file most of whose cards expired long ago stops, and one with some of
   expect(await rowsOf(place(({ token, mm }) => [token, `${mm}/20`, 'M-1'], undefined, 19))).toHaveLength(19);
 });
 
+it('R93: a row that is repeated with a later expiration is judged by the expiration that is sent', async () => {
+  const twice = place(({ at, mm }) => [uuid(Math.trunc(at / 2)), at % 2 === 0 ? `15/${mm}/20` : `${mm}/31`, 'M-1']);
+  const { code, stdout, stderr } = await twice.prepare('--date-order', 'dmy', '--out', 'tokens.csv');
+  expect({ code, ...JSON.parse(stdout).expirations }).toEqual({
+    code: 0,
+    from: '2031-01',
+    to: '2031-11',
+    rows: 20,
+    past: 0,
+    far_ahead: 0,
+  });
+  expect(stderr).toContain('because it is later: 20 rows');
+  const steps = placeText(`token,expiration\n${uuid(1)},01/29\n${uuid(1)},02/30\n${uuid(1)},03/31\n`);
+  expect((await steps.prepare()).stderr).toContain('because it is later: 1 row (line 4)');
+});
+
 it('R93: swapped columns of year and month are named', async () => {
   const swapped = place(({ token, yy, mm }) => [token, mm, yy], 'token,exp_year,exp_month');
   expect(JSON.stringify((await refusalOf(swapped))['problems'])).toContain('are the two columns swapped?');

@@ -24,20 +24,20 @@ async function prepared(lines: readonly string[]) {
 
 /** What comes out of rows, as a map from each token and merchant finds it. */
 function expectedOf(lines: readonly string[]) {
-  const rows = new Map<string, { date: string; seen: number; readonly customer: string }>();
+  const rows = new Map<string, { date: string; readonly first: string; readonly customer: string }>();
   const found = { repeats: 0, later: 0, others: 0 };
   for (const line of lines) {
     const [token = '', year = '', month = '', merchant = '', customer = ''] = line.split(',');
     const date = year === '' ? '' : `${year},${month}`;
     const row = rows.get(`${token},${merchant}`);
-    if (row === undefined) rows.set(`${token},${merchant}`, { date, seen: 1, customer });
+    if (row === undefined) rows.set(`${token},${merchant}`, { date, first: date, customer });
     else {
       found.repeats += 1;
       if (customer !== row.customer) found.others += 1;
-      if (date > row.date) found.later += 1;
       if (date > row.date) row.date = date;
     }
   }
+  found.later = [...rows.values()].filter(({ date, first }) => date !== first).length;
   const text = [...rows].map(([key, { date }]) => key.replace(',', `,${date === '' ? ',' : date},`));
   return { text, rows: rows.size, ...found };
 }
