@@ -23,6 +23,12 @@ export interface ColumnChoice {
 /** The index of each recognized column in the export, starting at 0. */
 export type ColumnPlaces = Readonly<Partial<Record<PreparedColumn, number>>>;
 
+/** Tells whether the choice of a column replaces that of another one: the expiration is in one column, or in two. */
+export function replacesColumn(chosen: string, other: string): boolean {
+  const areExpirations = chosen.startsWith('expiration') && other.startsWith('expiration');
+  return chosen === other || (areExpirations && (chosen === 'expiration' || other === 'expiration'));
+}
+
 /**
  * The well-known names of each column, in lower case and without signs. Ambiguous names such as `card_id` are not
  * included, so the operator must assign them.

@@ -19,7 +19,7 @@ import { ownMember } from '../../schema/own-member.ts';
 import { acceptParameter, type Check } from '../request/checks.ts';
 import { markOf } from '../request/marks.ts';
 import type { ReadingOptions } from './how-to-read.ts';
-import { type ColumnChoice, isTokenName, PREPARED_COLUMNS } from './prepare-columns.ts';
+import { type ColumnChoice, isTokenName, PREPARED_COLUMNS, replacesColumn } from './prepare-columns.ts';
 import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './date-orders.ts';
 import { zoneFormat } from './zoned-time.ts';
 
@@ -161,7 +161,9 @@ export function withEarlierOptions(typed: ReadingOptions, earlier: ReadingOption
   const { columns: given = [], noExpiration, noMerchant } = typed;
   const names = (beginning: string): boolean => given.some(({ column }) => column.startsWith(beginning));
   const isReplaced = ({ column }: ColumnChoice): boolean =>
-    (noExpiration === true && column.startsWith('exp')) || (noMerchant === true && column === 'merchant_id');
+    (noExpiration === true && column.startsWith('exp')) ||
+    (noMerchant === true && column === 'merchant_id') ||
+    given.some((choice) => choice.column !== column && replacesColumn(choice.column, column));
   const choices = [...(earlier.columns ?? []).filter((choice) => !isReplaced(choice)), ...given];
   // The order of the earlier choices stays, so that the same choices give the same options.
   const columns = new Map(choices.map((choice) => [choice.column, choice]));
@@ -173,6 +175,8 @@ export function withEarlierOptions(typed: ReadingOptions, earlier: ReadingOption
   );
   return {
     ...earlier,
+    ...(typed.noEmpty === true && { empty: [] }),
+    ...((typed.empty ?? []).length > 0 && { noEmpty: false }),
     ...Object.fromEntries(said),
     columns: [...columns.values()],
     noExpiration: noExpiration === true || (earlier.noExpiration === true && !names('exp')),

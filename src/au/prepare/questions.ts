@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
-import { type ColumnChoice, isShown, type PreparedColumn, shownNames } from './prepare-columns.ts';
+import { type ColumnChoice, isShown, type PreparedColumn, replacesColumn, shownNames } from './prepare-columns.ts';
 import type { ReadingOptions } from './how-to-read.ts';
 import { droppedRows, type Prepared } from './prepare.ts';
 
@@ -130,9 +130,9 @@ function typeable(name: string): string {
   return isShown(name) ? name : 'NAME';
 }
 
-/** Adds the choice of a column to a command, and removes an earlier choice for the same column. */
+/** Adds the choice of a column to a command, and removes the earlier choices that it replaces. */
 export function withMap(words: readonly string[], column: string, name: string): string[] {
-  return [...withoutMap(words, (each) => each === column), '--map', `${column}=${name}`];
+  return [...withoutMap(words, (each) => replacesColumn(column, each)), '--map', `${column}=${name}`];
 }
 
 /** Removes choices of columns from a command. */

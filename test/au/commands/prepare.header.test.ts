@@ -209,6 +209,12 @@ it.each([
   },
 );
 
+it('svc au prepare proposes one column of the expiration in place of two', async () => {
+  const { prepare } = place(`token,y,m,end\n${A},29,05,05/29\n`);
+  const words = ['--map', 'expiration_year=y', '--map', 'expiration_month=m', '--map', 'expiration=end'];
+  expect(errorIn(await prepare(...words))['next']).toBe('svc au prepare export.csv --map expiration=NAME');
+});
+
 it('svc au prepare blames a row that alone has another number of cells, not the header', async () => {
   const refused = await place(`token,expiry\n${A},05/29\n${B},06/29,x\n`).prepare();
   expect(errorIn(refused)['message']).toBe('export.csv is refused: 1 problem');

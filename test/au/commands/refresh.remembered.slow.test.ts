@@ -50,3 +50,28 @@ it('svc au refresh changes what it remembers by the options typed, and asks agai
     unsaid: 'read as in',
   });
 });
+
+it.each([
+  [
+    '--map expiration_year=y --map expiration_month=m --empty NA',
+    '--map expiration=end',
+    '--map expiration=end --empty NA',
+  ],
+  [
+    '--map expiration=end --no-empty',
+    '--map expiration_year=y --map expiration_month=m',
+    '--map expiration_year=y --map expiration_month=m --no-empty',
+  ],
+  ['--no-expiration --no-empty', '--empty NA', '--no-expiration --empty NA'],
+  ['--no-expiration --empty NA', '--no-empty', '--no-expiration --no-empty'],
+])('svc au refresh reads an export that it read with %s with what is typed: %s', async (first, typed, read) => {
+  const desk = await openQuickDesk();
+  const [token] = readFileSync(desk.home.file('tokens.csv'), 'utf8').split('\n')[1]?.split(',') ?? [];
+  writeFileSync(desk.home.file('export.csv'), `card_ref;y;m;end;mid\n${token};31;05;06/31;NA\n`);
+  succeeded(await desk.svc(`au refresh export.csv --cycle 2026-10 --map token=card_ref ${first}`));
+  ended(
+    await desk.svc(`au refresh export.csv --cycle 2026-11 --pay-again ${typed} --dry-run`),
+    0,
+    `read as in cycle 2026-10: --map token=card_ref ${read}\n`,
+  );
+});
