@@ -2,6 +2,7 @@
 
 import type { Check } from '../request/checks.ts';
 import type { Overflow } from '../request/row-buckets.ts';
+import type { CsvRow } from '../csv-rows.ts';
 import type { ColumnChoice } from './prepare-columns.ts';
 import type { RepeatedRows } from './row-dates.ts';
 
@@ -36,6 +37,8 @@ export interface PrepareOptions extends ReadingOptions {
   readonly onlyUuids?: boolean | undefined;
   /** The rows that an earlier reading found to be repeated. */
   readonly repeated?: RepeatedRows | undefined;
+  /** Tells whether a row below the header is passed over. */
+  readonly isSkipped?: ((row: CsvRow) => boolean) | undefined;
   /** The time that dates are compared with, in milliseconds. */
   readonly now?: number | undefined;
   /** Opens a file for the hashes of rows that do not fit into memory. Default: memory takes all. */

@@ -65,8 +65,9 @@ export async function prepareExport(
   const { names, shown = names, how, exclusions: list, force, path, words } = preparation;
   const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
   const files = await PreparedFiles.choose(context, inputs, names, force);
-  if (!force && names.rejects !== undefined) await refuseCorrected(files.path('rejects'), names.rejects, how);
   const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
+  if (!force && names.rejects !== undefined)
+    await refuseCorrected(files.path('rejects'), names.rejects, { exported: file, how });
   const exclusions = list === undefined ? undefined : await openExclusions(context, list, words);
   const reading = new ExportReading(context, { typed, file, files, preparation }, { ...how, exclusions });
   try {

@@ -299,11 +299,8 @@ const WRONG_BYTES = {
 } as const;
 
 function otherShape(token: string): RowFinding {
-  return { rule: 'tokens', column: 'token', problem: OTHER_SHAPE, shape: shapeOf(token) };
+  return { rule: 'tokens', column: 'token', problem: 'is no UUID, as most tokens are', shape: shapeOf(token) };
 }
-
-/** The reason of a row whose token differs from the others. */
-export const OTHER_SHAPE = 'is no UUID, as most tokens are';
 
 /**
  * Returns the problem of a row with the wrong number of cells. Such a row may contain a card number that spans cells.

@@ -139,7 +139,7 @@ class ExportReader {
   take(row: CsvRow): void {
     if (row.line <= this.#header.skipped) return;
     const rows = this.#rows ?? this.#takeHeader(row);
-    if (rows === undefined) return;
+    if (rows === undefined || this.#options.isSkipped?.(row) === true) return;
     if (row.lines !== undefined) this.#requireQuotes(row, row.lines);
     if (this.#withoutToken !== undefined && !isBlank(row)) {
       const earlier = this.#withoutToken;

@@ -5,7 +5,8 @@ import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { readHead } from '../request/file-kind.ts';
-import { OTHER_SHAPE } from './prepare-row.ts';
+import { TokenTable } from '../request/token-table.ts';
+import type { CsvRow } from '../csv-rows.ts';
 import { exportWords } from './prepare-options.ts';
 import type { PrepareOptions, ReadingOptions } from './how-to-read.ts';
 import { prepareRequest, REJECTS_COLUMNS } from './prepare.ts';
@@ -23,9 +24,20 @@ export async function isRejectsFile(path: string): Promise<boolean> {
  * name.
  * @throws SvcError `usage`
  */
-export async function refuseCorrected(path: string, name: string, how: ReadingOptions): Promise<void> {
+export async function refuseCorrected(
+  path: string,
+  name: string,
+  { exported, how }: { readonly exported: string; readonly how: ReadingOptions },
+): Promise<void> {
   if (!(await isRejectsFile(path))) return;
-  const rows = await goodRows(path, how);
+  const { columns, dateOrder, noExpiration } = how;
+  const options = { columns, dateOrder, noExpiration };
+  if ((await countReadable(path, options)) === 0) return;
+  const unchanged = await findUnchanged(path, exported, how);
+  const rows = await countReadable(path, {
+    ...options,
+    isSkipped: ({ cells }) => unchanged.get(rowInExport(cells)) === FOUND,
+  });
   if (rows === 0) return;
   throw new SvcError('usage', `${name} has ${countText(rows, 'row')} in which nothing is wrong`, {
     hint: 'It seems to have been corrected. Make a request of it before it is replaced, or add --force to replace it:',
@@ -38,29 +50,36 @@ export async function refuseCorrected(path: string, name: string, how: ReadingOp
   });
 }
 
+const REFUSED = 1;
+const FOUND = 2;
+
 /**
- * Counts the rows of a file that could be in a request. A row whose date is readable only with the given order does not count:
- * it may have been refused before the order was given.
+ * Finds the refused rows that the export has as they are: nobody corrected them, even if nothing is wrong in them now, because
+ * other options read them, or because their encoding was all that was wrong.
  */
-async function goodRows(path: string, { columns, dateOrder = [], noExpiration }: ReadingOptions): Promise<number> {
-  // The refused rows alone do not show that tokens should be UUIDs, so the recorded reason decides.
-  const options = { columns, noExpiration, onlyUuids: await mentions(path, OTHER_SHAPE) };
-  const rows = await readableRows(path, { ...options, dateOrder });
-  if (rows === 0 || dateOrder.length === 0) return rows;
-  return Math.min(rows, await readableRows(path, options));
+async function findUnchanged(path: string, exported: string, how: ReadingOptions): Promise<TokenTable> {
+  const rows = new TokenTable();
+  const isSkipped = ({ cells }: CsvRow): boolean => {
+    rows.set(rowInExport(cells), REFUSED);
+    return true;
+  };
+  await countReadable(path, { columns: how.columns, isSkipped });
+  const isFound = ({ cells }: CsvRow): boolean => {
+    const row = cells.join('\0');
+    if (rows.get(row) === REFUSED) rows.set(row, FOUND);
+    return true;
+  };
+  await countReadable(exported, { ...how, keep: [], isSkipped: isFound });
+  return rows;
 }
 
-async function mentions(path: string, words: string): Promise<boolean> {
-  let end = '';
-  for await (const piece of (await fileSource(path)).open()) {
-    const text = end + Buffer.from(piece).toString('latin1');
-    if (text.includes(words)) return true;
-    end = text.slice(-words.length);
-  }
-  return false;
+/** Returns the cells that a refused row has in the export, as one text. */
+function rowInExport(cells: readonly string[]): string {
+  return cells.slice(REJECTS_COLUMNS.length).join('\0');
 }
 
-async function readableRows(path: string, options: PrepareOptions): Promise<number> {
+/** Counts the rows of a file that could be in a request. */
+async function countReadable(path: string, options: PrepareOptions): Promise<number> {
   try {
     const { rows } = await prepareRequest((await fileSource(path)).open(), { request: async () => undefined }, options);
     return rows;

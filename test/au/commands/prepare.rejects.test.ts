@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 const CARD = '4111 1111 1111 1111';
 const REJECTS = ['--rejects', 'rejected.csv', '--out', 'tokens.csv'];
 
-function place(text: string) {
+function place(text: string | Uint8Array) {
   const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'export.csv'), text);
   const prepare = (...words: string[]) => svcHere(['au', 'prepare', 'export.csv', ...words], { cwd, home: cwd });
@@ -94,6 +94,31 @@ it('svc au prepare --rejects replaces its file once --date-order reads the dates
   expect(read('rejected.csv')).not.toContain('t1');
   writeFileSync(join(cwd, 'rejected.csv'), first.replace('soon', '06/2031'));
   ended(await prepare(...ordered), 2);
+});
+
+it.each([
+  ['with bytes that are no UTF-8', Buffer.from(`token,exp,mid\nt1,05/2031,Caf\xe9\nt2,05/2031,M\n`, 'latin1'), [], []],
+  ['with a quoted mark for nothing', 'token,exp\nt1,"NULL"\nt2,05/2031\n', [], []],
+  ['read with the wrong column', 'token,from,to\nt1,soon,05/2031\nt2,05/2031,05/2031\n', ['from'], ['to']],
+  [
+    'of a row of several cells that is found elsewhere',
+    'note;token;exp\n"a\nb";t1;05/06/31\nc;t2;05/2031\n',
+    [],
+    ['dmy'],
+  ],
+])('svc au prepare --rejects replaces its file that nobody corrected: %s', async (_, text, [from], [to]) => {
+  const { cwd, prepare, read } = place(text);
+  const map = (name: string | undefined) =>
+    name === undefined ? [] : name === 'dmy' ? ['--date-order', name] : ['--map', `expiration=${name}`];
+  ended(await prepare(...REJECTS, ...map(from)), 13);
+  const first = read('rejected.csv');
+  succeeded(await prepare(...REJECTS, ...map(to), '--max-rejects', '1', '--out', 'once.csv'));
+  writeFileSync(join(cwd, 'rejected.csv'), first.replace('t1', 't1-corrected'));
+  ended(
+    await prepare(...REJECTS, ...map(to), '--max-rejects', '1'),
+    2,
+    'rejected.csv has 1 row in which nothing is wrong',
+  );
 });
 
 it.each([[], REJECTS, [...REJECTS, '--max-rejects', '1']])(
