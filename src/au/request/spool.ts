@@ -7,6 +7,8 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SvcError, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
+import { sha256Of } from '../../base/files/draft.ts';
+import { thisHost } from '../../base/files/lock.ts';
 import { ScratchFile } from '../../base/files/scratch-file.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { System } from '../../base/system.ts';
@@ -14,6 +16,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import { copyInto } from '../../client/transfer/copy.ts';
 import { fileSource } from '../../client/transfer/source.ts';
+import { MAX_JOB_MS } from '../../schema/account-updater-files.ts';
 import type { Overflow } from './row-buckets.ts';
 
 /** The largest standard input, twelve times the size of a job. It stops a runaway pipe. */
@@ -84,10 +87,12 @@ export async function createSpool(system: System): Promise<Spooled> {
   } catch (error) {
     throw writeFailure(directory, error);
   }
-  const name = `${system.pid}-${randomBytes(6).toString('hex')}.csv`;
+  const name = `${space()}-${system.pid}-${randomBytes(6).toString('hex')}.csv`;
+  made.add(name);
   const remove = async (): Promise<void> => {
     for (const each of await fs.readdir(directory))
       if (each.replace(/^\./, '').startsWith(name)) await fs.rm(path.join(directory, each), { force: true });
+    made.delete(name);
   };
   return { path: path.join(directory, name), remove };
 }
@@ -102,11 +107,37 @@ function spoolOf(system: System): string {
   return path.join(requireDirectory(system, 'state'), 'spool');
 }
 
+/** The names of the private files of this process. A killed one may have had the same number, as 1 in a container. */
+const made = new Set<string>();
+
+/** The time after which no command needs a private file: none waits longer for a job. */
+const MAX_AGE_MS = 2 * MAX_JOB_MS;
+
 async function removeOrphans(directory: string, system: System): Promise<void> {
-  for (const name of await fs.readdir(directory)) {
-    const owner = Number(/^\.?(\d+)-[0-9a-f]{12}\.csv/.exec(name)?.[1] ?? system.pid);
-    if (owner !== system.pid && !system.isAlive(owner)) await fs.rm(path.join(directory, name), { force: true });
+  for (const each of await fs.readdir(directory)) {
+    const [, name = '', owner, pid] = SPOOLED.exec(each) ?? [];
+    if (name === '' || made.has(name)) continue;
+    const file = path.join(directory, each);
+    // The numbers of processes elsewhere mean nothing here.
+    const isOrphan =
+      owner === space()
+        ? Number(pid) === system.pid || !system.isAlive(Number(pid))
+        : (await ageOf(file, system)) > MAX_AGE_MS;
+    if (isOrphan) await fs.rm(file, { force: true });
   }
+}
+
+/** The name of a private file, from its process. A draft of it has a dot before, and more behind. Earlier builds named no space. */
+const SPOOLED = /^\.?((?:([0-9a-f]{8})-)?(\d+)-[0-9a-f]{12}\.csv)/;
+
+/** Names the machine or container whose process numbers are meant. The number of its start is no part: a restart ends all. */
+function space(): string {
+  return sha256Of(thisHost()).slice(0, 8);
+}
+
+async function ageOf(file: string, { clock }: System): Promise<number> {
+  const stat = await fs.stat(file).catch(() => undefined);
+  return stat === undefined ? 0 : clock.now() - stat.mtimeMs;
 }
 
 /** Returns the name of a private file that is removed at the end of the command. */

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { sha256Of } from '../../../src/base/files/draft.ts';
+import { thisHost } from '../../../src/base/files/lock.ts';
 import { ended, rowOf, succeeded } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
 
@@ -82,7 +84,7 @@ it('svc au prune removes what killed processes left in the spool', async () => {
   const desk = await openDesk();
   const spool = desk.home.file('.local/state/svc/spool');
   mkdirSync(spool, { recursive: true });
-  const left = join(spool, '4194304-0123456789ab.csv');
+  const left = join(spool, `${sha256Of(thisHost()).slice(0, 8)}-4194304-0123456789ab.csv`);
   writeFileSync(left, 'token');
   await desk.svc(`${PRUNE} --yes`);
   expect(existsSync(left)).toBe(false);

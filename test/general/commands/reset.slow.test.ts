@@ -44,7 +44,7 @@ it('svc reset leaves nothing of what every command wrote into a home but the fil
     for (const file of [
       '.cache/svc/applications.json',
       '.local/state/svc/archives/0123456789abcdef.lock',
-      '.local/state/svc/spool/1-0123456789ab.csv',
+      '.local/state/svc/spool/0a1b2c3d-1-0123456789ab.csv',
     ]) {
       mkdirSync(dirname(join(home, file)), { recursive: true });
       writeFileSync(join(home, file), '{}');

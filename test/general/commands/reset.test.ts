@@ -107,7 +107,7 @@ it('svc reset removes nothing unless the answer to its question is reset', async
 it('svc reset removes state last, so that a failure before keeps the record of paid work', async () => {
   const home = temporaryDirectory();
   await svcHere(['profile', 'set', 'output', 'json'], { home });
-  const state = join(home, '.local/state/svc/spool/1-0123456789ab.csv');
+  const state = join(home, '.local/state/svc/spool/0a1b2c3d-1-0123456789ab.csv');
   mkdirSync(dirname(state), { recursive: true });
   writeFileSync(state, '{}');
   const remove = vi.spyOn(fs, 'rmSync').mockImplementation((file) => {
