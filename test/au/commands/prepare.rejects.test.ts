@@ -99,23 +99,26 @@ it('svc au prepare --rejects replaces its file once --date-order reads the dates
 it.each([
   ['with bytes that are no UTF-8', Buffer.from(`token,exp,mid\nt1,05/2031,Caf\xe9\nt2,05/2031,M\n`, 'latin1'), [], []],
   ['with a quoted mark for nothing', 'token,exp\nt1,"NULL"\nt2,05/2031\n', [], []],
-  ['read with the wrong column', 'token,from,to\nt1,soon,05/2031\nt2,05/2031,05/2031\n', ['from'], ['to']],
+  [
+    'read with the wrong column',
+    'token,from,to\nt1,soon,05/2031\nt2,05/2031,05/2031\n',
+    ['--map', 'expiration=from'],
+    ['--map', 'expiration=to'],
+  ],
   [
     'of a row of several cells that is found elsewhere',
     'note;token;exp\n"a\nb";t1;05/06/31\nc;t2;05/2031\n',
     [],
-    ['dmy'],
+    ['--date-order', 'dmy'],
   ],
-])('svc au prepare --rejects replaces its file that nobody corrected: %s', async (_, text, [from], [to]) => {
+])('svc au prepare --rejects replaces its file that nobody corrected: %s', async (_, text, first, then) => {
   const { cwd, prepare, read } = place(text);
-  const map = (name: string | undefined) =>
-    name === undefined ? [] : name === 'dmy' ? ['--date-order', name] : ['--map', `expiration=${name}`];
-  ended(await prepare(...REJECTS, ...map(from)), 13);
-  const first = read('rejected.csv');
-  succeeded(await prepare(...REJECTS, ...map(to), '--max-rejects', '1', '--out', 'once.csv'));
-  writeFileSync(join(cwd, 'rejected.csv'), first.replace('t1', 't1-corrected'));
+  ended(await prepare(...REJECTS, ...first), 13);
+  const rejected = read('rejected.csv');
+  succeeded(await prepare(...REJECTS, ...then, '--max-rejects', '1', '--out', 'once.csv'));
+  writeFileSync(join(cwd, 'rejected.csv'), rejected.replace('t1', 't1-corrected'));
   ended(
-    await prepare(...REJECTS, ...map(to), '--max-rejects', '1'),
+    await prepare(...REJECTS, ...then, '--max-rejects', '1'),
     2,
     'rejected.csv has 1 row in which nothing is wrong',
   );
