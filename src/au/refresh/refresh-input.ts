@@ -50,6 +50,11 @@ export function withExport([group = '', command = '', ...words]: readonly string
   return [group, command, 'export.csv', ...words.slice(typed === undefined ? 0 : 1)];
 }
 
+/** Returns a command without standard input as its export. */
+export function withoutInput(words: readonly string[]): readonly string[] {
+  return words[2] === '-' ? words.toSpliced(2, 1) : words;
+}
+
 /** Returns a command with another directory of all cycles. */
 export function inDirectory(words: readonly string[], directory: string): string[] {
   const at = words.indexOf('--out-dir');

@@ -24,7 +24,7 @@ import {
   standingRequest,
 } from './cycle-request.ts';
 import { EXCLUSIONS, RefreshDirectory, TENANT } from './refresh-directory.ts';
-import { type RefreshInput, announceStep, noteStep } from './refresh-input.ts';
+import { type RefreshInput, announceStep, noteStep, withoutInput } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { requireRealResults } from './rehearsal.ts';
 import { type RequestFile, openRequestFile } from '../request/open-request-file.ts';
@@ -223,7 +223,7 @@ class Refresh {
     }
     const rowOf = (
       status: string,
-      { rows, ...files }: Concluded = { rows: this.#jobs?.file.check.rows ?? 0, ...NO_RESULTS },
+      { rows, ...files }: Concluded = { rows: file.check.rows, ...NO_RESULTS },
     ): RefreshRow => ({
       cycle,
       status,
@@ -236,6 +236,8 @@ class Refresh {
     });
     if (decided.kind === 'nothing new') {
       await this.#record(request, file, submission, this.#directory.record.claimed);
+      this.#directory.record.finished = true;
+      this.#directory.save();
       return print(rowOf('nothing_new'));
     }
     let results: FileResults;
@@ -299,7 +301,7 @@ class Refresh {
         `${directory.request} has the rows of all exports now; an earlier svc wrote a file for each, which nothing reads any more: ${joined.join(', ')}`,
       );
     // The request is stored, so the same command no longer needs standard input.
-    this.#input = { ...this.#input, again: this.#input.again.filter((word) => word !== '-') };
+    this.#input = { ...this.#input, again: withoutInput(this.#input.again) };
   }
 
   /** Polls the jobs once, or waits for them, and joins their results in a private file. */
@@ -324,13 +326,13 @@ class Refresh {
 
   /** Replaces the suggested `au submit` commands of an error with `au refresh` commands. */
   async #offeringRefresh<T>(work: Promise<T>): Promise<T> {
-    const { again, cycle } = this.#input;
+    const { again } = this.#input;
     try {
       return await work;
     } catch (error) {
       if (!isSvcError(error) || !error.commands.some(confirmationOf)) throw error;
       const other = error.facts?.['other_cycle'];
-      const goOn = again.map((word) => (word === cycle && typeof other === 'string' ? other : word));
+      const goOn = typeof other === 'string' ? again.with(again.indexOf('--cycle') + 1, other) : again;
       const ofRefresh = (words: readonly string[]): readonly string[] => {
         const confirmation = confirmationOf(words);
         if (confirmation !== undefined) return [...again, ...confirmation];

@@ -8,7 +8,7 @@ import { SANDBOX_MERCHANT_ID } from '../../../src/schema/account-updater-files.t
 import { FakeClock } from '../../support/clock.ts';
 import { ended, errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
-import { openQuickDesk, type QuickDesk } from './support.ts';
+import { openQuickDesk, type QuickDesk, writeRows } from './support.ts';
 
 const ROWS = exampleRequestFile().trimEnd().split('\n').slice(1);
 const TOKENS = ROWS.map((row) => row.slice(0, row.indexOf(',')));
@@ -339,8 +339,7 @@ describe('the directory of all cycles', () => {
     ]) {
       const line = ['au', 'refresh', 'export.csv', '--map', 'token=Card Ref', '--cycle', ...words];
       const refused = await desk.svc(line, { SVC_PRIVATE_API_KEY: theirs?.private_key ?? '' });
-      expect([refused.code, desk.uploads(), desk.jobs().length], refused.stderr).toEqual([3, 1, 1]);
-      expect(errorIn(refused)).toMatchObject({ alternatives: [expect.stringContaining(own)] });
+      ended(refused, 3, { uploads: 1, error: { alternatives: [expect.stringContaining(own)] } });
       expect(String(errorIn(refused)['alternatives']).match(/--pay-again/g) ?? []).toHaveLength(
         words.includes('--pay-again') ? 1 : 0,
       );
@@ -348,15 +347,15 @@ describe('the directory of all cycles', () => {
   });
 
   it.each([
-    ['tenant.json', 'a file of svc'],
-    ['Exclusions.csv', 'a file of svc'],
-    ['.exclusions.csv.lock', 'a file of svc'],
-    ['a0b1c2d3-0000-4000-8000-00000000000c', 'the id of a job'],
-  ])('svc au refresh makes no directory for a cycle with the name %s, which is that of %s', async (name, what) => {
+    ['tenant.json', 'which is that of a file of svc'],
+    ['Exclusions.csv', 'which is that of a file of svc'],
+    ['.exclusions.csv.lock', 'which is not safe as the name of a folder'],
+    ['a0b1c2d3-0000-4000-8000-00000000000c', 'which looks like the id of a job'],
+  ])('svc au refresh makes no directory for a cycle with the name %s, %s', async (name, why) => {
     const { desk, refresh } = await openRefresh();
     const words = ['au', 'refresh', 'export.csv', '--cycle', name, '--map', 'token=Card Ref'];
     for (const options of [[], ['--dry-run']])
-      ended(await desk.svc([...words, ...options]), 2, { error: { message: expect.stringContaining(what) } });
+      ended(await desk.svc([...words, ...options]), 2, { error: { message: expect.stringContaining(why) } });
     expect(existsSync(desk.home.file('refresh'))).toBe(false);
     succeeded(await refresh(...ENOUGH));
     ended(await desk.svc(words), 2);
@@ -798,11 +797,14 @@ it('svc au refresh shows with --dry-run what it would submit, writes nothing and
 it('svc au refresh --dry-run names the refresh, not its request file, where another cycle has the rows', async () => {
   const { desk, refresh } = await openRefresh();
   succeeded(await refresh(...ENOUGH));
-  const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref', '--dry-run'];
-  ended(await desk.svc(words), 6, {
+  const words = ['au', 'refresh', 'export.csv', '--cycle', '2027-01', '--map', 'token=Card Ref'];
+  const options = ['--exclusions', 'none', '--out-dir', '2027-01', '--dry-run'];
+  ended(await desk.svc([...words, ...options]), 6, {
     error: {
-      next: "svc au refresh export.csv --cycle 2026-12 --map 'token=Card Ref' --dry-run",
-      alternatives: ["svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref' --dry-run --pay-again"],
+      next: `svc au refresh export.csv --cycle 2026-12 --map 'token=Card Ref' ${options.join(' ')}`,
+      alternatives: [
+        `svc au refresh export.csv --cycle 2027-01 --map 'token=Card Ref' ${options.join(' ')} --pay-again`,
+      ],
     },
   });
 });
@@ -826,6 +828,18 @@ it('svc au refresh names itself with --new-ledger where the ledger is empty, and
     next: named.replace('2027-01', '2026-12'),
     alternatives: ['svc au resume 2026-12 --wait', `${named} --pay-again`],
   });
+  expect(desk.uploads()).toBe(1);
+});
+
+it('svc au refresh counts the rows of an export whose tokens all came from its cycle, and finishes the cycle', async () => {
+  const { desk, refresh, read } = await openRefresh();
+  succeeded(await refresh(...ENOUGH));
+  const [, ...updates] = read('todo/replace.csv').trimEnd().split('\n');
+  const made = updates.map((line) => `${line.split(',')[1]},,,`);
+  writeRows(desk, 'made.csv', ...made);
+  const words = 'au refresh made.csv --cycle 2026-12 --out-dir other';
+  ended(await desk.svc(words), 0, { row: { status: 'nothing_new', rows: made.length, jobs: [] } });
+  ended(await desk.svc('au refresh --out-dir other'), 2, 'no cycle in other is open');
   expect(desk.uploads()).toBe(1);
 });
 
