@@ -270,7 +270,7 @@ export class CycleFiles {
     }
   }
 
-  #concluded({ updated, warned, errors, unchanged }: Results, { newTokens, replace }: Todo): Concluded {
+  #concluded({ updated, warned, errors, unknown, unchanged }: Results, { newTokens, replace }: Todo): Concluded {
     const { results, report, next, exclusions } = this.#directory;
     const nextRows = (this.#directory.has(next) ? this.#made?.next_rows : undefined) ?? null;
     return {
@@ -279,6 +279,7 @@ export class CycleFiles {
       updated,
       warned,
       errors,
+      unknown,
       unchanged,
       report,
       new_tokens: newTokens,

@@ -19,6 +19,7 @@ export interface RefreshRow {
   readonly updated: number | null;
   readonly warned: number | null;
   readonly errors: number | null;
+  readonly unknown: number | null;
   readonly unchanged: number | null;
   readonly report: string | null;
   readonly new_tokens: number | null;
@@ -33,7 +34,7 @@ export interface RefreshRow {
 export type PrintRow = (row: RefreshRow) => Promise<void>;
 
 /** Members that the headline and the note about new tokens already show. */
-const COUNTED = ['updated', 'warned', 'errors', 'unchanged', 'new_tokens', 'excluded'] as const;
+const COUNTED = ['updated', 'warned', 'errors', 'unknown', 'unchanged', 'new_tokens', 'excluded'] as const;
 /** Members for programs only. */
 const BESIDE = ['jobs', 'request', 'results', 'replace', 'exclusions'] as const;
 /** The reasons why rows of an export are not in the request. */
@@ -58,6 +59,7 @@ export const refreshView: View<RefreshRow> = {
     'updated',
     'warned',
     'errors',
+    'unknown',
     'unchanged',
     'report',
     'new_tokens',

@@ -350,6 +350,7 @@ const NO_RESULTS = {
   updated: null,
   warned: null,
   errors: null,
+  unknown: null,
   unchanged: null,
   report: null,
   new_tokens: null,

@@ -174,9 +174,9 @@ it('the files of a whole cycle have each token of two requests once, and each jo
   const tokens = tokensIn(read('results.csv'));
   expect(new Set(tokens).size).toBe(tokens.length);
   for (const token of tokensIn(own)) expect(tokens).toContain(token);
-  const { updated, warned, errors, unchanged, new_tokens: issued, ...row } = rowOf(both);
+  const { updated, warned, errors, unknown, unchanged, new_tokens: issued, ...row } = rowOf(both);
   expect(row).toMatchObject({ rows: ROWS.length + 1, results: `${CYCLE}/results.csv`, report: `${CYCLE}/report.html` });
-  expect(Number(updated) + Number(warned) + Number(errors)).toBe(tokens.length);
+  expect(Number(updated) + Number(warned) + Number(errors) + Number(unknown)).toBe(tokens.length);
   expect(unchanged).toBe(ROWS.length + 1 - tokens.length);
   expect(issued).toBe(tableOf(read('results.csv')).filter(({ new_token: token }) => token !== '').length);
   expect(read('report.html')).toContain(`request.csv: ${ROWS.length + 1} requested = `);
