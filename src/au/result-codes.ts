@@ -4,7 +4,7 @@ import { SvcError } from '../base/errors.ts';
 import type { ResultStep } from '../cli/config/result-steps.ts';
 import table from './glossary.json' with { type: 'json' };
 import { asClause } from '../cli/glossary/glossary.ts';
-import { csvRow, excelSafeRows } from '../cli/output/csv.ts';
+import { csvRowFormat } from '../cli/output/csv.ts';
 import { countText, formatNumber } from '../cli/output/time.ts';
 import { type ResultCode as KnownCode, RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { ownMember } from '../schema/own-member.ts';
@@ -451,7 +451,7 @@ export async function* splitResults(
   for await (const rows of readResults(source)) {
     names ??= [...RESULT_COLUMNS, ...Object.keys(rows[0]?.extra ?? {}), ...kept.names];
     const columns = names;
-    const lineOf = (cells: readonly string[]): string => (excelSafe ? excelSafeRows(columns, [cells]) : csvRow(cells));
+    const lineOf = csvRowFormat(columns, excelSafe);
     const header = lineOf(columns);
     if (check) for (const row of rows) check(row);
     yield rows.map((row) => ({

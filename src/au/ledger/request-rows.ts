@@ -10,7 +10,7 @@ import { keyOfNewToken, keyOfRow, type RowSet, RowSetBuilder } from './row-set.t
 type Rows = Pick<UploadSource, 'open' | 'sha256'>;
 
 /** Returns the keys of a file's rows, or of its tokens, with a salt. */
-export type KeysUnder = (salt: string) => Promise<RowSet>;
+type KeysUnder = (salt: string) => Promise<RowSet>;
 
 /** The keys of a file's rows, with the salt of each set that they are compared with. */
 export class FileRows {

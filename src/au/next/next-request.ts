@@ -57,7 +57,7 @@ export async function* nextRequest(
 }
 
 /** The rules for rows besides the actions. */
-export interface NextRules {
+interface NextRules {
   readonly exclusions?: Pick<Exclusions, 'lineOf'> | undefined;
   readonly isRehearsal?: boolean | undefined;
 }
@@ -74,7 +74,7 @@ function nextRow(request: RequestRow, result: PackedResult, actions: Actions, is
 }
 
 /** The part of a result row that the next request needs. */
-export type PackedResult = Pick<
+type PackedResult = Pick<
   ResultRow,
   'result_code' | 'new_token' | 'new_expiration_year' | 'new_expiration_month' | 'row'
 >;

@@ -7,8 +7,8 @@ import { compareShare } from '../../base/share.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
-import { csvRow, csvRows } from '../../cli/output/csv.ts';
-import { formatNumber } from '../../cli/output/time.ts';
+import { csvRow, csvRowFormat, csvRows } from '../../cli/output/csv.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
@@ -168,15 +168,15 @@ async function writeDrafts(
     return draft;
   };
   const out = await begin(outName, `${REQUEST_HEADER}\n`);
-  const excluded = await begin(
-    excludedName,
-    csvRow(['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...keptNames]),
-  );
+  const excludedColumns = ['row', ...REQUEST_COLUMNS, 'result_code', 'reason', ...keptNames];
+  const excludedRow = csvRowFormat(excludedColumns, context.globals.excelSafe);
+  const excluded = await begin(excludedName, excludedRow(excludedColumns));
   const keepFile = await begin(keepName, csvRow([...KEPT_COLUMNS, ...keptNames]));
   const rules = { exclusions, isRehearsal: context.isRehearsal };
   const written = await writeRows(nextRequest(source.open(), answers, actions, rules), {
     out,
     excluded,
+    excludedRow,
     keepFile,
     keptCells: kept && (await keptByRow(kept, source)),
     exclude: (token, code) => {
@@ -191,6 +191,8 @@ async function writeDrafts(
 interface Targets {
   readonly out: Draft | undefined;
   readonly excluded: Draft | undefined;
+  /** Formats a row of the excluded rows. */
+  readonly excludedRow: (cells: readonly string[]) => string;
   /** Receives the kept columns of the written rows. */
   readonly keepFile: Draft | undefined;
   /** Returns the kept cells of each row in order. */
@@ -203,7 +205,7 @@ interface Targets {
 
 async function writeRows(
   batches: AsyncIterable<readonly NextRow[]>,
-  { out, excluded, keepFile, keptCells, exclude, actions, signal }: Targets,
+  { out, excluded, excludedRow, keepFile, keptCells, exclude, actions, signal }: Targets,
 ) {
   const counts = { rows: 0, groups: noRows(), unchanged: 0, excluded_before: 0 };
   const byCode = new Map<string, number>();
@@ -222,7 +224,7 @@ async function writeRows(
       const cells = keptCells?.(request.token) ?? [];
       if (group === 'exclude' || group === 'excluded before') {
         const reason = excludedOn === undefined ? reasonFor(code, actions) : reasonBefore(excludedOn);
-        await excluded?.write(csvRow([String(number), ...cellsOf(request), code, reason, ...cells]));
+        await excluded?.write(excludedRow([String(number), ...cellsOf(request), code, reason, ...cells]));
       } else {
         lines.push(line, '\n');
         counts.rows += 1;
@@ -247,7 +249,7 @@ function countsOf({ rows, groups, unchanged, excluded_before: before, excluded_b
     ({ group, name, count }) => `${name} ${formatNumber(count)}${group === 'exclude' ? ` (${codes.join(', ')})` : ''}`,
   );
   if (before > 0) counts.push(`excluded before ${formatNumber(before)}`);
-  return [`${formatNumber(rows)} rows in the next request`, counts.join(', ')].filter((part) => part !== '').join(': ');
+  return [`${countText(rows, 'row')} in the next request`, counts.join(', ')].filter((part) => part !== '').join(': ');
 }
 
 /** Checks the output files before any input is read. @throws SvcError `usage` */

@@ -63,7 +63,7 @@ export function inDirectory(words: readonly string[], directory: string): string
 
 const STEPS = ['prepare', 'submit', 'wait', 'report', 'next'] as const;
 
-export type StepName = (typeof STEPS)[number];
+type StepName = (typeof STEPS)[number];
 
 /** The options that decide which steps are announced. */
 type Steps = Pick<RefreshInput, 'next' | 'verbose'>;

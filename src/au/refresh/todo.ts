@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { Draft } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { csvRow, excelSafeRows } from '../../cli/output/csv.ts';
+import { csvRowFormat } from '../../cli/output/csv.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
@@ -136,8 +136,7 @@ class TodoFiles {
   }
 
   #lineOf(group: TodoGroup, cells: readonly string[]): string {
-    if (!this.#context.globals.excelSafe) return csvRow(cells);
-    return excelSafeRows([...this.#keptNames, ...columnsOf(group)], [cells]);
+    return csvRowFormat([...this.#keptNames, ...columnsOf(group)], this.#context.globals.excelSafe)(cells);
   }
 }
 

@@ -139,6 +139,11 @@ export function excelSafeRows(names: readonly string[], rows: readonly (readonly
   return stringifyRows(rows, true);
 }
 
+/** Returns a function that formats a row of CSV with these columns, for a spreadsheet if `excelSafe`. */
+export function csvRowFormat(names: readonly string[], excelSafe: boolean): (cells: readonly string[]) => string {
+  return (cells) => (excelSafe ? excelSafeRows(names, [cells]) : csvRow(cells));
+}
+
 const TOKEN_COLUMN = /(?:^|[._])token(?:_intent)?(?:_id)?$/;
 const SAFE_START = /^(?:\w|$)/;
 

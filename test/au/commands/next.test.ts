@@ -5,6 +5,13 @@ import { Draft } from '../../../src/base/files/draft.ts';
 import { ended, errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { HEADER, REQUEST, RESULTS, RESULT_HEADER, place } from './next-request.ts';
 
+it('svc au next --excluded writes rows for a spreadsheet with -o csv --excel-safe, and the request as it is sent', async () => {
+  const { next, read } = place({ 'q.csv': REQUEST.replace('c,27,03,', 'c,27,03,=C').replace('d,,,M1', 'd,,,=D') });
+  const done = await next('--out', 'n.csv', '--excluded', 'd.csv', '-o', 'csv', '--excel-safe');
+  expect(read('d.csv').split('\n')[1], done.stderr).toContain(",'=C,");
+  expect(read('n.csv')).toContain('\nd,,,=D\n');
+});
+
 it('svc au next refuses one file for both of its lists, which macOS and Windows also see in names that differ in case', async () => {
   const { cwd, next } = place();
   ended(await next('--out', 'n.csv', '--excluded', './n.csv', '--force'), 2, { error: { code: 'usage' } });
