@@ -29,7 +29,9 @@ const parameters = {
   cycle: suggesting('cycle', value('--cycle <name>', 'name of this refresh, such as 2026-12', cycleName)),
   ...exportParameters,
   keep: { ...exportParameters.keep, description: 'add this column to the files in todo/' },
-  exclusions: rare(choice('--exclusions <none>', 'leave out no row because of exclusions.csv', ['none'])),
+  exclusions: rare(
+    choice('--exclusions <none>', 'leave out no row of this request because of exclusions.csv', ['none']),
+  ),
   outDir: value('--out-dir <dir>', 'directory of all cycles (default: refresh)', text),
   noWait: flag('--no-wait', 'poll once, and end with 11 while a job is pending'),
   add: flag('--add', 'send the new rows of a changed export, too'),

@@ -218,6 +218,12 @@ async function restoreRequest(
   }
   if (exported !== undefined)
     throw lostRequest(request, input, `${request} is gone, and ${input.export} does not give the same file now`);
+  if (sent !== undefined)
+    throw lostRequest(
+      request,
+      input,
+      `${request} is gone, and the rows that this machine sent do not give the same file`,
+    );
   throw lostRequest(request, input);
 }
 
@@ -271,7 +277,7 @@ export function notBegunError({ cycle, path }: RefreshDirectory, { again, export
 }
 
 /** The paths of a request and of its kept columns. */
-export interface RequestPaths {
+interface RequestPaths {
   readonly request: string;
   readonly keep: string | undefined;
 }

@@ -26,7 +26,7 @@ export async function exclusionsFor(
   const { exclusions: list } = directory;
   const none = { tokens: 0, at: isoTime(context.clock.now()) };
   if (choice === 'none') {
-    context.notices.note(`no row is left out because of ${list} (--exclusions none)`);
+    context.notices.note(`no row of this request is left out because of ${list} (--exclusions none)`);
     // An existing list was not read, so the count in earlier records stays valid.
     return { list: undefined, noted: directory.has(list) ? undefined : none };
   }

@@ -218,7 +218,8 @@ export class RefreshDirectory {
   requireTenant(tenant: string, again: readonly string[]): void {
     const ownTenant = this.tenant;
     if (ownTenant === undefined || ownTenant === tenant) return;
-    const elsewhere = inDirectory(again, `${this.parent}-${tenant.slice(0, 8)}`);
+    const own = `${path.basename(this.resolve(this.parent))}-${tenant.slice(0, 8)}`;
+    const elsewhere = inDirectory(again, path.join(this.parent, '..', own));
     const here = tenantText(this.#context, tenant);
     const isSandbox = serviceOf(this.#context) === 'sandbox';
     throw new SvcError(
@@ -337,8 +338,7 @@ export class RefreshDirectory {
 /** Returns the begun cycles below a directory, by name. Directories without a readable record are left out. */
 function cyclesIn(context: Context, parent: string): RefreshDirectory[] {
   const parentPath = resolvePath(context, parent);
-  const entries = fs.existsSync(parentPath) ? fs.readdirSync(parentPath, { withFileTypes: true }) : [];
-  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const names = fs.existsSync(parentPath) ? fs.readdirSync(parentPath) : [];
   return names.toSorted().flatMap((cycle) => {
     const directory = new RefreshDirectory(context, parent, cycle);
     try {

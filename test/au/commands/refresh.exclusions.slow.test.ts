@@ -77,7 +77,7 @@ describe('svc au refresh and exclusions.csv', () => {
     ended(
       await desk.svc(`${JANUARY} --exclusions none`),
       0,
-      `no row is left out because of ${LIST} (--exclusions none)`,
+      `no row of this request is left out because of ${LIST} (--exclusions none)`,
       { row: { rows: ROWS } },
     );
     // The same command goes on, also without the option, and the next cycle uses the list that this one made.

@@ -195,7 +195,9 @@ describe('the kept columns of a new token', () => {
     await add([...BOTH, MORE]);
     const before = replaced();
     renameSync(file('request.csv'), file('moved.csv'));
-    await expect(add([LATER])).rejects.toThrow('is not as it was prepared, and this machine keeps no copy of it');
+    await expect(add([LATER])).rejects.toThrow(
+      'is gone, and the rows that this machine sent do not give the same file',
+    );
     expect(replaced()).toEqual(before);
     renameSync(file('moved.csv'), file('request.csv'));
     await add([LATER]);

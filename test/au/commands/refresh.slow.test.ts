@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withLock } from '../../../src/base/files/lock.ts';
@@ -336,6 +346,7 @@ describe('the directory of all cycles', () => {
       ['2026-12', '--add'],
       ['2026-12', '--add', '--dry-run'],
       ['2027-01', '--pay-again'],
+      ['2026-12', '--add', '--out-dir', 'refresh/'],
     ]) {
       const line = ['au', 'refresh', 'export.csv', '--map', 'token=Card Ref', '--cycle', ...words];
       const refused = await desk.svc(line, { SVC_PRIVATE_API_KEY: theirs?.private_key ?? '' });
@@ -390,6 +401,14 @@ it('a refresh without an export goes on with what the cycle has, or with the one
   await desk.clock.advance(3_700_000);
   const done = await desk.svc('au refresh');
   expect([done.code, rowOf(done)['rows'], desk.uploads()], done.stderr).toEqual([0, ROWS.length, 1]);
+});
+
+it('a refresh without an export goes on with the one cycle that is open where its directory is a link', async () => {
+  const { desk, refresh } = await openRefresh({ processingMs: 3_600_000 });
+  ended(await refresh('--no-wait'), 11);
+  renameSync(desk.home.file(CYCLE), desk.home.file('volume'));
+  symlinkSync(desk.home.file('volume'), desk.home.file(CYCLE));
+  ended(await desk.svc('au refresh --no-wait'), 11, { uploads: 1, row: { cycle: '2026-12' } });
 });
 
 it('svc au refresh takes an export to the results, the report and the next request, and names the command of each step', async () => {
