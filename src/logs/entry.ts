@@ -260,12 +260,16 @@ export function isBeforeFirst({ readTo }: TailPosition, { from, to }: TimeRange,
   return from <= readTo && to - from < longestMs;
 }
 
-/** Moves a position forward to a time (epoch milliseconds) before which nothing more will arrive. */
+/**
+ * Moves a position forward to a time (epoch milliseconds) before which nothing more will arrive. An entry from before then is
+ * no longer the newest one: only a tail in delayed mode has settled all entries up to its newest.
+ */
 export function settledBefore(position: TailPosition, time: number): TailPosition {
   const settled = wholeSecond(time);
   if (position.settled >= settled) return position;
   const passed = position.passed.filter(([, at]) => at >= settled);
-  return { ...position, settled, readTo: Math.max(position.readTo, settled), passed };
+  const newest = (position.newest ?? settled) < settled ? undefined : position.newest;
+  return { settled, readTo: Math.max(position.readTo, settled), newest, passed };
 }
 
 /** A moving position. Its size is bounded by the entries created within the overlap. */

@@ -146,8 +146,9 @@ export class Tail {
 
   async *#batches(): AsyncGenerator<readonly Log[]> {
     const { settled, readTo: knownTo, newest } = this.#options.begin;
-    // Only a tail in delayed mode leaves such a position, so this one continues in that mode.
-    if (newest !== undefined && settled === knownTo) this.#delay(true);
+    // Only a tail in delayed mode leaves a position with all settled, so this one continues in that mode. After the last
+    // entries all may be settled too, up to the newest of them.
+    if (newest !== undefined && newest < settled && settled === knownTo) this.#delay(true);
     while (this.#leftMs() > 0) {
       const check = await this.#attempt(this.#checkClock());
       if (check === 'over') return;

@@ -94,6 +94,14 @@ describe('the writer of an archive', () => {
     for await (const findings of verifyArchive(store, {}, nothingVerified())) expect(findings).toEqual([]);
   });
 
+  it('a writer that was killed after a gap goes on as at the beginning of a log, with no entry that is the newest', async () => {
+    const writer = await writerOn();
+    await writer.add([log(NOON + 1)]);
+    await writer.commit(positionAt(NOON + HOUR));
+    await writer.commitGap({ from: NOON + HOUR, to: NOON + 3 * HOUR });
+    expect((await writerOn()).position).toEqual(beginAt(NOON + 3 * HOUR));
+  });
+
   it('the writer marks entries before an earlier commit as late, and never writes the same file twice', async () => {
     const writer = await writerOn();
     await writer.add([log(NOON)]);

@@ -188,6 +188,20 @@ it('R28: the last entries are the newest by time in any order of the service, an
   );
 });
 
+it('a tail after last entries that begin in this second does not read later than other tails', async () => {
+  const service = serviceOf([ago(10 * SECOND, 'before'), ago(0, 'now')]);
+  const { logs, position } = await lastEntries(service, { ...OPTIONS, count: 1 });
+  expect(logs.map(({ message }) => message)).toEqual(['now']);
+  const kinds: string[] = [];
+  const onEvent = ({ kind }: TailEvent): void => {
+    kinds.push(kind);
+    if (kind === 'polled') throw new Killed();
+  };
+  const tail = new Tail(service, { begin: position, overlapMs: OVERLAP, retentionMs: 48 * HOUR, onEvent });
+  await expect(tail.batches().next()).rejects.toThrow(Killed);
+  expect(kinds).toEqual(['polled']);
+});
+
 it('the search for the last entries stops at its limit, and the tail after it does not report unread ones as new', async () => {
   const service = serviceOf(Array.from({ length: 5_000 }, (_, index) => ago(5 * SECOND + index * 5, `entry ${index}`)));
   const last = await lastEntries(service, { ...OPTIONS, mostRead: 1_000, keep: ({ message }) => message === 'none' });
