@@ -24,7 +24,6 @@ import {
 import type { OwnReads } from '../own-reads.ts';
 import { openPage, PAGE_PARAMETERS } from '../report/page.ts';
 import type { Shift } from '../report/shift.ts';
-import { firstRange } from '../tail/last-entries.ts';
 
 const parameters = {
   dir: reading(optionalArgument('[dir]', 'an archive, counted offline', text)),
@@ -95,8 +94,13 @@ export const stats = defineCommand({
   async request(context, { dir, ...input }) {
     if (dir !== undefined) throw new SvcError('usage', '--curl has nothing to show: archives are counted offline');
     const now = context.clock.now();
-    const { since = -Infinity, until = Infinity } = intervalOf(input, now);
-    const { from, to } = firstRange(Math.min(now, until));
+    const [{ wholeSeconds }, { firstRange }] = await Promise.all([
+      import('../report/shift.ts'),
+      import('../tail/last-entries.ts'),
+    ]);
+    const typed = intervalOf(input, now);
+    const { since, until } = wholeSeconds({ since: typed.since ?? -Infinity, until: typed.until ?? Infinity });
+    const { from, to } = firstRange(now, until);
     return firstRequest({ ...entityFilter(input), startDate: isoTime(Math.max(from, since)), endDate: isoTime(to) });
   },
 });

@@ -134,7 +134,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
   const client = await context.client();
   const times = new ServiceInterval(client, input);
   await times.learn(client, entityFilter(input));
-  const { until = Infinity, since = (times.value.until ?? times.now) - DAY_MS } = times.value;
+  const { until = Infinity, since = Math.min(until, times.now) - DAY_MS } = times.value;
   const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, since);
   const counts = new ShiftCounts(past);
   const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
@@ -150,8 +150,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     count: Infinity,
     // A range may end in the middle of a page.
     mostRead: (input.max ?? MAX_READ) - MIN_READ + 1,
-    since: wholeSecond(since),
-    until: wholeSecond(until + SECOND_MS - 1),
+    ...wholeSeconds({ since, until }),
     overlapMs: DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     keep: (log) => {
@@ -164,8 +163,8 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
   }).finally(() => live?.done());
   past?.checkTenant(seen.tenantId);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
-  const now = client.now();
-  const to = times.value.until ?? now;
+  // Nothing was read after the time at which the reading began, however long it took.
+  const to = Math.max(since, Math.min(until, back.position.readTo));
   return {
     counts: counts.all,
     findings: counts.findings(),
@@ -173,9 +172,14 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     requested: { since, until: to },
     interval: { since: Math.max(since, back.readFrom), until: to },
     oldest: seen.oldest,
-    now,
+    now: client.now(),
     tenantId: seen.tenantId,
   };
+}
+
+/** Returns a time in whole seconds, as the service takes it. */
+export function wholeSeconds({ since, until }: Interval): Interval {
+  return { since: wholeSecond(since), until: wholeSecond(until + SECOND_MS - 1) };
 }
 
 /** Returns which part of a shift was read, and its share of the time: undefined if all of it was. */

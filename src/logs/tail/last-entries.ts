@@ -57,9 +57,12 @@ export async function lastEntries(source: LogSource, options: LastOptions): Prom
   return reader.result();
 }
 
-/** Returns the first range to read. It includes the current second, which is kept only if one page has the whole range. */
-export function firstRange(now: number): TimeRange {
-  const to = wholeSecond(now) + SECOND_MS;
+/**
+ * Returns the first range to read, which ends at `until` at the latest. It includes the current second, which is kept only if one
+ * page has the whole range.
+ */
+export function firstRange(now: number, until = Infinity): TimeRange {
+  const to = Math.min(wholeSecond(now) + SECOND_MS, until);
   return { from: to - FIRST_MS, to };
 }
 
@@ -84,7 +87,7 @@ class BackwardReader {
     this.#source = source;
     this.#options = options;
     this.#end = wholeSecond(source.now());
-    this.#to = Math.min(firstRange(this.#end).to, options.until ?? Infinity);
+    this.#to = firstRange(this.#end, options.until).to;
   }
 
   get #floor(): number {

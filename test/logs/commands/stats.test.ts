@@ -82,6 +82,32 @@ describe('svc logs stats', () => {
     );
   });
 
+  it.each([
+    [['--month', 'this'], '2026-03-01 00:00:00Z'],
+    [['--since', '2h', '--until', '2026-03-02'], '2026-03-01 10:30:00Z'],
+    [['--until', '2026-03-05'], '2026-02-28 12:30:00Z'],
+  ])('R87: svc logs stats %j does not say that it read what is in the future', async (argv, from) => {
+    expect((await stats([...argv, '-o', 'table'])).stdout).toContain(
+      `all entries from ${from} to 2026-03-01 12:30:00Z were read\n`,
+    );
+  });
+
+  it('R87: svc logs stats does not say that it read what came while it read', async () => {
+    busy(3_000);
+    let lists = 0;
+    server.onList = () => {
+      lists += 1;
+      if (lists > 3) server.now = new Date(NOW + HOUR).toISOString();
+    };
+    const { stdout } = await stats(['--since', '2h', '-o', 'table']);
+    expect(stdout).toContain('all entries from 2026-03-01 10:30:00Z to 2026-03-01 12:30:00Z were read\n');
+  });
+
+  it('svc logs stats --curl ends at --until, as the first request does', async () => {
+    const { stdout } = await stats(['--curl', '--until', '2026-03-01T12:00:00.5Z']);
+    expect(stdout).toContain('start_date=2026-03-01T11%3A59%3A51.000Z&end_date=2026-03-01T12%3A00%3A01.000Z');
+  });
+
   it('svc logs stats draws with ASCII on a terminal without Unicode', async () => {
     const { stdout } = await stats(['-o', 'table', '--since', '30d'], { LANG: 'C' });
     expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
