@@ -3,8 +3,9 @@
 import { hash } from 'node:crypto';
 import { SvcError } from '../base/errors.ts';
 import { sourceOf } from '../base/json/source.ts';
-import { formatDuration, parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
+import { formatDuration, parseTime, SECOND_MS, utcTime, wholeSecond } from '../cli/output/time.ts';
 import { damagedBytes, isLossy, logFromLine, logText } from '../client/api/logs.ts';
+import { TOLERATED_CLOCK_MS } from '../client/http/service-clock.ts';
 import { DAY_MS } from '../schema/durations.ts';
 import type { Log } from '../schema/log.ts';
 
@@ -321,4 +322,13 @@ export function requireShortOverlap(overlapMs: number, retentionMs: number): voi
     `an overlap of ${formatDuration(overlapMs)} is more than half of the retention of the logs, ${formatDuration(retentionMs)}`,
     { hint: 'Choose a shorter one: with this one, entries that are lost would not be noticed.' },
   );
+}
+
+/** Checks that entries are requested since a time that the service has reached: after it there can be none. @throws SvcError `usage` */
+export function requireBegun(since: number, now: number): void {
+  if (since <= now + TOLERATED_CLOCK_MS) return;
+  throw new SvcError('usage', `--since is ${utcTime(since)}, after the service's time (${utcTime(now)})`, {
+    hint: 'Choose an earlier --since. Whether the clock of this machine is wrong:',
+    next: ['doctor'],
+  });
 }

@@ -1,10 +1,9 @@
-import { SvcError } from '../base/errors.ts';
-import { utcTime } from '../cli/output/time.ts';
 import type { Client } from '../client/api/client.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { Page } from '../client/api/pages.ts';
 import { TOLERATED_CLOCK_MS } from '../client/http/service-clock.ts';
 import type { Log } from '../schema/log.ts';
+import { requireBegun } from './entry.ts';
 import { type IntervalInput, intervalOf } from './options.ts';
 
 type Interval = ReturnType<typeof intervalOf>;
@@ -98,13 +97,7 @@ export class ServiceInterval {
 
   /** Fails for a range after the service's time, in which nothing can be. @throws SvcError `usage` */
   requireBegun(): void {
-    const { since } = this.#value;
-    if (since === undefined || this.#hasBegun) return;
-    const words = `--since is ${utcTime(since)}, after the service's time (${utcTime(this.#serviceNow)})`;
-    throw new SvcError('usage', words, {
-      hint: 'Choose an earlier --since. Whether the clock of this machine is wrong:',
-      next: ['doctor'],
-    });
+    requireBegun(this.#value.since ?? -Infinity, this.#serviceNow);
   }
 
   get #hasBegun(): boolean {

@@ -6,6 +6,7 @@ import { temporaryDirectory } from '../support/directory.ts';
 
 it.each([
   ['tail --overlap 13h', 'an overlap of 13h is more than half of the retention of the logs, 1d'],
+  ['tail --retention 3m', 'an overlap of 2m is more than half of the retention of the logs, 3m'],
   ['archive audit --overlap 20h', 'an overlap of 20h is more than half of the retention of the logs, 1d'],
   [
     'archive audit --overlap 37h --retention 72h',

@@ -84,8 +84,7 @@ export const list = defineCommand({
     const read = () => listing.listSteadily(client.logs, toFilter(input, times.value), paging);
     const pages = times.pages?.(read, input.start !== undefined) ?? read();
     const isChosen = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);
-    const isShown = isFiltered || input.entityType !== undefined ? isChosen : () => true;
-    const entries = listing.readList(context, pages, { ...limits, isFiltered, matches: isShown }, reading);
+    const entries = listing.readList(context, pages, { ...limits, isFiltered, matches: isChosen }, reading);
     const only = input.entity.only(entries);
     await print(actors?.learned(only) ?? only).catch((error: unknown) => {
       throw listing.withSearched(error, input, times.value, reading);

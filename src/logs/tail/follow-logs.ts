@@ -5,7 +5,14 @@ import { wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { LogFilter } from '../../client/api/logs.ts';
 import type { Log } from '../../schema/log.ts';
-import { beginAt, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, type TailPosition } from '../entry.ts';
+import {
+  beginAt,
+  DEFAULT_OVERLAP_MS,
+  DEFAULT_RETENTION_MS,
+  requireBegun,
+  requireShortOverlap,
+  type TailPosition,
+} from '../entry.ts';
 import { serviceLogs } from '../read-range.ts';
 import { Tail, type TailOptions } from './follow.ts';
 import { BELIEVED_JUMP_MS } from './steady-source.ts';
@@ -23,19 +30,24 @@ export interface FollowOptions extends LogSubject, Partial<Omit<TailOptions, 'be
 /**
  * Follows the tenant's logs without losing or duplicating an entry, and yields batches. A batch counts as processed when
  * the next one is requested, and only then is its position reported. Outages do not end it.
- * @throws SvcError for a refused key; the reason of the client's signal
+ * @throws SvcError for a refused key, or a long overlap; the reason of the client's signal
  */
 export async function* followLogs(
   client: Client,
   { entityType, entityId, since, position, ...options }: FollowOptions = {},
 ): AsyncGenerator<readonly Log[]> {
   const subject = { entityType, entityId };
-  const begin = position ?? (await beginNow(client, subject, (now) => since ?? now));
   const { overlapMs = DEFAULT_OVERLAP_MS, retentionMs = DEFAULT_RETENTION_MS } = options;
+  requireShortOverlap(overlapMs, retentionMs);
+  const begin = position ?? (await beginNow(client, subject, (now) => since ?? now));
   yield* new Tail(serviceLogs(client, subject), { ...options, begin, overlapMs, retentionMs }).batches();
 }
 
-/** Returns the position of a new tail. `timeOf` gets the service's time, which is learned from one response, or from two if the clocks differ. */
+/**
+ * Returns the position of a new tail. `timeOf` gets the service's time, which is learned from one response, or from two if the
+ * clocks differ.
+ * @throws SvcError `usage` for a beginning after the service's time, which the tail could only wait for
+ */
 export async function beginNow(
   client: Client,
   subject: LogSubject,
@@ -43,7 +55,10 @@ export async function beginNow(
 ): Promise<TailPosition> {
   const startedAt = client.clock.now();
   const aheadMs = await confirmedAhead(client, subject, await learnAhead(client, subject));
-  return beginAt(wholeSecond(timeOf(startedAt + aheadMs)));
+  const now = startedAt + aheadMs;
+  const at = timeOf(now);
+  requireBegun(at, now);
+  return beginAt(wholeSecond(at));
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   requireShortOverlap,
   type TailPosition,
 } from '../entry.ts';
-import { clientFilters, entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
+import { entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
 import { actorNames, firstRequest, hidesOwnReads } from '../options.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
 import { type OwnReads, ownReadsToHide } from '../own-reads.ts';
@@ -165,7 +165,6 @@ interface Opened extends Pick<TailOptions, 'begin' | 'onEvent' | 'onPosition'> {
 async function openTail(context: Context, client: Client, input: TailFilter, opened: Opened): Promise<Tail> {
   const { shipping, kept, last, own, onEvent, ...options } = opened;
   const [{ Tail: Following }, { serviceLogs }] = await Promise.all([import('./follow.ts'), import('../read-range.ts')]);
-  const isFiltered = clientFilters(input).length > 0 || input.entityId !== undefined || own !== undefined;
   return new Following(serviceLogs(client, entityFilter(input)), {
     ...options,
     onEvent: kept === undefined && last === undefined ? exceptBeforeFirst(options.begin, onEvent) : onEvent,
@@ -179,7 +178,7 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     requestsBefore: last?.requests,
     batchSize: shipping?.batchSize,
     onPass: shipping?.identify,
-    keep: isFiltered ? (log) => matches(log, input) && (own?.shows(log) ?? true) : undefined,
+    keep: (log) => matches(log, input) && (own?.shows(log) ?? true),
   });
 }
 
@@ -227,7 +226,7 @@ const MIN_MS = 1_000;
  */
 function checkInput({ settings }: Context, input: TailInput): void {
   const { interval: intervalMs, last = 0, max = Infinity } = input;
-  requireShortOverlap(input.overlap ?? 0, input.retention ?? DEFAULT_RETENTION_MS);
+  requireShortOverlap(input.overlap ?? DEFAULT_OVERLAP_MS, input.retention ?? DEFAULT_RETENTION_MS);
   if (max < last) throw new SvcError('usage', '--max must not be less than --last', { hint: 'Leave one of them out.' });
   const url = settings.baseUrl?.value;
   if (intervalMs === undefined || intervalMs >= MIN_MS || url === undefined || isLoopback(url)) return;

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
@@ -82,6 +82,21 @@ describe('svc logs tail', () => {
     server.logs.push(logAgo(9_000, 'a'), logAgo(9_000, 'b', gone), logAgo(8_000, 'c', gone));
     const { stdout } = await tail('--since', '1h', '--operation', 'delete', '--idle-exit', '2s');
     expect(messagesIn(stdout)).toEqual(['b', 'c']);
+  });
+
+  it('svc logs tail --entity-type knows a type that an entry has, though nobody listed it', async () => {
+    server.logs.push(logAgo(9_000, 'a', { entity_type: 'cards' }));
+    const { code, stdout } = await tail('--since', '1h', '--entity-type', 'cards', '--idle-exit', '2s');
+    expect([code, messagesIn(stdout)]).toEqual([0, ['a']]);
+  });
+
+  it('svc logs tail refuses to begin in the future, and keeps no checkpoint there', async () => {
+    const { code, stderr } = await tail('--checkpoint', 'late.json', '--since', '2099-01-01T00:00:00Z');
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("--since is 2099-01-01 00:00:00Z, after the service's"),
+    ]);
+    expect(existsSync(join(home, 'late.json'))).toBe(false);
   });
 
   it('svc logs tail reports that a checkpoint takes precedence over --since', async () => {
