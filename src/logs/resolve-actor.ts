@@ -14,13 +14,14 @@ import { UUID } from '../schema/uuid.ts';
 const UUID_FILLER = '00000000-0000-0000-0000-000000000000';
 /** The short id at the end of an actor as a table shows it: `user a20690bc`, or `Twin (4707c78a)`. */
 const SHOWN_ID = /[ (]([0-9a-f]{8})\)?$/i;
+const LETTERS = /^[a-f]+$/i;
 /** The least length of a beginning of an id. */
 const MIN_CHARACTERS = 6;
 /** How many known applications are reported. */
 const MAX_SHOWN = 10;
 
 /**
- * Resolves the actors in `--actor`: ids, beginnings of ids, or names of applications. A beginning that matches no known
+ * Resolves the actors in `--actor`: ids, beginnings of ids, or names of applications. A beginning that matches no
  * application is searched in the entries, which are read anyway.
  * @throws SvcError `usage` if a name or a beginning matches no actor, or more than one
  */
@@ -41,12 +42,14 @@ async function resolveActor(context: Context, typed: string): Promise<string> {
   const cached = knownApplicationsOf(system, service, clock.now()).names;
   const isBeginning = isBeginningOfId(typed);
   const found = candidates(cached, typed);
-  if (found.length === 0 && isBeginning) return typed;
   if (found.length > 0) return onlyOne(typed, found);
+  // A name such as `facade` may be a beginning too. Hardly any id begins with six letters.
+  if (isBeginning && !LETTERS.test(typed)) return typed;
   const [, shownId] = SHOWN_ID.exec(typed) ?? [];
   if (shownId !== undefined) return resolveActor(context, shownId);
   const { names, problem, hasMore } = await readNames(context, service);
   const named = candidates(names, typed);
+  if (named.length === 0 && isBeginning) return typed;
   if (named.length === 0) throw unknownActor(typed, names, problem);
   const id = onlyOne(typed, named);
   if (hasMore)

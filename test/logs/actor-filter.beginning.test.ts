@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../support/clock.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';
 import { buildArchive, TENANT } from './archive/build.ts';
-import { logAgo, type LogServer, startLogServer } from './commands/log-server.ts';
+import { logAgo, type LogServer, messagesIn, startLogServer } from './commands/log-server.ts';
 
 const HOUR = 3_600_000;
 const ACTOR = '18b1b8b3-f72e-4a86-aee3-7f01c4fb2237';
@@ -57,6 +57,23 @@ describe('the beginning of the id of an actor', () => {
     );
     const capitals = await svc(...command, '--actor', OTHER.slice(0, 8), '-o', 'jsonl');
     expect([capitals.code, capitals.stdout]).toEqual([0, expect.stringMatching(/9933bd02/i)]);
+  });
+
+  it('R78: letters that are the name of an application and may begin an id are the name, unless nobody has it', async () => {
+    const FACADE = 'facade01-c44c-4ccc-a48e-8b50c0175ffa';
+    server.logs.push(logAgo(50_000, 'by name', { tenant_id: TENANT, entity_id: 'b', actor_id: OTHER }));
+    server.logs.push(logAgo(40_000, 'by id', { tenant_id: TENANT, entity_id: 'c', actor_id: FACADE }));
+    for (const [applications, message] of [
+      [[{ id: OTHER, name: 'Facade' }], 'by name'],
+      [[{ id: OTHER, name: 'Other' }], 'by id'],
+      [500, 'by id'],
+    ] as const) {
+      server.onApplications = () => applications;
+      for (const command of [['list'], ['search', 'ARCHIVE']]) {
+        const { code, stdout } = await svc(...command, '--actor', 'facade', '-o', 'jsonl');
+        expect([code, messagesIn(stdout)]).toEqual([0, [message]]);
+      }
+    }
   });
 
   it.each([
