@@ -209,12 +209,12 @@ async function readRest(
     for (const [number, part] of restOf(range, entries).entries()) {
       const read = await readPages(source, part, { size, stop });
       // An entry without a time is in each part.
-      rest.push(...read.entries.filter(({ at }) => number === 0 || at !== NO_TIME));
+      for (const entry of read.entries) if (number === 0 || entry.at !== NO_TIME) rest.push(entry);
       pages += read.pages;
     }
     const missed = tallyOf(entries).surplus(rest);
     if (missed.length === 0) return { ...list, entries, pages };
-    entries.push(...missed);
+    for (const entry of missed) entries.push(entry);
   }
   throw new SvcError('truncated', 'the service ended each list with a repeated cursor, before its last entry', {
     hint: 'Try again with a narrower filter. If it happens again, report it to the service.',

@@ -54,7 +54,7 @@ export class Contents {
   }
 
   drop(record: DropRecord): void {
-    this.dropped.push(...droppedBy(record, this.segments));
+    for (const segment of droppedBy(record, this.segments)) this.dropped.push(segment);
     this.segments = this.segments.filter(({ path }) => !isDroppedBy(record, path));
   }
 

@@ -67,7 +67,7 @@ async function lostOf(store: Store, { segments, last }: Manifest): Promise<LostF
   const searched = segments.filter(({ path }) => dayIn(path) >= firstDay);
   const sizes = new Map<string, number | undefined>(searched.map(({ path, bytes }) => [path, bytes]));
   const newest = last.record.sequence;
-  const oldest = store.isRemote ? Math.min(newest, ...searched.map(({ path }) => partNumber(path))) : 0;
+  const oldest = store.isRemote ? searched.reduce((least, { path }) => Math.min(least, partNumber(path)), newest) : 0;
   for (let sequence = oldest; sequence <= newest; sequence += 1) sizes.set(recordPath(sequence), undefined);
   for (const { path } of filesNamedBy(last.record).side) sizes.set(path, undefined);
   const changed: string[] = [];

@@ -31,11 +31,11 @@ export interface Section {
   readonly hours?: Hours;
 }
 
-/** The number of entries in each hour from a time on. */
+/** The number of entries in hours, in order of time. */
 interface Hours {
-  readonly from: number;
-  readonly counts: readonly number[];
-  /** The places of the hours that stand out. */
+  /** The beginnings of hours with their entries. Hours without any may be left out, since years may lie between two entries. */
+  readonly counts: readonly { readonly at: number; readonly count: number }[];
+  /** The beginnings of the hours that stand out. */
   readonly busy?: ReadonlySet<number>;
 }
 
@@ -135,7 +135,7 @@ async function drawSection(context: Context, { heading, sentences = [], table, h
     ...(table ? (await table.draw(context)).trimEnd().split('\n') : []),
     ...sentences.flatMap((sentence) => sentencesText(context, [sentence]).trimEnd().split('\n')),
   ];
-  const title = hours ? `${heading} since ${utcTime(hours.from)}` : heading;
+  const title = hours ? `${heading} since ${utcTime(beginOf(hours))}` : heading;
   const indent = context.plain ? '' : INDENT;
   return sentencesText(context, [['strong', title]]) + lines.map((line) => `${line && indent}${line}\n`).join('');
 }
@@ -147,21 +147,32 @@ function textOf(sentence: Sentence): string {
 /** The numbers of hours that a mark can stand for. */
 const HOURS_A_MARK = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 168] as const;
 
+function beginOf({ counts: [first] }: Hours): number {
+  return first?.at ?? 0;
+}
+
 /** Joins hours into at most `room` marks. Returns the number of hours in a mark, and the entries of each mark. */
 function marksOf({ counts }: Hours, room: number): { readonly hours: number; readonly marks: readonly number[] } {
-  const hours = HOURS_A_MARK.find((size) => counts.length / size <= room) ?? Math.ceil(counts.length / room);
-  const marks = Array.from({ length: Math.ceil(counts.length / hours) }, () => 0);
-  for (const [at, count] of counts.entries())
-    marks[Math.floor(at / hours)] = (marks[Math.floor(at / hours)] ?? 0) + count;
+  const from = beginOf({ counts });
+  const length = ((counts.at(-1)?.at ?? from) - from) / HOUR_MS + 1;
+  const hours = HOURS_A_MARK.find((size) => length / size <= room) ?? Math.ceil(length / room);
+  const marks = Array.from({ length: Math.ceil(length / hours) }, () => 0);
+  for (const { at, count } of counts) {
+    const mark = Math.floor((at - from) / HOUR_MS / hours);
+    marks[mark] = (marks[mark] ?? 0) + count;
+  }
   return { hours, marks };
 }
 
-function hourLines(context: Context, { from, counts }: Hours): string[] {
+function hourLines(context: Context, { counts }: Hours): string[] {
   const room = Math.max(10, context.out.width - INDENT.length);
-  const { hours, marks } = marksOf({ from, counts }, room);
-  const maxCount = Math.max(...counts);
+  const { hours, marks } = marksOf({ counts }, room);
+  const most = counts.reduce((best, each) => (each.count > best.count ? each : best), {
+    at: beginOf({ counts }),
+    count: 0,
+  });
   const unit = hours === 1 || context.plain ? '' : `; each mark is ${hours} hours`;
-  const peak = `peak: ${formatNumber(maxCount)} at ${utcTime(from + counts.indexOf(maxCount) * HOUR_MS)}${unit}`;
+  const peak = `peak: ${formatNumber(most.count)} at ${utcTime(most.at)}${unit}`;
   const drawn = context.plain ? [] : [context.palette.accent(drawSparkline(marks, context))];
   return [...drawn, ...wrapWords(peak, room)];
 }
@@ -202,20 +213,19 @@ const HEIGHT = 140;
 const MAX_COLUMNS = 96;
 
 /** Returns a column chart. */
-function chart({ from, counts, busy = new Set() }: Hours): string {
-  const { hours, marks } = marksOf({ from, counts }, MAX_COLUMNS);
+function chart({ counts, busy = new Set() }: Hours): string {
+  const from = beginOf({ counts });
+  const { hours, marks } = marksOf({ counts }, MAX_COLUMNS);
   const maxMark = Math.max(1, ...marks);
-  const timeOf = (at: number): string =>
-    isoTime(from + at * hours * HOUR_MS)
-      .slice(5, 16)
-      .replace('T', ' ');
+  const beginOfMark = (at: number): number => from + at * hours * HOUR_MS;
+  const timeOf = (at: number): string => isoTime(beginOfMark(at)).slice(5, 16).replace('T', ' ');
   const every = Math.ceil(marks.length / 4);
   const width = 100 / marks.length;
   const columns = marks.map((count, at) => {
     const height = count === 0 ? 0 : Math.max(1, Math.round((count / maxMark) * HEIGHT));
     const x = `${(at * width).toFixed(2)}%`;
     const label = at % every === 0 ? `<text x="${x}" y="${HEIGHT + 18}">${timeOf(at)}</text>` : '';
-    return `<rect class="${busy.has(at) ? 'warned' : 'unchanged'}" x="${x}" y="${HEIGHT - height}" width="${(width * 0.8).toFixed(2)}%" height="${height}"/>${label}`;
+    return `<rect class="${busy.has(beginOfMark(at)) ? 'warned' : 'unchanged'}" x="${x}" y="${HEIGHT - height}" width="${(width * 0.8).toFixed(2)}%" height="${height}"/>${label}`;
   });
   return `<svg class="chart" role="img" aria-labelledby="hours-title hours-desc" width="100%" height="${HEIGHT + 24}">
 <title id="hours-title">Entries per ${hours === 1 ? 'hour' : `${hours} hours`}, UTC</title>

@@ -88,7 +88,10 @@ export function deletedSections(
 export function hourSection(day: number, { hours, median, busy_hours: busy }: DayFindings): Section {
   return {
     heading: 'Entries by hour',
-    hours: { from: day, counts: hours, busy: new Set(busy.map(({ hour }) => (Date.parse(hour) - day) / HOUR_MS)) },
+    hours: {
+      counts: hours.map((count, hour) => ({ at: day + hour * HOUR_MS, count })),
+      busy: new Set(busy.map(({ hour }) => Date.parse(hour))),
+    },
     sentences: busy.map(({ hour, count }) => [
       'warn',
       `${utcTime(hour)}: ${countText(count, 'entry')}, more than four times the median of ${formatNumber(median)}`,

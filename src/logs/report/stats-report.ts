@@ -2,7 +2,6 @@
 
 import { countText, fixedPercent, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Column } from '../../cli/output/view.ts';
-import { HOUR_MS } from '../../schema/durations.ts';
 import type { MissingText } from '../archive/archive-text.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { operationTone } from '../view.ts';
@@ -39,14 +38,11 @@ function countSections(counts: LogCounts, interval: Interval, words: ReportWords
 }
 
 function hourSection(rows: readonly StatsRow[]): Section {
-  const hours = rows.flatMap(({ by, value, count }) => {
+  const counts = rows.flatMap(({ by, value, count }) => {
     const at = by === 'hour' && value !== null ? parseTime(value) : undefined;
     return at === undefined ? [] : [{ at, count }];
   });
-  const [from, to] = [hours[0]?.at ?? 0, hours.at(-1)?.at ?? 0];
-  const counts = Array.from({ length: (to - from) / HOUR_MS + 1 }, () => 0);
-  for (const { at, count } of hours) counts[(at - from) / HOUR_MS] = count;
-  return { heading: 'Entries by hour', hours: { from, counts } };
+  return { heading: 'Entries by hour', hours: { counts } };
 }
 
 function valueSection(
