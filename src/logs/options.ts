@@ -16,10 +16,11 @@ import {
 import { formatOf } from '../cli/app/print.ts';
 import { serviceOf } from '../cli/app/service.ts';
 import { ActorNames } from './actor.ts';
-import { moment, month, type Month } from '../cli/app/moment.ts';
+import { moment, type Moment, month, type Month } from '../cli/app/moment.ts';
 import { pattern, positiveDuration, text, textToSend, trimmed, trimmedToSend } from '../cli/app/value-parsers.ts';
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
+import { HOUR_MS } from '../schema/durations.ts';
 
 /** The filters that the service applies. */
 export const ENTITY_PARAMETERS = {
@@ -128,6 +129,7 @@ export function retentionWords({ retention, strict }: RetentionInput): string[] 
 /** Returns a duration in milliseconds as an option takes it. */
 export function durationText(ms: number | undefined): string | undefined {
   if (ms === undefined) return undefined;
+  if (ms % HOUR_MS === 0) return `${ms / HOUR_MS}h`;
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
 
@@ -138,6 +140,13 @@ export function intervalOf({ since, until, month: whole }: IntervalInput, now: n
   if (interval.since !== undefined && interval.until !== undefined && interval.since >= interval.until)
     throw new SvcError('usage', '--since must be before --until', { hint: 'Swap them, or widen the range.' });
   return interval;
+}
+
+/** Resolves a typed beginning of days that are over, or under way. @throws SvcError `usage` for one in the future */
+export function pastTime(since: Moment, now: number): number {
+  const at = since(now);
+  if (at > now) throw new SvcError('usage', '--since takes a time in the past', { hint: 'Such as 90d.' });
+  return at;
 }
 
 /**

@@ -2,9 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { operatorOf, operatorText } from '../../base/account.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { conflicting, flag, type Input, optionalArgument, rare, value } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -17,7 +19,7 @@ import { openArchive, wholeMonths } from '../archive/open-archive.ts';
 import { checkMargin, isoRange, marginHours, marginMs } from '../archive/records/coverage.ts';
 import type { DroppedMonth } from '../archive/records/record.ts';
 import type { Dropped, Retention } from '../archive/retention.ts';
-import { OVERLAP_PARAMETER, RETENTION_PARAMETERS } from '../options.ts';
+import { durationText, OVERLAP_PARAMETER, RETENTION_PARAMETERS, retentionWords } from '../options.ts';
 import { gapSentence, rangeText, type Sentence, sentencesText } from '../sentences.ts';
 
 const parameters = {
@@ -108,12 +110,11 @@ export const archive = defineCommand({
   async run(context, input) {
     const location = locationOf(input);
     const print = await recordPrinter(context, archiveView);
-    const [{ runArchive }, { rememberArchive }, { Retention }, defaults, { serviceOf }] = await Promise.all([
+    const [{ runArchive }, { rememberArchive }, { Retention }, defaults] = await Promise.all([
       import('../archive/archive.ts'),
       import('../archive/place.ts'),
       import('../archive/retention.ts'),
       import('../entry.ts'),
-      import('../../cli/app/service.ts'),
     ]);
     const grace = graceOf(context);
     const store = await openArchive(context, location, { signal: grace.signal });
@@ -173,8 +174,8 @@ async function requireNew(context: Context, store: Store, input: ArchiveInput, r
   const { requireOutsideOthers, requireUnknownArchive } = await import('../archive/place.ts');
   await requireOutsideOthers(context, store);
   if (input.since !== undefined) return;
-  const hours = Math.floor(retentionMs / 3_600_000);
-  requireUnknownArchive(context, store, ['logs', 'archive', locationOf(input), '--since', `${hours}h`]);
+  const options = [...option('--since', durationText(retentionMs)), ...retentionWords(input)];
+  requireUnknownArchive(context, store, ['logs', 'archive', locationOf(input), ...options]);
 }
 
 /** Shows the months that retention would drop. Reads only the archive. */

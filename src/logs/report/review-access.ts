@@ -4,12 +4,13 @@ import { option } from '../../cli/app/hint.ts';
 import { moment, type Moment } from '../../cli/app/moment.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { isoTime, SECOND_MS, utcTime } from '../../cli/output/time.ts';
+import { isoTime, utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { knownLabels } from '../actor.ts';
 import { readManifest } from '../archive/manifest.ts';
 import { missingWarning, uncoveredAdvice } from '../archive/archive-text.ts';
 import { openArchive, timelessOf } from '../archive/open-archive.ts';
+import { durationText, pastTime } from '../options.ts';
 import {
   type Access,
   accessFindings,
@@ -40,8 +41,11 @@ type AccessOptions = Input<typeof PAGE_PARAMETERS> &
 /** Shows who used the service since a day, and records with --sign-off that somebody reviewed it. @throws SvcError `entries_missing` */
 export async function reviewAccess(context: Context, input: AccessOptions): Promise<void> {
   const since = input.since && isoTime(input.since(context.clock.now())).slice(0, 10);
-  const dormant = input.dormant === undefined ? undefined : `${input.dormant / SECOND_MS}s`;
-  const options = [...option('--since', since), ...option('--dormant', dormant), ...pageOptions(input)];
+  const options = [
+    ...option('--since', since),
+    ...option('--dormant', durationText(input.dormant)),
+    ...pageOptions(input),
+  ];
   checkSignOff(context, input, ['logs', 'review', input.dir, '--access', ...options]);
   const writePage = await openPage(context, input);
   const print = await listPrinter(context, accessView);
@@ -61,8 +65,7 @@ export async function reviewAccess(context: Context, input: AccessOptions): Prom
 
 async function makeAccess(context: Context, input: AccessOptions) {
   const now = context.clock.now();
-  const since = (input.since ?? moment(DEFAULT_SINCE))(now);
-  if (since > now) throw new SvcError('usage', '--since takes a time in the past', { hint: 'Such as 180d.' });
+  const since = pastTime(input.since ?? moment(DEFAULT_SINCE), now);
   const store = await openArchive(context, input.dir);
   const manifest = await readManifest(store);
   const days = daysSince(manifest, { since, now, onlyOver: input.signOff });

@@ -9,6 +9,7 @@ import { DAY_MS } from '../../schema/durations.ts';
 import { type Manifest, readManifest, type SignedReview } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
 import { dayIn, dayOf, partNumber } from '../archive/records/record.ts';
+import { pastTime } from '../options.ts';
 import { type DayState, type DayStatus, statusView } from './views.ts';
 
 /** Returns the status of each day that is over, the oldest first. Times are epoch milliseconds. */
@@ -97,8 +98,8 @@ interface StatusOptions {
 export async function reviewStatus(context: Context, { dir, since, within }: StatusOptions): Promise<void> {
   const print = await listPrinter(context, statusView);
   const now = context.clock.now();
+  const first = since ? pastTime(since, now) : now - STATUS_DAYS * DAY_MS;
   const store = await openArchive(context, dir);
-  const first = since?.(now) ?? now - STATUS_DAYS * DAY_MS;
   // The first day is judged as a whole, so its earlier segments count too.
   const manifest = await readManifest(store, { since: startOfDay(first), until: now });
   const days = statusOf(manifest, { since: since ? first : Math.max(beginOf(manifest), first), now });

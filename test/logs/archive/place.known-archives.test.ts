@@ -23,12 +23,16 @@ it('R33: an archive that is gone, such as on a volume that is not mounted, is no
   const { archive, at } = await openMachine();
   expect(rowOf(await archive())).toMatchObject({ hours_left_before: null });
   renameSync(at('audit'), at('away'));
-  for (const options of ['', '--keep 13M --retention 72h']) {
+  for (const [options, begin] of [
+    ['', '--since 24h'],
+    ['--keep 13M --retention 72h --strict', '--since 72h --retention 72h --strict'],
+    ['--retention 30m', '--since 1800s --retention 1800s'],
+  ] as const) {
     const refused = await archive(options);
     expect([refused.code, refused.stdout, existsSync(at('audit'))], refused.stderr).toEqual([3, '', false]);
     expect(errorIn(refused)).toMatchObject({
       message: `this machine wrote an archive to ${at('audit')}, and there is none now; nothing was archived`,
-      next: `svc logs archive audit --since ${options === '' ? '24h' : '72h'}`,
+      next: `svc logs archive audit ${begin}`,
     });
   }
   renameSync(at('away'), at('audit'));

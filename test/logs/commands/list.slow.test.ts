@@ -131,7 +131,7 @@ describe('svc logs list', () => {
       expect(code).toBe(0);
       seen.push(...stdout.trimEnd().split('\n'));
       words = commandIn(stderr);
-      expect(words).toEqual(expect.arrayContaining(['--page-size', '--strict', '--retention', '108000s']));
+      expect(words).toEqual(expect.arrayContaining(['--page-size', '--strict', '--retention', '30h']));
       expect(words[words.indexOf('--since') + 1]).toMatch(/^\d{4}-.*Z$/);
     }
     expect(seen).toHaveLength(9);
