@@ -89,7 +89,7 @@ export const review = defineCommand({
 });
 
 function checkOptions(context: Context, input: ReviewInput): void {
-  const { dir, status, access, since, within, dormant, verbose, signOff: isSigned, html, strict } = input;
+  const { dir, status, access, since, within, dormant, verbose, signOff: isSigned, html, force, strict } = input;
   const date = input.day && isoTime(input.day(context.clock.now())).slice(0, 10);
   if (!access) checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...pageOptions(input)]);
   if (!status && within !== undefined) throw isAbout('--within', '--status');
@@ -99,10 +99,12 @@ function checkOptions(context: Context, input: ReviewInput): void {
     throw new SvcError('usage', '--access lists actors, and cannot be combined with --day, --status or --verbose', {
       hint: 'Run the command twice.',
     });
-  if (status && (isSigned || html !== undefined || input.day !== undefined))
-    throw new SvcError('usage', '--status lists days, and cannot be combined with --day, --html or --sign-off', {
-      hint: 'Run the command twice.',
-    });
+  if (status && (isSigned || html !== undefined || input.day !== undefined || verbose || force))
+    throw new SvcError(
+      'usage',
+      '--status lists days, and cannot be combined with --day, --html, --force, --verbose or --sign-off',
+      { hint: 'Run the command twice.' },
+    );
   if (status && strict)
     throw new SvcError('usage', '--strict is about one day, and does not change the exit code of --status', {
       hint: 'Give --status a --within, such as --within 3d, or leave --status out.',

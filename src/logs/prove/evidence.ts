@@ -88,7 +88,7 @@ function requestedTime({ since, until, now }: Request, coverage: Coverage): Time
   const archived = coverage.whole();
   const end = Math.max(now, archived?.to ?? now);
   if (since !== undefined && since >= end)
-    throw new SvcError('usage', '--since takes a time in the past', { hint: 'Such as 30d.' });
+    throw new SvcError('usage', 'the requested time is in the future', { hint: 'Choose an earlier one.' });
   const to = Math.min(until ?? (since === undefined ? archived?.to : undefined) ?? end, end);
   const from = since ?? Math.min(archived?.from ?? to, to - 1);
   return { from: startOfDay(from), to: Math.min(startOfDay(to - 1) + DAY_MS, end) };

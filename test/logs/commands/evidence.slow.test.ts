@@ -230,10 +230,13 @@ it('R90: entries of odd years are in a bundle, and do not change which time it c
   expect(month.made).toMatchObject({ from: '2026-01-30', to: '2026-01-30', entries: 1, coverage: 1 });
 });
 
-it('svc logs evidence refuses days to come', async () => {
+it.each([
+  ['--since', '2026-02-20'],
+  ['--month', '2026-04'],
+])('svc logs evidence %s %s refuses days to come', async (...argv) => {
   const { top } = await buildArchive(START, [{ to: START + DAY }]);
-  const { code, stderr } = await bundled(top, '--since', '2026-02-20');
-  expect([code, stderr]).toEqual([2, expect.stringContaining('--since takes a time in the past')]);
+  const { code, stderr } = await bundled(top, ...argv);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('the requested time is in the future')]);
 });
 
 it('svc logs evidence writes the same bytes for the same archive and days, under any name', async () => {

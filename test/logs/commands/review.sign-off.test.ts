@@ -130,6 +130,9 @@ describe('svc logs review --sign-off', () => {
     [['--sign-off', '--by', ' '], 'must not be empty'],
     [['--sign-off', '--note', 'x'.repeat(501)], 'must not have more than 500 characters'],
     [['--status', '--sign-off'], '--status lists days'],
+    [['--status', '--verbose'], '--status lists days'],
+    [['--status', '--force'], '--status lists days'],
+    [['--status', '--since', '2026-04-01'], '--since takes a time in the past'],
     [['--within', '3d'], '--within is about --status'],
   ])('svc logs review refuses %j', async (argv, words) => {
     const { code, stderr } = await review(await archive(), ...argv);
@@ -151,7 +154,7 @@ it('svc logs review --sign-off needs --by, for a day and for access, where the a
     '--since',
     '2026-03-01',
     '--dormant',
-    '2592000s',
+    '720h',
     '--strict',
     '--sign-off',
   ];

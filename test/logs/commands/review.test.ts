@@ -80,7 +80,7 @@ describe('svc logs review', () => {
     ],
     [
       '--status --day today',
-      '--status lists days, and cannot be combined with --day, --html or --sign-off',
+      '--status lists days, and cannot be combined with --day, --html, --force, --verbose or --sign-off',
       'Run the command twice.',
     ],
     [
