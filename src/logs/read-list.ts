@@ -1,7 +1,6 @@
 // Lists log entries from the service, page by page, with filters and a limit.
 
 import { SvcError } from '../base/errors.ts';
-import { MAX_DEPTH } from '../base/json/source.ts';
 import type { Context } from '../cli/app/command.ts';
 import { nextCommand, option, typedCommand } from '../cli/app/hint.ts';
 import {
@@ -12,13 +11,14 @@ import {
   reportRest,
   takePage,
 } from '../cli/app/paging.ts';
-import { countText, formatNumber, isoTime, parseTime, SECOND_MS, utcTime } from '../cli/output/time.ts';
-import { type LogFilter, type Logs, type Malformation, malformationOf } from '../client/api/logs.ts';
+import { countText, isoTime, parseTime, SECOND_MS, utcTime } from '../cli/output/time.ts';
+import type { LogFilter, Logs } from '../client/api/logs.ts';
 import { isEndless, isExpiredCursor, type Page, type PageOptions } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';
 import { countByKey, entryOf } from './entry.ts';
 import { clientFilters, filterWords, reportFiltered } from './filter.ts';
 import { type EntityInput, type EntryInput, type intervalOf, type RetentionInput, retentionWords } from './options.ts';
+import { MalformedEntries } from './malformed-entries.ts';
 import { ListOrder, sifted } from './read-range.ts';
 
 /** The facts about a list in progress, from which its report is made. Times are epoch milliseconds. */
@@ -64,7 +64,7 @@ export async function* readList(
     for await (const page of pages) {
       notePage(reading, page.items);
       const { batch, isLast } = takePage(page, { limit, mostRead }, reading, matches);
-      reading.malformed.count(batch);
+      for (const log of batch) reading.malformed.add(log);
       yield batch;
       if (isLast) return;
       if (page.items.length === 0) live ??= context.progress.watching('logs');
@@ -90,32 +90,6 @@ function notePage(reading: ListReading, items: readonly Log[]): void {
 /** Whether a list with more entries has shown its oldest ones. */
 export function isOldestFirst({ order, more }: ListReading): boolean {
   return more && order.direction === 'newer';
-}
-
-type Problem = Malformation | 'no time';
-
-const DESCRIPTIONS: Readonly<Record<Problem, string>> = {
-  'no time': 'without a readable time (created_at)',
-  'too deep': `nested more than ${MAX_DEPTH} levels deep`,
-  'other types': 'with fields of other types than documented',
-  'not an object': 'that are not objects',
-};
-
-/** Counts entries that differ from the documented form. They are kept like all others. */
-export class MalformedEntries {
-  readonly #counts = new Map<Problem, number>();
-
-  count(logs: readonly Log[]): void {
-    for (const log of logs) {
-      const problem = malformationOf(log) ?? (parseTime(log.created_at) === undefined ? 'no time' : undefined);
-      if (problem !== undefined) this.#counts.set(problem, (this.#counts.get(problem) ?? 0) + 1);
-    }
-  }
-
-  warn({ notices }: Pick<Context, 'notices'>): void {
-    for (const [problem, count] of this.#counts)
-      notices.warn(`entries ${DESCRIPTIONS[problem]}: ${formatNumber(count)}, kept as the service sent them`);
-  }
 }
 
 const MAX_RESTARTS = 20;

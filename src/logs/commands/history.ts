@@ -13,6 +13,7 @@ import type { Log } from '../../schema/log.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { ActorNames, shortId } from '../actor.ts';
 import { entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
+import { MalformedEntries } from '../malformed-entries.ts';
 import { ENTITY_PARAMETERS, firstRequest, FULL_PARAMETER, RETENTION_PARAMETERS, STRICT_PARAMETER } from '../options.ts';
 import { searchArchive } from '../search/search-archive.ts';
 import { shownTime } from '../sentences.ts';
@@ -108,7 +109,9 @@ async function readService(
     matches: (log) => matches(log, input),
     onGap: () => undefined,
   });
-  const shown = await print(actors.learned(input.entity.only(logsIn(entries.read()))));
+  const malformed = new MalformedEntries();
+  const shown = await print(malformed.counted(actors.learned(input.entity.only(logsIn(entries.read())))));
+  malformed.warn(context);
   // A mistyped id is an error, and proves nothing about entries.
   await reportFilters(context, input);
   if (shown === 0) context.notices.note('no log entries');

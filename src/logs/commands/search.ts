@@ -1,5 +1,5 @@
 import { isSvcError } from '../../base/errors.ts';
-import { defineCommand } from '../../cli/app/command.ts';
+import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
@@ -53,18 +53,23 @@ export const search = defineCommand({
     cardNumbers: flag('--card-numbers', 'list where card numbers are: ids and members, no numbers'),
   },
   async run(context, { cardNumbers, ...input }) {
-    if (cardNumbers) {
-      const printCards = await listPrinter(context, cardEntryView);
-      const printEntries = (batches: AsyncIterable<readonly Log[]>) => printCards(cardEntries(batches));
-      return searchArchive(context, input, printEntries, { isWanted: entryHasCardNumber });
-    }
-    const actors = actorNames(context, 'archive');
-    const print = await listPrinter(context, viewWith(context, actors));
-    await searchArchive(context, input, print, { actors }).catch((error: unknown) => {
+    const { print, ...view } = cardNumbers ? await cardNumberPrinter(context) : await entryPrinter(context);
+    await searchArchive(context, input, print, view).catch((error: unknown) => {
       throw wantsArchive(error);
     });
   },
 });
+
+async function entryPrinter(context: Context) {
+  const actors = actorNames(context, 'archive');
+  return { print: await listPrinter(context, viewWith(context, actors)), actors };
+}
+
+async function cardNumberPrinter(context: Context) {
+  const printCards = await listPrinter(context, cardEntryView);
+  const print = (batches: AsyncIterable<readonly Log[]>) => printCards(cardEntries(batches));
+  return { print, isWanted: entryHasCardNumber };
+}
 
 async function* cardEntries(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly CardEntry[]> {
   for await (const batch of batches) yield batch.map(cardEntry);

@@ -22,6 +22,7 @@ import { bucketOf, type Interval, LogCounts } from '../count.ts';
 import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, MIN_GAP_MS } from '../entry.ts';
 import { entityFilter, type EntryFilter, filterWords, matches, reportFiltered } from '../filter.ts';
 import { type IntervalInput, intervalOf, type RetentionInput, retentionWords } from '../options.ts';
+import { MalformedEntries } from '../malformed-entries.ts';
 import type { OwnReads } from '../own-reads.ts';
 import { requireKept } from '../read-list.ts';
 import { serviceLogs } from '../read-range.ts';
@@ -137,6 +138,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
   const { until = Infinity, since = Math.min(until, times.now) - DAY_MS } = times.value;
   const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, since);
   const counts = new ShiftCounts(past);
+  const malformed = new MalformedEntries();
   const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
   const live = context.progress.watching('logs');
   const count = (log: Log, at: number | undefined): void => {
@@ -144,7 +146,9 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     seen.read += 1;
     seen.oldest = Math.min(seen.oldest, at ?? Infinity);
     seen.tenantId ??= log.tenant_id ?? undefined;
-    if (matches(log, input) && own?.shows(log) !== false) counts.add(log);
+    if (!matches(log, input) || own?.shows(log) === false) return;
+    malformed.add(log);
+    counts.add(log);
   };
   const back = await lastEntries(serviceLogs(client, entityFilter(input)), {
     count: Infinity,
@@ -162,6 +166,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     onTimeless: (log) => count(log, undefined),
   }).finally(() => live?.done());
   past?.checkTenant(seen.tenantId);
+  malformed.warn(context);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
   // Nothing was read after the time at which the reading began, however long it took.
   const to = Math.max(since, Math.min(until, back.position.readTo));

@@ -29,6 +29,7 @@ import {
   intervalOf,
   type UNMARKED_ENTRY_PARAMETERS,
 } from '../options.ts';
+import { MalformedEntries } from '../malformed-entries.ts';
 import { gapText } from '../sentences.ts';
 import type { Lookup } from './look-up.ts';
 import type { EntrySource } from './search-segments.ts';
@@ -86,6 +87,7 @@ export async function searchArchive(
   const parts = segments.map((segment) => partToRead(index, segment));
   const byIndex = segments.length < manifest.segments.length || parts.some(({ columns }) => columns !== undefined);
   const reading = { dir: input.dir, label: 'search', store, segments: parts };
+  const malformed = new MalformedEntries();
   const shown = await withByteProgress(context, reading, (onBytes) => {
     const matchingEntries = searchSegments(store, {
       ...bounds,
@@ -102,8 +104,9 @@ export async function searchArchive(
         read.segments += 1;
       },
     });
-    return print(shownOf(input, actors, matchingEntries));
+    return print(malformed.counted(shownOf(input, actors, matchingEntries)));
   });
+  malformed.warn(context);
   await reportFound(context, input, { shown, read, byIndex, allSegments: manifest.allSegments, uncovered });
 }
 

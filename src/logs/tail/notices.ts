@@ -9,7 +9,7 @@ import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor.ts';
 import type { TailPosition } from '../entry.ts';
 import { type OwnReads, reportHidden } from '../own-reads.ts';
-import { MalformedEntries } from '../read-list.ts';
+import { MalformedEntries } from '../malformed-entries.ts';
 import { gapText } from '../sentences.ts';
 import type { TailEvent } from './follow.ts';
 import type { Resuming } from './start.ts';
@@ -98,8 +98,7 @@ export class TailNotices extends FollowNotices {
   }
 
   async *counted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
-    for await (const batch of batches) {
-      this.#malformed.count(batch);
+    for await (const batch of this.#malformed.counted(batches)) {
       yield batch;
       this.#entries += batch.length;
       if (batch.length > 0) this.#newest = { at: this.context.clock.now(), lines: 0 };

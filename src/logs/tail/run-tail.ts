@@ -5,6 +5,7 @@ import { withLock } from '../../base/files/lock.ts';
 import type { Context, PreviewRequest } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { listPrinter, type ListPrinter } from '../../cli/app/print.ts';
+import { serviceOf } from '../../cli/app/service.ts';
 import { countText, isoTime, parseTime, utcTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
@@ -48,7 +49,6 @@ export async function runTail(context: Context, typed: TailInput): Promise<numbe
   const printNamed = await listPrinter(context, viewWith(context, actors));
   const print: ListPrinter<Log> = (batches) => printNamed(actors?.learned(batches) ?? batches);
   const input = await filterOf(context, typed);
-  const { serviceOf } = await import('../../cli/app/service.ts');
   const subject = { service: serviceOf(context), entityType: input.entityType, entityId: input.entityId };
   const file = input.checkpoint === undefined ? undefined : resolvePath(context, input.checkpoint);
   const work = (): Promise<number> => follow(context, input, { subject, file, actors }, print);

@@ -129,3 +129,16 @@ it('svc logs history does not read the archive of another service alone when the
   expect(errorIn(result)).toMatchObject({ exit_code: 3, message: expect.stringContaining('https://vault.example') });
   expect(result.stdout).toBe('');
 });
+
+it('R61: svc logs history and search warn of entries that are not as documented, and show them', async () => {
+  server.logs.push({ ...entry(HOUR, { message: 'odd' }), operation: 5 } as unknown as Log);
+  const { top, withKey } = await historyOf(CARD);
+  const search = svcHere(['logs', 'search', top], { clock: new FakeClock({ start: NOW }) });
+  const archive = svcHere(['logs', 'history', CARD, '--archive', top], { clock: new FakeClock({ start: NOW }) });
+  for (const { code, stdout, stderr } of [await withKey(), await search, await archive])
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      expect.stringContaining('odd'),
+      expect.stringContaining('with fields of other types than documented: 1, kept as the service sent them'),
+    ]);
+});

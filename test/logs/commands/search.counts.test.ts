@@ -130,12 +130,15 @@ it.each([
   },
 );
 
-it('svc logs search where no archive is says what it searches, and names the search of the service', async () => {
-  const run = await svcHere(['logs', 'search', '403']);
-  expect(run.code).toBe(5);
-  expect(errorIn(run)).toMatchObject({
-    message: expect.stringContaining('this command searches an archive'),
-    next: 'svc logs list --all --grep <text>',
-    alternatives: ['svc logs archive <dir>'],
-  });
-});
+it.each([[[]], [['--card-numbers']]])(
+  'svc logs search 403 %j where no archive is says what it searches, and names the search of the service',
+  async (more) => {
+    const run = await svcHere(['logs', 'search', '403', ...more]);
+    expect(run.code).toBe(5);
+    expect(errorIn(run)).toMatchObject({
+      message: expect.stringContaining('this command searches an archive'),
+      next: 'svc logs list --all --grep <text>',
+      alternatives: ['svc logs archive <dir>'],
+    });
+  },
+);

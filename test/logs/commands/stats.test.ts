@@ -108,6 +108,19 @@ describe('svc logs stats', () => {
     expect(stdout).toContain('start_date=2026-03-01T11%3A59%3A51.000Z&end_date=2026-03-01T12%3A00%3A01.000Z');
   });
 
+  it('svc logs stats draws the hours of entries that are a thousand years apart', async () => {
+    server.logs.push({ ...entry(0, 'read', 'e'), created_at: '0926-01-01T00:00:00Z' });
+    const argv = ['--since', '0900-01-01', '-o', 'table', '--html', 'years.html'];
+    const { code, stdout } = await stats(argv);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /Entries by hour since 0926-.*\n.*\n {2}peak: 60 at 2026-03-01 09:00:00Z; each mark is 1\d{5} /,
+      ),
+    ]);
+    expect(fs.readFileSync(path.join(cwd, 'years.html'), 'utf8')).toMatch(/Entries per 1\d{5} hours/);
+  });
+
   it('svc logs stats draws with ASCII on a terminal without Unicode', async () => {
     const { stdout } = await stats(['-o', 'table', '--since', '30d'], { LANG: 'C' });
     expect(stdout).toMatch(/^[\x20-\x7e\n]*$/);
@@ -152,11 +165,12 @@ describe('the shift that svc logs stats reads', () => {
   it('R61: svc logs stats names a deletion without a readable time', async () => {
     server.logs.push({ ...entry(0, 'delete', 'c'), created_at: 'lately', entity_type: 'bank', entity_id: 'b-1' });
     const html = path.join(cwd, 'shift.html');
-    const { code, stdout } = await stats(['--since', '6h', '-o', 'table', '--html', html]);
+    const { code, stdout, stderr } = await stats(['--since', '6h', '-o', 'table', '--html', html]);
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(/\nDeletions: 2\n(.*\n)* {2}delete +bank +user c +1 +no time\n/),
     ]);
+    expect(stderr).toContain('warning: entries without a readable time (created_at): 1, kept as the service sent them');
     expect(fs.readFileSync(html, 'utf8')).toMatch(/no time.*b-1/s);
   });
 
