@@ -1,8 +1,7 @@
 // Opens and checks a request file, and describes it.
 
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
-import { SvcError, writeFailure } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
+import { type Draft, writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber, formatPercent } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -229,20 +228,23 @@ async function withoutRepeats(
   submitted: UploadSource,
   repeats: readonly number[],
 ): Promise<DividedRows> {
-  const rows = withoutLines(submitted.open(), repeats);
   const { signal, clock } = context;
   const path = await openSpool(context);
-  try {
-    await pipeline(rows, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw writeFailure(path, error);
-  }
+  const write = async (draft: Draft): Promise<void> => {
+    for await (const piece of withoutLines(submitted.open(), repeats)) {
+      signal.throwIfAborted();
+      await draft.write(piece);
+    }
+  };
+  await writeWhole(path, true, write, { isFlushed: false });
   const options = { signal, openOverflow: () => openOverflowFile(context), now: clock.now() };
   return { path, check: await checkRequestFile((await fileSource(path)).open(), options) };
 }
 
-/** Yields a file without some of its lines, given in order and counted from 1. All other bytes stay as they are. */
+/**
+ * Yields a file without some of its lines, given in order and counted from 1. All other bytes stay as they are. A piece is valid
+ * until the next one.
+ */
 export async function* withoutLines(
   source: AsyncIterable<Uint8Array>,
   lines: readonly number[],
@@ -255,14 +257,13 @@ export async function* withoutLines(
       const feed = piece.indexOf(LF, at);
       const end = feed === -1 ? piece.length : feed + 1;
       if (line === lines[next]) {
-        // The memory of a piece is reused before a stream has written it.
-        if (at > kept) yield Uint8Array.from(piece.subarray(kept, at));
+        if (at > kept) yield piece.subarray(kept, at);
         kept = end;
         if (feed !== -1) next += 1;
       }
       if (feed !== -1) line += 1;
       at = end;
     }
-    if (kept < piece.length) yield Uint8Array.from(piece.subarray(kept));
+    if (kept < piece.length) yield piece.subarray(kept);
   }
 }

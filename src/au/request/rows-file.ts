@@ -1,8 +1,7 @@
 // Writes some rows of a request to private files in which no token is repeated.
 
-import { type EventEmitter, once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { SvcError, writeFailure } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
+import { Draft } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { checkRequestFile } from './check-request-file.ts';
@@ -22,9 +21,8 @@ export interface DividedRows {
 export class RowsFile {
   readonly #context: Context;
   #text = `${REQUEST_HEADER}\n`;
-  #stream: ReturnType<typeof createWriteStream> | undefined;
+  #draft: Draft | undefined;
   #path = '';
-  #failure: unknown;
   rows = 0;
 
   constructor(context: Context) {
@@ -36,26 +34,20 @@ export class RowsFile {
     this.rows += 1;
   }
 
-  /** Writes the added rows, and waits until the disk takes more. */
+  /** Writes the added rows. */
   async flush(): Promise<void> {
     if (this.rows === 0 || this.#text === '') return;
-    const stream = (this.#stream ??= await this.#open());
+    this.#draft ??= await this.#begin();
     const text = this.#text;
     this.#text = '';
-    if (!stream.write(text) && this.#failure === undefined) await drained(stream);
-    this.#requireWritten();
+    await this.#draft.write(text);
   }
 
   /** Returns the checked file; undefined if no row was added. */
   async finish(): Promise<DividedRows | undefined> {
     if (this.rows === 0) return undefined;
     await this.flush();
-    const stream = this.#stream;
-    if (stream !== undefined) {
-      stream.end();
-      if (!stream.closed) await once(stream, 'close');
-    }
-    this.#requireWritten();
+    await this.#draft?.replace();
     const { signal, clock } = this.#context;
     const openOverflow = () => openOverflowFile(this.#context);
     const options = { signal, openOverflow, now: clock.now() };
@@ -63,27 +55,13 @@ export class RowsFile {
     return { path: this.#path, check };
   }
 
-  async #open(): Promise<ReturnType<typeof createWriteStream>> {
+  async #begin(): Promise<Draft> {
     this.#path = await openSpool(this.#context);
-    const stream = createWriteStream(this.#path, { flags: 'wx', mode: 0o600 });
-    stream.on('error', (error) => (this.#failure ??= error));
-    return stream;
+    const draft = await Draft.begin(this.#path);
+    // Another file may stop the command before this one is finished.
+    this.#context.onClose(() => draft.discard());
+    return draft;
   }
-
-  #requireWritten(): void {
-    if (this.#failure !== undefined) throw writeFailure(this.#path, this.#failure);
-  }
-}
-
-/** Waits until a stream takes more or closes after a failure. Removes its listeners, because a large file waits often. */
-async function drained(stream: EventEmitter): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      stream.off('drain', done).off('close', done);
-      resolve();
-    };
-    stream.on('drain', done).on('close', done);
-  });
 }
 
 type Rows = Pick<UploadSource, 'open'>;

@@ -19,3 +19,16 @@ it('R39, R41: svc au check of a file with more rows than memory takes names the 
   );
   expect(readdirSync(home.file('.local/state/svc/spool'))).toEqual([]);
 });
+
+it.each([
+  ['tokens of several merchants', (token: string, at: number) => `${token},,,M-${at % 2}\n`],
+  ['repeated rows', (token: string) => `${token},,,\n`],
+])('R51: svc au check of a file with %s says that the disk is full, and leaves no private file', async (_, rowOf) => {
+  const home = new Home();
+  const rows = Array.from({ length: 80 }, (_, at) => rowOf(`token-${Math.trunc(at / 2)}`, at));
+  writeFileSync(home.file('tokens.csv'), `${HEADER}${rows.join('')}`);
+  const under = ['sh', '-c', `trap '' XFSZ; ulimit -f 1; exec "$0" "$@"`];
+  const { code, stderr } = ended(await home.svc(['au', 'check', 'tokens.csv'], { under }), 1);
+  expect(stderr).toMatch(/could not be written.*EFBIG/s);
+  expect({ code, files: readdirSync(home.file('.local/state/svc/spool')) }).toEqual({ code: 1, files: [] });
+});
