@@ -11,6 +11,7 @@ import type { Check } from '../request/checks.ts';
 import { implausibleFile } from '../request/implausible-file.ts';
 import { type RequestFile, checkedFileRow, checkedFileView, noteOverview } from '../request/open-request-file.ts';
 import { strangeTokens } from '../request/overview.ts';
+import type { RequestFileCheck } from '../request/request-file.ts';
 import type { DividedRows } from '../request/rows-file.ts';
 import { SvcError } from '../../base/errors.ts';
 import { isOn } from '../../base/system.ts';
@@ -175,14 +176,14 @@ export function reportDivision(
 export function reviewFreeRows(
   context: Context,
   { file, input, words }: UnsentFile,
-  free: readonly FreeRows[],
+  { free, freeCheck }: { readonly free: readonly FreeRows[]; readonly freeCheck?: RequestFileCheck | undefined },
 ): string | undefined {
   const { accept, isPrepared } = input;
   const { check, submitted, name } = file;
   const rows = countRows(free);
   if (isPrepared === true || rows === 0) return undefined;
   const isWhole = rows === check.rows;
-  const reviewed = isWhole ? submitted : (free[0]?.check ?? submitted);
+  const reviewed = isWhole ? submitted : (freeCheck ?? submitted);
   const refused = implausibleFile(reviewed, { name, words, accept, hasLines: isWhole });
   if (refused !== undefined) throw refused;
   noteOverview(context, undefined, reviewed);

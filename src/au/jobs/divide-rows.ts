@@ -4,6 +4,7 @@ import type { SettledClaim } from '../ledger/claims.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { keyOfRequestRow, keyOfRequestToken } from '../ledger/request-rows.ts';
 import { RowSet } from '../ledger/row-set.ts';
+import type { RequestFileCheck } from '../request/request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { type DividedRows, RowsFile, repeatsToken, withTokensOnce } from '../request/rows-file.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -18,6 +19,8 @@ export interface JoinedRows extends SettledClaim {
 export interface Division {
   /** The rows without a claim, in files without repeated tokens. */
   readonly free: readonly DividedRows[];
+  /** The check of these rows together; undefined if there are none. */
+  readonly freeCheck: RequestFileCheck | undefined;
   /** The claimed rows, by claim. */
   readonly joined: readonly JoinedRows[];
   /** The number of rows whose tokens came from results of the cycle. */
@@ -64,5 +67,6 @@ export async function divideRows(
     if (file) joined.push({ ...one, rows: file.check.rows, file });
   }
   const freeFile = await free.finish();
-  return { free: freeFile === undefined ? [] : await withTokensOnce(context, freeFile), joined, upToDate };
+  const freeFiles = freeFile === undefined ? [] : await withTokensOnce(context, freeFile);
+  return { free: freeFiles, freeCheck: freeFile?.check, joined, upToDate };
 }

@@ -67,6 +67,8 @@ interface DividedFile {
   readonly named: NamedFile;
   /** The rows without a claim. */
   readonly free: readonly Pick<DividedRows, 'path' | 'check'>[];
+  /** The check of these rows together, where they are not all rows of the file. */
+  readonly freeCheck?: Division['freeCheck'];
   readonly joined: Division['joined'];
 }
 
@@ -115,7 +117,7 @@ export class FileSubmission {
     if (free.length === 0 && joined.length === 0) return { kind: 'nothing new' };
     // With new rows, an existing results file would be replaced, so it stops the command before anything is sent.
     if (free.length > 0 && this.#input.wait) await inspectTarget(out, this.#input.force);
-    const strangeText = reviewFreeRows(this.#context, this.#unsentFile, free);
+    const strangeText = reviewFreeRows(this.#context, this.#unsentFile, this.#divided);
     if (dryRun) {
       if (shownTenant !== undefined) await this.#previewComparison(shownTenant);
       await showPlan(this.#context, this.#file, free);

@@ -237,3 +237,15 @@ describe('a file whose rows for one token name two merchants', () => {
     rowOf(await desk.svc(`au upload ${String(id)} one.csv`, ledger));
   });
 });
+
+it('R93: the rows of a file that are not sent yet are looked at together, those of further merchants too', async () => {
+  const rows = [`${A},,,M1`, `${B},,,M1`, `${B},,,NULL`];
+  const desk = await merchantDesk({}, { 'first.csv': [HEADER, `${A},,,M1`], 'more.csv': [HEADER, ...rows] });
+  ended(await desk.svc('au submit first.csv --cycle 2026-12 --yes'), 0);
+  ended(await desk.svc('au submit more.csv --cycle 2026-12 --yes'), 13, {
+    error: { problems: [{ column: 'merchant_id', rule: 'marks' }] },
+    uploads: 1,
+  });
+  const accepted = await desk.svc('au submit more.csv --cycle 2026-12 --yes --accept marks');
+  ended(accepted, 0, 'merchants: 2', { uploads: 3 });
+});
