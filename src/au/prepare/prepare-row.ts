@@ -228,7 +228,6 @@ export class RowPreparer {
 
   #token(cells: readonly string[], made: ChangeKind[]): string {
     const token = cellAt(cells, this.#columns.places.token);
-    if (token.length <= UUID_LENGTH && !token.includes('‑')) return token;
     const uuid = unwrappedUuid(token);
     if (uuid === undefined) return token;
     made.push('wrapped_tokens');
@@ -287,8 +286,6 @@ export class RowPreparer {
   }
 }
 
-const UUID_LENGTH = 36;
-
 const UNUSABLE: ReadonlySet<Rule> = new Set<Rule>(['card_number', 'quoting', 'no_rows']);
 
 const EMPTY_TOKEN = { rule: 'token_empty', column: 'token', problem: 'is empty' } as const;
@@ -319,7 +316,7 @@ function rowText(token: string, { year, month }: Expiration, merchant: string): 
   return checkRow(Buffer.from(text.slice(0, -1))).findings[0] ?? text;
 }
 
-const PLAIN_MERCHANT = /^[\w.-]*$/;
+const PLAIN_MERCHANT = /^[\w.-]{0,64}$/;
 
 function isPadded(cell = ''): boolean {
   return cell !== cell.trim();

@@ -6,6 +6,9 @@ import { type ColumnSample, FEW_CELLS } from './column-samples.ts';
 const MAX_COLUMNS = 40;
 /** The number of tokens whose rows are compared. */
 const MAX_TOKENS = 4_000;
+/** The number of different cells after which the rows of a token are no longer compared, and the number of all tokens. */
+const MAX_CELLS_OF_TOKEN = 1_000;
+const MAX_CELLS = 400_000;
 /** The share of the repeated rows in which the column must differ. */
 const MIN_TOLD = 0.95;
 
@@ -19,6 +22,7 @@ export class RepeatColumns {
   readonly #seen = new Map<string, Set<string>>();
   /** Only tokens whose hash has none of these bits are compared. */
   #mask = 0;
+  #cells = 0;
   #repeats = 0;
 
   constructor(samples: readonly ColumnSample[]) {
@@ -29,17 +33,19 @@ export class RepeatColumns {
   take(key: string, cells: readonly string[]): void {
     if (this.#columns.length === 0 || (hashOf(key) & this.#mask) !== 0) return;
     const seen = this.#seen.get(key);
+    if (seen !== undefined && seen.size > MAX_CELLS_OF_TOKEN) return;
     if (seen !== undefined) this.#repeats += 1;
     const values = seen ?? new Set();
+    const before = values.size;
     for (const column of this.#columns) {
       const cell = cells[column.sample.place]?.trim() ?? '';
       const entry = `${column.sample.place}\0${cell}`;
       if (seen !== undefined && cell !== '' && !values.has(entry)) column.told += 1;
       values.add(entry);
     }
-    if (seen !== undefined) return;
     this.#seen.set(key, values);
-    if (this.#seen.size > MAX_TOKENS) this.#halve();
+    this.#cells += values.size - before;
+    if (this.#seen.size > MAX_TOKENS || this.#cells > MAX_CELLS) this.#halve();
   }
 
   /** Returns the indexes of the columns that differ in the rows of most tokens. */
@@ -56,7 +62,11 @@ export class RepeatColumns {
   /** Halves the sample of tokens to save memory. The remaining tokens keep all of their rows. */
   #halve(): void {
     this.#mask = (this.#mask << 1) | 1;
-    for (const key of this.#seen.keys()) if ((hashOf(key) & this.#mask) !== 0) this.#seen.delete(key);
+    for (const [key, { size }] of this.#seen) {
+      if ((hashOf(key) & this.#mask) === 0) continue;
+      this.#seen.delete(key);
+      this.#cells -= size;
+    }
   }
 }
 

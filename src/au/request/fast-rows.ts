@@ -59,7 +59,7 @@ interface FastRow {
   readonly token: { start: number; end: number; isUuid: boolean };
   /** The place of the merchant, without quotes. */
   readonly merchant: { start: number; end: number };
-  /** The month of the expiration, counted from January 2000; below 0 without a year or a month. */
+  /** The month of the expiration, counted from January 2000; below 0 without one. */
   month: number;
   /** Whether a cell has digits that begin or end with a card number. */
   hasAttachedDigits: boolean;
@@ -97,7 +97,10 @@ function readRow(bytes: Uint8Array, view: DataView, start: number, row: FastRow)
   if (month === ODD) return ODD;
   const last = nextCell(bytes, month, monthEnd(bytes, contentStart(bytes, month)));
   if (last === ODD) return ODD;
-  row.month = monthAt(bytes, contentStart(bytes, year), contentStart(bytes, month));
+  const hasYear = isDigit(bytes[contentStart(bytes, year)]);
+  // Half an expiration needs a closer look.
+  if (hasYear !== isDigit(bytes[contentStart(bytes, month)])) return ODD;
+  row.month = hasYear ? monthAt(bytes, contentStart(bytes, year), contentStart(bytes, month)) : -1;
   merchant.start = contentStart(bytes, last);
   merchant.end = textEnd(bytes, last, row);
   const end = cellEnd(bytes, last, merchant.end);
@@ -223,9 +226,8 @@ function monthEnd(bytes: Uint8Array, start: number): number {
   return month >= 1 && month <= 12 ? start + 2 : start;
 }
 
-/** Returns the month in two cells of two digits, counted from January 2000; below 0 if one of them is empty. */
+/** Returns the month in two cells of two digits, counted from January 2000. */
 function monthAt(bytes: Uint8Array, year: number, month: number): number {
-  if (!isDigit(bytes[year]) || !isDigit(bytes[month])) return -1;
   return numberAt(bytes, year) * 12 + numberAt(bytes, month) - 1;
 }
 

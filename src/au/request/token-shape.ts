@@ -32,16 +32,23 @@ export function tokenShape(token: string): string {
   return token.length > MAX_TOKEN_LENGTH ? `${shape}…` : shape;
 }
 
-const DASH = '[-‐‑‒–—−]';
+const OTHER_DASHES = '‐‑‒–—−';
+const DASH = `[-${OTHER_DASHES}]`;
 const UUID = ['[0-9a-f]{8}', '[0-9a-f]{4}', '[0-9a-f]{4}', '[0-9a-f]{4}', '[0-9a-f]{12}'].join(DASH);
 const OPENING = `[='"\`{(\\[<‘’‚“”„«»‹›\\s]{0,4}`;
 const CLOSING = `['"\`})\\]>‘’“”«»‹›\\s]{0,4}`;
 const WRAPPED = new RegExp(String.raw`^${OPENING}(?:urn:uuid:|https?://\S{1,200}/)?(${UUID})${CLOSING}$`, 'iu');
 const MAX_WRAPPED_LENGTH = 300;
 
-/** Returns the UUID in a token that a program put into quotes, braces or an address; undefined for any other token. */
+const UUID_LENGTH = 36;
+const OTHER_DASH = new RegExp(`[${OTHER_DASHES}]`, 'u');
+
+/**
+ * Returns the UUID in a token that a program put into quotes, braces or an address, or gave other dashes; undefined for any other
+ * token, a plain UUID too.
+ */
 export function unwrappedUuid(token: string): string | undefined {
-  if (token.length > MAX_WRAPPED_LENGTH) return undefined;
+  if (token.length > MAX_WRAPPED_LENGTH || (token.length <= UUID_LENGTH && !OTHER_DASH.test(token))) return undefined;
   return WRAPPED.exec(token)?.[1]?.replaceAll(new RegExp(DASH, 'gu'), '-');
 }
 

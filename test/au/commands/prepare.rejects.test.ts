@@ -106,7 +106,7 @@ it.each([
     ['--map', 'expiration=to'],
   ],
   [
-    'of a row of several cells that is found elsewhere',
+    'with a cell of two lines, and a date that can be read two ways',
     'note;token;exp\n"a\nb";t1;05/06/31\nc;t2;05/2031\n',
     [],
     ['--date-order', 'dmy'],

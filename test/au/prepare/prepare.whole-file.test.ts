@@ -177,6 +177,19 @@ it('R93: a row that is repeated with a later expiration is judged by the expirat
   expect((await steps.prepare()).stderr).toContain('because it is later: 1 row (line 4)');
 });
 
+it.each(['99,,', '99,,M-1', '00,,', '"99","",'])(
+  'R93: svc au check refuses an implausible year without a month: %s',
+  async (cells) => {
+    const { run, path } = placeText(`${HEADER}\n${uuid(1)},27,06,M-1\n${uuid(2)},${cells}\n`);
+    ended(await run('au', 'check', path), 13, { error: { problems: [{ line: 3, rule: 'years' }] } });
+  },
+);
+
+it('svc au prepare refuses a merchant that makes a line too long for a request', async () => {
+  const long = placeText(`${HEADER}\n${uuid(1)},27,06,${'m'.repeat(17_000)}\n`);
+  expect((await refusalOf(long))['problems']).toMatchObject([{ line: 2, rule: 'line_too_long' }]);
+});
+
 it('R93: swapped columns of year and month are named', async () => {
   const swapped = place(({ token, yy, mm }) => [token, mm, yy], 'token,exp_year,exp_month');
   expect(JSON.stringify((await refusalOf(swapped))['problems'])).toContain('are the two columns swapped?');
@@ -194,6 +207,7 @@ it.each([
   ['urn:uuid:', (token: string) => `urn:uuid:${token}`],
   ['an address', (token: string) => `https://vault.example/tokens/${token}`],
   ['other dashes', (token: string) => token.replaceAll('-', '\u2011')],
+  ['dashes of a text', (token: string) => token.replaceAll('-', '–')],
 ])('R93: %s around tokens are taken off and counted', async (_, wrap) => {
   const exported = place(({ at, token, yy, mm }) => [wrap(token), `${mm}/${yy}`, merchantOf(at)]);
   expect((await rowsOf(exported)).map((row) => row.toLowerCase())).toEqual(
