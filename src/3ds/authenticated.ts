@@ -1,20 +1,21 @@
-// Authenticates a session, and remembers which sessions this machine may have authenticated.
+// Reads and authenticates a session, and remembers which sessions this machine may have authenticated.
 
 import path from 'node:path';
-import { isSvcError } from '../base/errors.ts';
+import { isSvcError, type SvcError } from '../base/errors.ts';
 import { makeDirectory } from '../base/files/directory.ts';
 import { writeFileAtomicSync } from '../base/files/draft.ts';
 import { withLock } from '../base/files/lock.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
 import { serviceOf } from '../cli/app/service.ts';
+import { requireKnownTenant } from '../cli/app/tenant-mark.ts';
 import { directoryOf, requireDirectory } from '../cli/config/paths.ts';
 import type { Client } from '../client/api/client.ts';
 import { DAY_MS } from '../schema/durations.ts';
 import { objectOrUndefined } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
-import type { AuthenticationResult } from '../schema/three-ds/session.ts';
+import type { AuthenticationResult, ThreeDsSession } from '../schema/three-ds/session.ts';
 
 // Remembers the sessions that this machine authenticated. While a challenge is open, a service may not show that the session
 // was authenticated.
@@ -27,6 +28,26 @@ const KEPT_MS = 30 * DAY_MS;
 /** Whether this machine authenticated the session, or may have. */
 export function wasAuthenticated(context: Context, id: string): boolean {
   return ownMember(sessionsOf(context), nameOf(context, id)) !== undefined;
+}
+
+/**
+ * Reads a session before its authentication. Returns the refusal if the key may not read sessions, which authenticating does
+ * not require.
+ * @throws SvcError `config` for a session of another tenant than the profile's known one
+ */
+export async function readSession(
+  context: Context,
+  { threeDs }: Client,
+  id: string,
+): Promise<ThreeDsSession | SvcError> {
+  try {
+    const session = await threeDs.read(id);
+    requireKnownTenant(context, session.tenant_id, 'the session was not authenticated');
+    return session;
+  } catch (error) {
+    if (!isSvcError(error, 'unauthorized', 'forbidden')) throw error;
+    return error;
+  }
 }
 
 /** Authenticates a session and remembers it, unless the service refused or the request was certainly not sent. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { value } from '../cli/app/parameter.ts';
+import { tenantInUse } from '../cli/app/tenant-mark.ts';
 import { positiveDuration } from '../cli/app/value-parsers.ts';
 import { fieldPaths, type Tone, type View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
@@ -12,6 +13,7 @@ import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { AuthenticationResult, CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
+import { authenticateSession, readSession } from './authenticated.ts';
 import { bodyName, changedBody, type CheckedBody, checkedBody, readBody } from './body.ts';
 import type { LiftableRule } from './rules.ts';
 import { isOpen } from './outcome-lines.ts';
@@ -89,6 +91,8 @@ export async function runScenario(context: Context, client: Client, planned: Pla
   const id = await createSession(client, planned);
   if (typeof id !== 'string') return resultOf(planned, id.refused, undefined, undefined, context.clock.now() - started);
   if (planned.outcome !== undefined) await setOutcome(client, `${planned.outcome}@session ${id}`);
+  // The question before this work names the profile's known tenant, and none is asked for a test tenant.
+  if (tenantInUse(context) !== undefined) await readSession(context, client, id);
   const got = await reachedStatus(context, client, id, planned, timeoutMs);
   const isPlain = planned.reason === undefined && got === 'successful';
   const outcome = isPlain || /^[45]\d\d$/.test(got) ? undefined : await outcomeWithReason(client, id, planned);
@@ -184,7 +188,7 @@ async function reachedStatus(
   planned: PlannedScenario,
   timeoutMs: number,
 ): Promise<string> {
-  const first = await firstOutcome(client, id, planned);
+  const first = await firstOutcome(context, client, id, planned);
   if (typeof first === 'string') return first;
   const { authentication_status: status } = first;
   if (!isOpen(first) || status === planned.expect) return status;
@@ -212,9 +216,9 @@ async function challengeOutcome(
 }
 
 /** Authenticates and returns the result. If a status is expected, returns the HTTP status of a refusal instead of throwing. */
-async function firstOutcome({ threeDs }: Client, id: string, { body, expect }: PlannedScenario) {
+async function firstOutcome(context: Context, client: Client, id: string, { body, expect }: PlannedScenario) {
   try {
-    return await threeDs.authenticate(id, body, ['3ds', 'show', id]);
+    return await authenticateSession(context, client, id, body);
   } catch (error) {
     const status = refusalOf(error);
     if (expect !== undefined && [expect, '424', '500'].includes(status)) return status;

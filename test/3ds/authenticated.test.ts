@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { fullBody } from './bodies.ts';
+import { ended, succeeded } from '../support/run-here.ts';
 import { Place, type Reply, Scripted } from './commands/support.ts';
 
 const place = new Place();
@@ -25,4 +26,14 @@ it.each<[string, string, Reply, number]>([
   await place.svc(argv, { server });
   const second = await place.svc(argv, { server });
   expect([second.code === 13, posts], second.stderr).toEqual([sent === 1, sent]);
+});
+
+it('svc 3ds authenticate sends nothing for a session that svc 3ds run authenticated, while its challenge is not shown', async () => {
+  server.play(({ method, path }) => {
+    if (method === 'GET') return [200, { id: 's-run', type: 'customer' }];
+    return path.endsWith('/authenticate') ? [200, { authentication_status: 'challenge' }] : [201, { id: 's-run' }];
+  });
+  succeeded(await place.svc(['3ds', 'run', '--token', 't', '--expect', 'challenge'], { server }));
+  const argv = ['3ds', 'authenticate', 's-run', '--file', 'body.json', '--yes'];
+  ended(await place.svc(argv, { server }), 13, 'was authenticated before');
 });

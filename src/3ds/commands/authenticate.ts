@@ -1,7 +1,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { DOCUMENTS, argument, flag, reading, value } from '../../cli/app/parameter.ts';
-import { confirmCost, requireKnownTenant } from '../../cli/app/tenant-mark.ts';
+import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { loggedIds, wholeId } from '../../cli/app/whole-id.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
@@ -9,7 +9,7 @@ import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { authenticateSession, wasAuthenticated } from '../authenticated.ts';
+import { authenticateSession, readSession, wasAuthenticated } from '../authenticated.ts';
 import { bodyName, bodyParameters, checkedBody, reportBody, readBody } from '../body.ts';
 import { reportChallenge } from '../challenge-page.ts';
 import { checkOutcome, failOnParameter, resultWords } from '../fail-on.ts';
@@ -47,14 +47,15 @@ export const authenticate = defineCommand({
     const read = await readBody(context, bodyFile, { set, allow });
     const client = await context.client();
     const id = await wholeId(context, typed, () => loggedIds(client));
-    const session = await readSession(context, client, id);
+    const sessionOrRefusal = await readSession(context, client, id);
+    const session = isSvcError(sessionOrRefusal) ? undefined : sessionOrRefusal;
+    if (isSvcError(sessionOrRefusal)) warnOfUncheckedType(context, sessionOrRefusal);
     const sessionType = SESSION_TYPES.find((known) => known === session?.type);
     const checked = await checkedBody(context, bodyName(bodyFile), read, { sessionType, allow });
     const request = checked.body as AuthenticateRequest;
     if (session !== undefined) {
       warnOfDeprecated(context, session);
       warnOfExpiry(context, client, session);
-      requireKnownTenant(context, session.tenant_id, 'nothing was sent');
     }
     const earlierStatus = session?.authentication?.authentication_status || undefined;
     const earlier = earlierStatus ?? (wasAuthenticated(context, id) ? 'from this machine' : undefined);
@@ -82,15 +83,8 @@ export const authenticate = defineCommand({
   },
 });
 
-/** Reads the session; undefined if this key may not read sessions, which authenticating does not require. */
-async function readSession({ notices }: Context, client: Client, id: string): Promise<ThreeDsSession | undefined> {
-  try {
-    return await client.threeDs.read(id);
-  } catch (error) {
-    if (!isSvcError(error, 'unauthorized', 'forbidden')) throw error;
-    notices.warn(`the key may not read the session (${error.status}): rules that depend on its type are not checked`);
-    return undefined;
-  }
+function warnOfUncheckedType({ notices }: Context, { status }: SvcError): void {
+  notices.warn(`the key may not read the session (${status}): rules that depend on its type are not checked`);
 }
 
 function requiredFile(file: string | undefined): string {

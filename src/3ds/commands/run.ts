@@ -100,6 +100,8 @@ export const run = defineCommand({
         hint: 'Complete it, then read the outcome.',
         next: ['3ds', 'challenge-result', session ?? '<session>', '--wait'],
         facts: { session },
+        // Another run is billed again.
+        retryable: false,
       });
     return noteNext(context, `the outcome is ${withReason(got, reason)}; what it means`, ['explain', got]);
   },

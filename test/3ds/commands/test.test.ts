@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
 import { KEYS, openSuites, results } from './suites.ts';
@@ -74,6 +75,21 @@ describe('svc 3ds test', () => {
     const run = await svcHere(argv, { baseUrl: new URL(two.url), env, clock, cwd: directory });
     await two.close();
     expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('passed, 0 failed')]);
+  });
+
+  it.each([
+    ['test', '--only', 'Frictionless'],
+    ['run', '--card', 'Successful Frictionless'],
+  ])('svc 3ds %s authenticates no session of another tenant than that of the profile', async (...words) => {
+    const two = await startSandbox({ directory: temporaryDirectory(), clock, tenants: ['test', 'production'] });
+    onTestFinished(() => two.close());
+    const home = temporaryDirectory();
+    const login = ['login', '--base-url', two.url, '--management-key-stdin', '--private-key-stdin'];
+    succeeded(await svcHere(login, { home, clock, input: 'sandbox-management-key\nsandbox-2-private-key' }));
+    ended(await svcHere(['3ds', ...words], { home, clock }), 3, { stdout: '' }, /session was not authenticated/);
+    const paths = two.ledger().map(({ path }) => path);
+    expect(paths).toContain('/3ds/sessions');
+    expect(paths.filter((path) => path.endsWith('/authenticate'))).toEqual([]);
   });
 
   it('svc 3ds test fails with 10 where an outcome differs, and runs the others; open challenges and refusals can be expected', async () => {
@@ -399,7 +415,7 @@ describe('svc 3ds run', () => {
     serve([200, { authentication_status: 'challenge', acs_challenge_url: 'https://issuer.example/acs' }]);
     const run = await svc('run|--token|a|--challenge-timeout|20s', '', scripted.url);
     const { result, session } = JSON.parse(run.stdout) as ScenarioResult;
-    expect([run.code, result]).toEqual([11, 'open']);
+    expect([run.code, result, errorIn(run)['retryable']]).toEqual([11, 'open', false]);
     expect(errorIn(run)['next']).toMatch(new RegExp(`3ds challenge-result ${session} --wait$`));
   });
 
