@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { writeFailure } from '../base/errors.ts';
+import { SvcError, writeFailure } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import { requireFile, resolvePath } from '../cli/app/files/typed-path.ts';
@@ -10,9 +10,11 @@ import { comparison, type ScenarioResult } from './scenario.ts';
  * Checks before any request that the report can be written, and removes the report of an earlier run: if this run fails, a CI
  * system must not show the old one.
  * @returns the function that writes the report
+ * @throws SvcError `usage` for any other file, such as the body of a scenario
  */
 export async function openJunitFile(context: Context, typed: string): Promise<WriteReport> {
   const { writeFileAtomicSync } = await import('../base/files/draft.ts');
+  if (typed === '-') throw new SvcError('usage', '--junit takes a file', { hint: 'Give a file name.' });
   const file = resolvePath(context, typed);
   await requireFile(file, true);
   removeReport(file);
@@ -24,7 +26,14 @@ type WriteReport = (results: readonly ScenarioResult[], ms: number) => void;
 // Removes only a JUnit report. Any other file was named by mistake.
 function removeReport(file: string): void {
   try {
-    if (fs.existsSync(file) && readRegularFileSync(file).includes('<testsuite')) fs.rmSync(file);
+    if (!fs.existsSync(file)) return;
+    const content = readRegularFileSync(file);
+    if (content === '') return;
+    if (!content.includes('<testsuite'))
+      throw new SvcError('usage', `${file} is not a JUnit report`, {
+        hint: 'Only an earlier report is replaced. Give another file.',
+      });
+    fs.rmSync(file);
   } catch (error) {
     throw writeFailure(file, error);
   }

@@ -58,7 +58,7 @@ export const test = defineCommand({
   },
   async run(context, input): Promise<Result> {
     const { junit, challengeTimeout, dryRun } = input;
-    if (input.print) return context.out.write(suiteText(await builtInSuite(input.allReasons)));
+    if (input.print) return context.out.write(suiteText(await printedSuite(input)));
     const print = await listPrinter(context, scenarioView);
     const writeReport = junit === undefined || dryRun ? undefined : await openJunitFile(context, junit);
     const planned = await readPlanned(context, input);
@@ -83,6 +83,13 @@ interface SuiteChoice {
 
 type Planned = readonly [PlannedScenario, ...PlannedScenario[]];
 
+/** Returns the built-in suite as it is printed. @throws SvcError `usage` for a file, which is a suite already */
+async function printedSuite({ suite: file, only, allReasons }: Omit<SuiteChoice, 'allow'>) {
+  if (file !== undefined)
+    throw new SvcError('usage', '--print prints the built-in suite and cannot be combined with a file');
+  return withName(await builtInSuite(allReasons), only);
+}
+
 async function readPlanned(context: Context, { suite: file, only, allReasons, allow }: SuiteChoice): Promise<Planned> {
   if (allReasons && file !== undefined)
     throw new SvcError('usage', '--all-reasons is a suite by itself and cannot be combined with a file');
@@ -98,10 +105,18 @@ async function readPlanned(context: Context, { suite: file, only, allReasons, al
       throw refusedSuite(data.name, [[data.lineOf(['scenarios', at]) ?? 0, error.message]]);
     }
   }
-  const [first, ...more] = planned.filter(({ name }) => only === undefined || name.includes(only));
+  return withName(planned, only);
+}
+
+/** Returns the scenarios that --only chooses; all without it. @throws SvcError `usage` if there is none */
+function withName<T extends Pick<Scenario, 'name'>>(
+  suite: readonly T[],
+  only: string | undefined,
+): readonly [T, ...T[]] {
+  const [first, ...more] = suite.filter(({ name }) => only === undefined || name.includes(only));
   if (first !== undefined) return [first, ...more];
   throw new SvcError('usage', 'no scenario has a name with the text of --only', {
-    hint: `The suite has ${planned.length} scenarios; upper and lower case count.`,
+    hint: `The suite has ${suite.length} scenarios; upper and lower case count.`,
   });
 }
 

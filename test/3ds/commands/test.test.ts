@@ -272,14 +272,30 @@ describe('svc 3ds test', () => {
     expect(existsSync(join(directory, 'old.xml'))).toBe(false);
   });
 
-  it('svc 3ds test keeps the report of an earlier run in a dry run, and a file that is no report', async () => {
+  it('svc 3ds test keeps the report of an earlier run in a dry run', async () => {
     writeFileSync(join(directory, 'kept.xml'), GREEN);
-    writeFileSync(join(directory, 'notes.txt'), 'notes');
     await svc('test|--dry-run|--junit|kept.xml', '', scripted.url);
     await svc('test|--dry-run|--only|nope|--junit|kept.xml', '', scripted.url);
-    await svc('test|--only|nope|--junit|notes.txt', '', scripted.url);
-    const kept = ['kept.xml', 'notes.txt'].map((name) => readFileSync(join(directory, name), 'utf8'));
-    expect(kept).toEqual([GREEN, 'notes']);
+    expect(readFileSync(join(directory, 'kept.xml'), 'utf8')).toBe(GREEN);
+  });
+
+  it('svc 3ds test --print writes only the scenarios of --only, and refuses a file', async () => {
+    const printed = succeeded(await svc('test|--print|--only|Rejected'));
+    const names = sandboxThreeDsCards().filter(({ scenario }) => scenario.includes('Rejected'));
+    expect(printed.stdout.match(/- name: /g)).toHaveLength(names.length);
+    ended(await svc('test|--print|--only|nope'), 2, { stdout: '' });
+    ended(await svc('test|-|--print', 'scenarios: []'), 2, { stdout: '' }, '--print prints the built-in suite');
+  });
+
+  it('R89: svc 3ds test replaces no file that is no report, such as the body of a scenario, and sends nothing', async () => {
+    scripted.play(() => [500, {}]);
+    const body = (await svc('template|payment-transaction')).stdout;
+    writeFileSync(join(directory, 'own-body.json'), body);
+    const suite = 'body: own-body.json\nscenarios: [{name: a, token: a, expect: successful}]';
+    ended(await svc('test|-|--junit|own-body.json', suite, scripted.url), 2, 'is not a JUnit report');
+    expect(readFileSync(join(directory, 'own-body.json'), 'utf8')).toBe(body);
+    ended(await svc('test|--junit|-', '', scripted.url), 2, '--junit takes a file');
+    expect(scripted.calls).toEqual([]);
   });
 
   it('svc 3ds test names every problem of a suite by line, and sends nothing', async () => {
