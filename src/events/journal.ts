@@ -156,11 +156,13 @@ async function refuseSpecial(file: string): Promise<void> {
 async function refuseForeign(file: string): Promise<void> {
   const found = await fs.stat(file).catch(() => undefined);
   if (found?.isFile() !== true || found.size === 0) return;
-  for await (const first of readJournal(file)) {
-    if ('entry' in first || first.isTorn) return;
-    throw wrongJournal(
-      `${file} is not a journal of events: ${first.problem} (line ${first.line}); nothing was written`,
-    );
+  for await (const read of readJournal(file)) {
+    if ('entry' in read) return;
+    // Other JSON files begin like a torn entry too, so the next line decides.
+    if (!read.isTorn)
+      throw wrongJournal(
+        `${file} is not a journal of events: ${read.problem} (line ${read.line}); nothing was written`,
+      );
   }
 }
 

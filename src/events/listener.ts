@@ -61,10 +61,6 @@ export class Listener {
     return this.#receiver?.url ?? '';
   }
 
-  get port(): number {
-    return this.#receiver?.port ?? 0;
-  }
-
   /** Yields the events as they arrive, until the listener ends. Only one reader may use this. */
   events(): AsyncGenerator<readonly AcceptedEvent[]> {
     return this.#queue.batches();

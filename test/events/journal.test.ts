@@ -100,6 +100,16 @@ it('the journal continues after a line that was left incomplete, and skips it wh
   ]);
 });
 
+it('the journal continues where only the beginning of its first entry was written', async () => {
+  for (const text of ['{', '{"received_at":"2026-01-05T12:00:00.000Z","id":"e2","ty\n']) {
+    writeFileSync(file, text);
+    const journal = await Journal.open(file, plain);
+    await journal.append(received('e1'));
+    await journal.close();
+    expect(idsIn(await gather(readJournal(file)))).toEqual([undefined, 'e1']);
+  }
+});
+
 it('the journal reads round lines that are no events', async () => {
   const event = '{"id":"e","type":"t","received_at":"2026-01-05T12:00:00Z","body":"{}"}';
   const never = event.replace('2026-01-05', 'never');
@@ -156,7 +166,7 @@ it('reading a pipe takes what its writer writes, however long that pauses, and e
 });
 
 it('the journal refuses another file, and leaves its bytes and its mode as they are', async () => {
-  for (const text of ['token,merchant\n1,2\n', '{"a":1}\n', 'x']) {
+  for (const text of ['token,merchant\n1,2\n', '{"a":1}\n', '{\n  "a": 1\n}\n', 'x']) {
     writeFileSync(file, text);
     chmodSync(file, 0o644);
     await expect(Journal.open(file, plain)).rejects.toMatchObject({ code: 'refused_input' });

@@ -167,10 +167,10 @@ it('the listener ends although an event could not be stored while it was ending'
 it('the listener leaves nothing behind when the port cannot be had', async () => {
   await open();
   const again = Listener.open({
-    port: listener.port,
+    port: Number(new URL(listener.url).port),
     clock: systemClock,
     redact: (text) => text,
     journal: join(directory, 'unused.jsonl'),
   });
-  await expect(again).rejects.toMatchObject({ message: `port ${listener.port} is in use` });
+  await expect(again).rejects.toMatchObject({ message: `port ${new URL(listener.url).port} is in use` });
 });

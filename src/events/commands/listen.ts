@@ -120,9 +120,13 @@ export const listen = defineCommand({
   },
 });
 
+function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80));
+}
+
 // Forwarding to the listener itself would repeat each event forever.
 function refuseLoop({ forwardTo, port = DEFAULT_PORT }: ListenInput): void {
-  if (!forwardTo.some((target) => isLoopback(target) && Number(target.port || 80) === port)) return;
+  if (!forwardTo.some((target) => isLoopback(target) && portOf(target) === port)) return;
   throw new SvcError('usage', '--forward-to is the address of the listener itself', {
     hint: 'Give the listener another --port, or name another target.',
   });

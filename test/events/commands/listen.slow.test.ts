@@ -122,6 +122,19 @@ it.each([
   expect(stderr).not.toContain('canary');
 });
 
+it.each([
+  [2, '--port 80', 'http://localhost/'],
+  [2, '--port 443', 'https://localhost/'],
+  // The directory stops the command only after the check.
+  [1, '--port 80', 'https://localhost/'],
+])(
+  'svc events listen ends with %i for %s and --forward-to %s: only its own address is refused',
+  async (code, port, url) => {
+    const line = ['events', 'listen', ...port.split(' '), '--forward-to', url, '--journal', '.'];
+    expect(await home.svc(line)).toMatchObject({ code });
+  },
+);
+
 it('svc events listen warns when other machines can reach it', async () => {
   const listener = await listen('--host', '0.0.0.0', '--allow-remote');
   expect(listener.stderr()).toContain('warning: other machines can reach the listener');
