@@ -111,7 +111,7 @@ function unreadable(problem: string, facts?: Readonly<Record<string, unknown>>):
 export function wrongResults(message: string, facts?: Readonly<Record<string, unknown>>): SvcError {
   return new SvcError('checksum_mismatch', message, {
     hint: 'Download the results again; if that changes nothing, contact support with the job id.',
-    next: ['au', 'download', '<job>', '--force'],
+    next: ['au', 'download', '<job>', '--out', '<file>'],
     facts,
   });
 }

@@ -195,18 +195,20 @@ interface Line {
 }
 
 async function* linesOf(path: string): AsyncGenerator<Line, void> {
+  const tooLong = notKeptColumnsError(path, 'has a line that is too long');
   let rest = Buffer.alloc(0);
   let offset = 0;
   for await (const piece of (await fileSource(path)).open()) {
     rest = Buffer.concat([rest, piece]);
     let start = 0;
     for (let end = rest.indexOf(LF); end !== -1; end = rest.indexOf(LF, start)) {
+      if (end - start > MAX_ROW_BYTES) throw tooLong;
       yield { text: rest.toString('utf8', start, end), offset: offset + start };
       start = end + 1;
     }
     rest = rest.subarray(start);
     offset += start;
-    if (rest.length > MAX_ROW_BYTES) throw notKeptColumnsError(path, 'has a line that is too long');
+    if (rest.length > MAX_ROW_BYTES) throw tooLong;
   }
   if (rest.length > 0) yield { text: rest.toString(), offset };
 }

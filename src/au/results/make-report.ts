@@ -4,6 +4,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
+import { isSamePath } from '../../base/files/names.ts';
 import { Draft, writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
@@ -17,7 +18,6 @@ import {
   actionFor,
   type Actions,
   type CodeCount,
-  groupOf,
   GROUPS,
   type Kept,
   type ResultRow,
@@ -62,7 +62,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const page = html === undefined ? undefined : resolvePath(context, html);
   const directory = splitInto === undefined ? undefined : resolvePath(context, splitInto);
   const kept = await openKept(context, input.keep);
-  refuseInputs(context, input, directory);
+  refuseInputs(context, input, { page, directory });
   if (page !== undefined) await requireFile(page, force);
   if (directory !== undefined) await requireSplitDirectory(directory, force);
   const next = ['au', 'report', '<results>', ...option('--request', request)];
@@ -89,18 +89,24 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   return report;
 }
 
-function reportCode({ code, class: kind, count, known, meaning }: CodeCount, total: number, actions: Actions) {
+function reportCode({ code, class: kind, count, known, meaning, group }: CodeCount, total: number, actions: Actions) {
   const share = count / total;
   const action = actionFor(code, actions);
-  return { code, class: kind, count, share, known, meaning, action, group: groupOf(code, true, actions) };
+  return { code, class: kind, count, share, known, meaning, action, group: actions.get(code) ?? group };
 }
 
-/** Refuses to replace an input file. */
-function refuseInputs({ system }: Context, { results, request, keep, html }: ReportInput, directory?: string): void {
+/** Refuses to replace an input file, or another file of the report. */
+function refuseInputs(
+  { system }: Context,
+  { results, request, keep, html }: ReportInput,
+  { page, directory }: Readonly<Record<'page' | 'directory', string | undefined>>,
+): void {
   const inputs = namedFiles({ '[results]': results, '--request': request, '--keep': keep });
-  const written = GROUPS.map((group) => directory && path.join(directory, `${group}.csv`));
-  for (const each of written) if (each) refuseReplacing(system, { name: '--split-into', typed: each }, inputs);
+  const written = directory === undefined ? [] : GROUPS.map((group) => splitFile(directory, group));
+  for (const each of written) refuseReplacing(system, { name: '--split-into', typed: each }, inputs);
   for (const each of namedFiles({ '--html': html })) refuseReplacing(system, each, inputs);
+  if (page === undefined || !written.some((each) => isSamePath(each, page, system.platform))) return;
+  throw new SvcError('usage', '--html names a file of --split-into', { hint: 'Give the page another name.' });
 }
 
 type Requested = Pick<RequestFile, 'source' | 'withRepeats'>;
@@ -146,11 +152,13 @@ async function writePage(
 
 /**
  * Checks the output directory before anything is read.
- * @throws SvcError `usage` for a nonempty directory or another file
+ * @throws SvcError `usage` for a nonempty directory, or for anything but a file at the name of the directory's files
  */
 async function requireSplitDirectory(directory: string, force: boolean): Promise<void> {
   try {
-    if ((await fs.readdir(directory)).length === 0 || force) return;
+    const isEmpty = (await fs.readdir(directory)).length === 0;
+    if (force) for (const group of GROUPS) await requireFile(splitFile(directory, group), true);
+    if (isEmpty || force) return;
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return;
     if (systemCodeOf(error) !== 'ENOTDIR') throw writeFailure(directory, error);
@@ -181,6 +189,10 @@ async function keptByToken(
     repeated.has(tokenKey(token)) ? kept.cellsAt(token, undefined) : kept.cellsOf(token, rows.countRows(token));
 }
 
+function splitFile(directory: string, group: RowGroup): string {
+  return path.join(directory, `${group}.csv`);
+}
+
 /** Writes a file for each group with rows. No file appears before all rows are read. */
 async function split(
   { globals: { excelSafe }, isRehearsal, system }: Context,
@@ -189,7 +201,7 @@ async function split(
   { force, ...rules }: SplitOptions,
 ) {
   makeDirectory(directory);
-  const fileOf = (group: RowGroup): string => path.join(directory, `${group}.csv`);
+  const fileOf = (group: RowGroup): string => splitFile(directory, group);
   const open = new Map<RowGroup, { readonly file: Draft; rows: number }>();
   try {
     const check = (row: ResultRow): void => requireNewToken(row, isRehearsal);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ended, errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
@@ -211,6 +211,20 @@ describe('svc au report', () => {
     succeeded(await run(words));
     const names = ['contact.csv', 'exclude.csv', 'fix.csv', 'mine.txt', 'replace.csv'];
     expect(readdirSync(join(cwd, 'todo')).toSorted()).toEqual(names);
+  });
+
+  it('svc au report --force replaces only files of a split, and not with the page', async () => {
+    const { cwd, run } = await report(['--split-into', 'todo']);
+    for (const html of ['todo/replace.csv', 'later/replace.csv'])
+      ended(await run(['--split-into', html.slice(0, -12), '--html', html, '--force']), 2, '--html names a file of');
+    mkdirSync(join(cwd, 'todo', 'exclude.csv'));
+    ended(await run(['--split-into', 'todo', '--force']), 2, 'exclude.csv is not a file');
+    expect(readFileSync(join(cwd, 'todo', 'replace.csv'), 'utf8')).toContain('a2');
+  });
+
+  it('svc au report gives a code that nobody knows the group that its rows and its action have', async () => {
+    const { stdout } = await report([], { 'results.csv': 'token,new_token,result_code\na,,LATER\n' });
+    expect(JSON.parse(stdout)).toMatchObject({ groups: { keep: 1, support: 0 }, codes: [{ group: 'keep' }] });
   });
 
   it('svc au report leaves no file of a split whose results are cut off', async () => {

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 
 it.each([
   ['au submit q.csv --out -', 'svc au download <job> --out -'],
-  ['au report r.csv', 'svc au download <job> --force'],
+  ['au report r.csv', 'svc au download <job> --out <file>'],
 ])('%s fails with the command that helps', async (line, next) => {
   const cwd = temporaryDirectory();
   writeFileSync(join(cwd, 'r.csv'), 'token,result_code\n"open');

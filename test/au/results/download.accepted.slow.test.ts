@@ -55,7 +55,7 @@ describe('results that the operator accepts unproven', () => {
     ended(await machine.svc(`${SUBMIT} --wait`), 12);
     const [job = ''] = machine.jobs();
     rowOf(await machine.svc(`au download ${job} --accept-unproven --out results.csv`));
-    ended(await machine.svc(`${SUBMIT} --wait`), 12, { error: { next: 'svc au download <job> --force' } });
+    ended(await machine.svc(`${SUBMIT} --wait`), 12, { error: { next: 'svc au download <job> --out <file>' } });
   });
 
   it('R94: empty results that the operator accepts are accepted, and submit does not ask for another download', async () => {

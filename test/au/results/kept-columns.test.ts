@@ -53,6 +53,8 @@ it.each([
   ['a file without a kept column', 'row,token\n1,a\n'],
   ['a file with an unclosed quote', 'row,token,Name\n1,a,"b\n'],
   ['a file with carriage returns alone', 'row,token,Name\r1,a,b\r2,c,d\r'],
+  // The row is read again at its place, up to the longest length.
+  ['a file with a row that is too long', `row,token,Name\n1,a,${'x'.repeat(262_144)}\n2,b,c\n`],
   ['a file with a line that never ends', `row,token,Name\n${'x'.repeat(600_000)}`],
 ])('kept columns cannot be read from %s', async (_, text) => {
   await expect(KeptColumns.open(write(text))).rejects.toThrow('no file of kept columns');
