@@ -116,9 +116,10 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     if (!kept || !isSvcError(error, 'outcome_unknown', 'job_expired'))
       throw orAccept(error, again(job, { ...options, acceptUnproven: true }));
     context.notices.note('the service has forgotten the job; these are the results that this machine keeps');
-    const delivered = await deliverResults(context, [kept], { out: file, force: force || !isFile });
+    const destination = { out: file, force: force || !isFile, again: again(job, options) };
+    const { bytes, sha256 } = await deliverResults(context, [kept], destination);
     if (!isFile) await copyOut(context, file, out);
-    return { ...delivered, compared: sent.request !== undefined };
+    return { bytes, sha256, compared: sent.request !== undefined };
   }
 }
 

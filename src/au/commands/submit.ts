@@ -216,7 +216,7 @@ class Sending {
     await warnOfOldCycle(this.#context, found);
     const row = { status: this.#wasDelivered ? 'already_submitted' : 'completed', ...rowOfFile(found, errors) };
     await printResults(this.#context, this.#print, row, counted);
-    checkThreshold(counted.results, rows, failOn);
+    checkThreshold(counted, failOn);
   }
 
   /** Writes the left-out rows whose result is an error to the fix file. Returns the largest possible number of such rows. */

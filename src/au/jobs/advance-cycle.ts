@@ -14,7 +14,7 @@ import type { NamedCycle } from './named-cycle.ts';
 import { ContestedJob, type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { enterDelivery } from '../results/reading.ts';
-import { deliverResults, type Destination, requireDestination, type ResultsFile } from '../results/merge.ts';
+import { type DeliveredResults, deliverResults, type Destination, requireDestination } from '../results/merge.ts';
 import { compareBeforeEntry } from './compare-jobs.ts';
 import { type ClaimedCycle, pollClaims, type PolledClaims } from './poll-claims.ts';
 import { finishUploads } from './send-rows.ts';
@@ -40,7 +40,7 @@ export interface AdvancedCycle {
   /** The number of jobs by status, such as "1 processing, 2 completed". */
   readonly progress: string;
   /** The merged results of the completed jobs. */
-  readonly results?: (ResultsFile & { readonly compared: boolean; readonly rowsSent: number }) | undefined;
+  readonly results?: (DeliveredResults & { readonly compared: boolean; readonly rowsSent: number }) | undefined;
   /** Why the results of some rows are missing. */
   readonly reason?: SvcError | undefined;
 }
@@ -171,7 +171,7 @@ async function writeResults(
     files.push(results.file);
     compared &&= results.compared;
   }
-  const merged = await deliverResults(context, files, to);
+  const merged = await deliverResults(context, files, { ...to, again: withWait(again) });
   // Every job stays open until the merged file is complete.
   await enterDelivery(
     context,

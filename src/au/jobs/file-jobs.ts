@@ -15,7 +15,7 @@ import { readRequest } from '../request/request-lines.ts';
 import { LATE_MS } from '../results/download.ts';
 import { enterDelivery } from '../results/reading.ts';
 import { type JobResults, resultsOfJob, type RowsOfJob, withContested } from '../results/job-results.ts';
-import { deliverResults, type Destination, type ResultsFile } from '../results/merge.ts';
+import { type DeliveredResults, deliverResults, type Destination, nextFileOf } from '../results/merge.ts';
 import type { Rereadable } from '../results/reconcile.ts';
 import { PartRows, rowNumbersOf } from '../results/rows-of-request.ts';
 import type { Submission } from '../results/submission.ts';
@@ -47,7 +47,7 @@ export interface FileJobs {
 }
 
 /** The results of a file on this machine. */
-export interface FileResults extends ResultsFile {
+export interface FileResults extends DeliveredResults {
   readonly fileJobs: FileJobs;
   /** The results of each job, in the order of the parts of the file. */
   readonly jobs: readonly (FileJob & JobResults)[];
@@ -128,7 +128,7 @@ async function writeResults(
   const results = await deliverResults(
     context,
     jobs.map((job) => job.file),
-    destination,
+    { ...destination, again: withWait(again) },
     numbers,
   );
   // A job of another file counts as delivered only if this file has all of its rows.
@@ -139,7 +139,7 @@ async function writeResults(
     whole.map(({ claim }) => claim.job),
   );
   const compared = jobs.every((job) => job.compared);
-  if (!compared) noteUncompared(context, results.file);
+  if (!compared) noteUncompared(context, nextFileOf(results));
   return { ...results, fileJobs, jobs, compared };
 }
 

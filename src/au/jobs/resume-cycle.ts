@@ -78,12 +78,13 @@ export function reportResults(
   { notices }: Context,
   what: string,
   { status, reason }: Pick<AdvancedCycle, 'status' | 'reason'>,
-  { results, rows }: Counted,
+  counted: Counted,
   failOn: ResumeOptions['failOn'],
 ): void {
-  if (status === 'completed') notices.success(`${what} completed: results in ${results.file}`);
-  else notices.note(`the results of the completed jobs of ${what} are in ${results.file}`);
+  const { file } = counted.results;
+  if (status === 'completed') notices.success(`${what} completed: results in ${file}`);
+  else notices.note(`the results of the completed jobs of ${what} are in ${file}`);
   // Missing results are worse than results with errors.
   if (reason) throw reason;
-  checkThreshold(results, rows, failOn);
+  checkThreshold(counted, failOn);
 }

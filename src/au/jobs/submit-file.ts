@@ -24,7 +24,7 @@ import { RowClaims } from './row-claims.ts';
 import { type Slice, finishUploads, sendRows, slicesOf } from './send-rows.ts';
 import type { Comparison } from './unknown-jobs.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
-import { deliveryOf, standingClaims } from '../ledger/claims.ts';
+import { deliveryOf, standingClaims, wereResultsRead } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { requireClearName } from '../ledger/cycle-names.ts';
 import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
@@ -115,8 +115,8 @@ export class FileSubmission {
     if (this.#input.wait || this.#input.out !== undefined) await this.#checkDestination(out);
     const { free, joined } = (this.#divided = await this.#divide());
     if (free.length === 0 && joined.length === 0) return { kind: 'nothing new' };
-    // With new rows, an existing results file would be replaced, so it stops the command before anything is sent.
-    if (free.length > 0 && this.#input.wait) await inspectTarget(out, this.#input.force);
+    // A file cannot have results that nobody has read, so it would stop the command after the wait.
+    if (this.#input.wait && !(await this.#areResultsRead(this.#divided))) await inspectTarget(out, this.#input.force);
     const strangeText = reviewFreeRows(this.#context, this.#unsentFile, this.#divided);
     if (dryRun) {
       if (shownTenant !== undefined) await this.#previewComparison(shownTenant);
@@ -228,6 +228,13 @@ export class FileSubmission {
   /** The jobs that got rows of the file in this command. */
   get sentNow(): ReadonlySet<string> {
     return new Set(this.#sent.keys());
+  }
+
+  /** Tells whether the results of all rows were read, on any machine. */
+  async #areResultsRead({ named, free, joined }: DividedFile): Promise<boolean> {
+    if (free.length > 0) return false;
+    const entries = await (await this.#ledger.open(this.tenant)).cycle(named.cycle).read();
+    return joined.every(({ claim }) => wereResultsRead(entries, claim.job));
   }
 
   async #wasDelivered({ named, free, joined }: DividedFile): Promise<boolean> {

@@ -69,11 +69,11 @@ export class CycleFiles {
 
   /** Writes the files and prints the row. @throws SvcError the first problem, after all files were written */
   async write(print: (concluded: Concluded) => Promise<void>): Promise<void> {
-    const { results: counts, trend } = await this.#count();
+    const counted = await this.#count();
+    const { results: counts, trend } = counted;
     await this.#writeResults();
     await this.#report(trend);
-    const threshold =
-      thresholdError(() => checkThreshold(counts, this.#rows, this.#input.failOn)) ?? this.#oneErrorCode(counts);
+    const threshold = thresholdError(() => checkThreshold(counted, this.#input.failOn)) ?? this.#oneErrorCode(counts);
     // Where one error code has most rows, it may be wrong, and tokens on the list are left out for good.
     const isDoubtful = threshold !== undefined && this.#dominance(counts) !== undefined;
     const isNextWanted = this.#input.next && threshold === undefined;

@@ -105,6 +105,17 @@ export interface ResultsFile extends SealedFile {
   readonly file: string;
 }
 
+/** Results that were delivered to the output that was typed. */
+export interface DeliveredResults extends ResultsFile {
+  /** The file to read again: a private copy of results that went into a pipe or a device. */
+  readonly copy: string;
+}
+
+/** Returns the name of delivered results in a command to run next. Results that went into a pipe have none. */
+export function nextFileOf({ file, copy }: Pick<DeliveredResults, 'file' | 'copy'>, name = file): string {
+  return file === copy ? name : '<results>';
+}
+
 export interface Destination {
   readonly out: string;
   /** Whether an existing file may be replaced. */
@@ -112,25 +123,43 @@ export interface Destination {
 }
 
 /**
- * Merges the results of several jobs into a file, a pipe or a device. An existing file with the same bytes stays.
+ * Merges the results of several jobs into a file, a pipe or a device. An existing file with the same bytes stays. `again` is
+ * the command that delivers the results later.
  * @throws SvcError `usage` for any other file, unless it may be replaced
  */
 export async function deliverResults(
   context: Context,
   files: readonly string[],
-  { out, force }: Destination,
+  { out, force, again }: Destination & { readonly again: readonly string[] },
   rows?: readonly PartRows[],
-): Promise<ResultsFile> {
+): Promise<DeliveredResults> {
   const target = await inspectTarget(out, true);
   const writer = context.system;
   if (target.kind !== 'file') {
     const spool = await openSpool(context);
     const merged = await mergeResults(files, spool, { overwrite: true, rows, writer });
     await copyOut(context, spool, out);
-    return { file: out, ...merged };
+    return { file: out, copy: spool, ...merged };
   }
   const path = nodePath.resolve(target.path);
-  return { file: path, ...(await mergeResults(files, path, { overwrite: force, rows, writer })) };
+  try {
+    const merged = await mergeResults(files, path, { overwrite: force, rows, writer });
+    return { file: path, copy: path, ...merged };
+  } catch (error) {
+    if (!isSvcError(error, 'usage')) throw error;
+    throw error.with({
+      message: `${error.message}, and has other content than the results, which are complete`,
+      hint: 'It was not replaced. Write the results to another file, which sends nothing again:',
+      next: toOtherFile(again),
+    });
+  }
+}
+
+/** Returns a command with another file for its output. */
+function toOtherFile(words: readonly string[]): string[] {
+  const at = words.findIndex((word) => /^--out(?:=|$)/.test(word));
+  const others = at === -1 ? words : words.toSpliced(at, words[at] === '--out' ? 2 : 1);
+  return [...others, '--out', '<file>'];
 }
 
 /**

@@ -44,14 +44,15 @@ export function failOnError(
   { words }: Threshold,
   {
     file,
+    nextFile,
     errors,
     warned,
     unknown,
-  }: Readonly<Record<'errors' | 'warned' | 'unknown', number>> & { readonly file: string },
+  }: Readonly<Record<'errors' | 'warned' | 'unknown', number> & Record<'file' | 'nextFile', string>>,
 ): SvcError {
   return new SvcError('threshold', `${countText(met, 'row')} met --fail-on ${words}`, {
-    hint: `The results are in ${file}; the list above has the action for each result code.`,
-    next: ['au', 'report', file],
+    hint: `The results went to ${file}; the list above has the action for each result code.`,
+    next: ['au', 'report', nextFile],
     facts: { errors, warned, unknown, results: file },
   });
 }

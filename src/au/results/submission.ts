@@ -23,7 +23,7 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import { actionsOf } from './action-option.ts';
 import { countResults } from './download.ts';
 import type { Threshold } from './fail-on.ts';
-import type { ResultsFile } from './merge.ts';
+import { type DeliveredResults, nextFileOf, type ResultsFile } from './merge.ts';
 import { codeLines, dominanceWarning } from './report-view.ts';
 import { failOnError } from './results-errors.ts';
 import { type Trend, compareWithLastCycle } from './trend.ts';
@@ -100,6 +100,8 @@ export async function printResults<T extends Pick<Submission, 'rows' | 'results'
 /** Counted results, with their comparison with the last cycle. */
 export interface Counted {
   readonly results: Results;
+  /** The results in a command to run next. */
+  readonly nextFile: string;
   /** The number of requested rows. */
   readonly rows: number;
   /** Undefined if the ledger does not respond in time. */
@@ -117,16 +119,16 @@ interface CountOptions {
 export async function countCycle(
   context: Context,
   cycle: { readonly name: string; readonly tenant: string },
-  { file, bytes, sha256, compared }: ResultsFile & Pick<Results, 'compared'>,
-  { rows, actions = actionsOf(context, []), name = shownPath(file) }: CountOptions,
+  { compared, ...delivered }: DeliveredResults & Pick<Results, 'compared'>,
+  { rows, actions = actionsOf(context, []), name = shownPath(delivered.file) }: CountOptions,
 ): Promise<Counted> {
   const { notices, clock } = context;
-  const { updated, warned, errors, unknown, unchanged, codes, updates } = await countResults(file, rows);
+  const { updated, warned, errors, unknown, unchanged, codes, updates } = await countResults(delivered.copy, rows);
   for (const warning of updateWarnings(updates, name, clock.now())) notices.warn(warning);
   const results: Results = {
     file: name,
-    bytes,
-    sha256,
+    bytes: delivered.bytes,
+    sha256: delivered.sha256,
     compared,
     updated,
     warned,
@@ -149,15 +151,18 @@ export async function countCycle(
   const warning = dominanceWarning(results.codes, rows, tenantText(context, cycle.tenant));
   for (const odd of [warning, trend?.jump]) if (odd !== undefined) notices.warn(odd);
   if (trend && !isDrawn(context)) notices.note(trend.text);
-  return { results, rows, trend };
+  return { results, nextFile: nextFileOf(delivered, name), rows, trend };
 }
 
 /** Checks the threshold of `--fail-on`. @throws SvcError `threshold` if more rows than allowed ended in its class */
-export function checkThreshold(results: Results, rows: number, failOn?: Threshold): void {
+export function checkThreshold(
+  { results, nextFile, rows }: Pick<Counted, 'results' | 'nextFile' | 'rows'>,
+  failOn?: Threshold,
+): void {
   if (failOn === undefined) return;
   const { errors, warned, unknown } = results;
   const met = failOn.class === 'wrn' ? errors + warned + unknown : errors;
-  if (compareShare(met, rows, failOn.share) > 0) throw failOnError(met, failOn, results);
+  if (compareShare(met, rows, failOn.share) > 0) throw failOnError(met, failOn, { ...results, nextFile });
 }
 
 /** Draws a chart with a bar and an action for each result code. */

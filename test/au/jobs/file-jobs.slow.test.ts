@@ -5,7 +5,7 @@ import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { CAN_OBEY_MODES } from '../../support/svc.ts';
 import { openQuickDesk, type QuickDesk } from '../commands/support.ts';
-import { ended, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded } from '../../support/run-here.ts';
 
 const RESULTS = 'tokens.results.csv';
 const BAD = '<html><body>Welcome to our network</body></html>\n';
@@ -106,6 +106,42 @@ it('R44: the place for results is left alone when it is taken or cannot be writt
   expect((await reader.stdout.setEncoding('utf8').toArray()).join('')).toBe(right);
   expect(await download).toMatchObject({ code: 0 });
 });
+
+it.each(['submit tokens.csv --cycle c', 'resume c'])(
+  'svc au %s --wait gives the results to a pipe, and counts them',
+  async (words) => {
+    const desk = await openQuickDesk({ pickupMs: 0 });
+    succeeded(await desk.svc('au submit tokens.csv --cycle c'));
+    execFileSync('mkfifo', [desk.home.file('pipe')]);
+    const run = desk.svc(`au ${words} --wait --out pipe --fail-on err=0%`);
+    const reader = spawn('cat', [desk.home.file('pipe')], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const read = (await reader.stdout.setEncoding('utf8').toArray()).join('');
+    expect(read).toMatch(/^token,/);
+    const bytes = Buffer.byteLength(read);
+    ended(await run, 10, {
+      row: { results: { file: expect.stringMatching(/pipe$/), bytes, errors: expect.any(Number) } },
+      error: { code: 'threshold', next: 'svc au report <results>' },
+    });
+  },
+);
+
+it.each(['submit tokens.csv --wait --cycle c', 'resume c --wait'])(
+  'svc au %s names the command that gets the results where another file has their name',
+  async (words) => {
+    const desk = await openQuickDesk({ pickupMs: 0 });
+    writeFileSync(desk.home.file('old.csv'), 'token,new_token,result_code\nt,,ERR_UNDEFINED\n');
+    succeeded(await desk.svc('au submit tokens.csv --cycle c'));
+    const requests = desk.sandbox.ledger().length;
+    const unread = ended(await desk.svc(`au ${words} --out old.csv`), 2, 'old.csv exists');
+    expect(desk.sandbox.ledger().slice(requests), unread.stderr).not.toContainEqual(
+      expect.objectContaining({ path: expect.stringContaining('/store/results/') }),
+    );
+    succeeded(await desk.svc(`au ${words}`));
+    const { next } = errorIn(ended(await desk.svc(`au ${words} --out old.csv`), 2, 'has other content'));
+    expect(next).toBe(`svc au ${words} --out <file>`);
+    expect(readFileSync(desk.home.file('old.csv'), 'utf8')).toContain('ERR_UNDEFINED');
+  },
+);
 
 it('R44 and R47: --out - gives the results of a job on standard output, byte for byte, and nothing else', async () => {
   const { desk, job, right } = await completed();
