@@ -1,8 +1,8 @@
 // Reads a change of a tenant from a file.
 
-import { SvcError } from '../base/errors.ts';
+import { isSvcError, SvcError } from '../base/errors.ts';
 import { isObject } from '../cli/output/view.ts';
-import { inLine, type LineOf, type TenantChange } from './change.ts';
+import { type Changeable, inLine, type LineOf, type TenantChange } from './change.ts';
 import { checkSettingValue, checkTenantName, refusedValue } from './values.ts';
 
 /** A file with a tenant, or a part of one. */
@@ -17,7 +17,9 @@ interface TenantFile {
  * @throws SvcError `refused_input` for any other content, also for a file without members
  */
 export function changeFromFile({ name: file, value, lineOf }: TenantFile): TenantChange {
-  const { name, settings, ...expected } = objectIn(value, 'the file');
+  const { name: nameOrNull, settings, ...expected } = objectIn(value, 'the file');
+  // A tenant without a name may have been written as null, and the name stays as it is.
+  const name = nameOrNull ?? undefined;
   if (name !== undefined && typeof name !== 'string')
     throw refusedValue(`name must be a string${inLine(lineOf(['name']))}`);
   const each = Object.entries(objectIn(settings ?? {}, 'settings'));
@@ -33,6 +35,33 @@ export function changeFromFile({ name: file, value, lineOf }: TenantFile): Tenan
     hint: "Name what the tenant should have, as 'svc tenant export' does.",
     next: ['tenant', 'export'],
   });
+}
+
+/**
+ * Splits the members of a tenant that an update can change: those that a file can have, and the names of the others, which
+ * the service sent with another type or value than documented.
+ */
+export function membersForFile({ name, settings }: Changeable): {
+  readonly members: object;
+  readonly leftOut: string[];
+} {
+  const all = Object.entries(isObject(settings) ? settings : {});
+  const texts = all.filter(([key, value]) => isAccepted({ settings: { [key]: value } }));
+  const isNamed = isAccepted({ name });
+  const members = { ...(isNamed && { name }), ...(texts.length > 0 && { settings: Object.fromEntries(texts) }) };
+  const others = all.filter((setting) => !texts.includes(setting)).map(([key]) => `settings.${key}`);
+  const wrong = settings === undefined || isObject(settings) ? others : ['settings'];
+  return { members, leftOut: [...(isNamed || name === null || name === undefined ? [] : ['name']), ...wrong] };
+}
+
+function isAccepted(value: object): boolean {
+  try {
+    changeFromFile({ name: 'the tenant', value, lineOf: () => undefined });
+    return true;
+  } catch (error) {
+    if (!isSvcError(error)) throw error;
+    return false;
+  }
 }
 
 function settingIn([name, value]: [string, unknown], line: number | undefined): [name: string, text: string][] {

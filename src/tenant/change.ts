@@ -32,7 +32,7 @@ export interface FieldDifference {
 export type LineOf = (path: readonly string[]) => number | undefined;
 
 /** The members of a tenant that an update can change, of whatever type the service sent. */
-interface Changeable {
+export interface Changeable {
   readonly name: unknown;
   readonly settings?: unknown;
 }
@@ -73,7 +73,7 @@ export function mergeChange(tenant: Tenant, change: TenantChange, allowUnknown: 
 export function differencesFromFile(tenant: Tenant, change: TenantChange): FieldDifference[] {
   checkMembers(tenant, change, '');
   checkSettingNames(change, Object.keys(tenant.settings ?? {}), true);
-  const facts = differingFacts(tenant, change).filter(({ path }) => !path.startsWith('modified_'));
+  const facts = readOnlyDifferences(tenant, change).filter(({ path }) => !path.startsWith('modified_'));
   return [...facts, ...differences(bodyOf(tenant), mergedBody(tenant, change))];
 }
 
@@ -174,7 +174,7 @@ const CHANGEABLE = 'Only name and settings can be changed.';
 
 /** Checks the read-only members of a file, which must have the tenant's values. */
 function checkReadOnly(tenant: Tenant, change: TenantChange): void {
-  const names = differingFacts(tenant, change).map(({ path }) => path);
+  const names = readOnlyDifferences(tenant, change).map(({ path }) => path);
   if (names.length === 0) return;
   const differing = names.join(', ');
   if (names.every((key) => key.startsWith('modified_')))
@@ -186,9 +186,12 @@ function checkReadOnly(tenant: Tenant, change: TenantChange): void {
   });
 }
 
-function differingFacts(tenant: Tenant, { expected }: TenantChange): FieldDifference[] {
-  const present = new Map<string, unknown>(Object.entries(exactMembers(tenant)));
+/** Finds the read-only members in which a file differs from the tenant. Such a file cannot update the tenant. */
+export function readOnlyDifferences(tenant: Tenant, { expected }: TenantChange): FieldDifference[] {
+  const exact = new Map(Object.entries(exactMembers(tenant)));
+  // The numbers of a file are plain, so they are compared with plain numbers.
+  const plain = new Map<string, unknown>(Object.entries(tenant));
   return [...expected]
-    .map(([path, after]) => ({ path, before: present.get(path), after }))
-    .filter(({ before, after }) => !isDeepStrictEqual(before ?? null, after ?? null));
+    .filter(([path, after]) => !isDeepStrictEqual(plain.get(path) ?? null, after ?? null))
+    .map(([path, after]) => ({ path, before: exact.get(path), after }));
 }

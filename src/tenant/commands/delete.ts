@@ -32,9 +32,10 @@ const deleteTenant = defineCommand({
     const isAsked = input.confirm === undefined && !input.dryRun;
     if (isAsked && !context.prompts().canAsk) {
       const yes = context.globals.yes ? '; --yes is not enough for this' : '';
-      const hint = `${INSTEAD} To see which tenant it is:`;
-      const next = ['tenant', 'delete', ...(input.production ? ['--production'] : []), '--dry-run'];
-      throw new SvcError('input_needed', `deleting a tenant must be confirmed: cannot prompt${yes}`, { hint, next });
+      throw new SvcError('input_needed', `deleting a tenant must be confirmed: cannot prompt${yes}`, {
+        hint: `${INSTEAD} To see which tenant it is:`,
+        next: ['tenant', 'show'],
+      });
     }
     const client = await context.client();
     const tenant = await client.tenant.read();

@@ -32,11 +32,8 @@ export const diff = defineCommand({
   async run(context, { file }) {
     const forPeople = isDrawn(context);
     const print = forPeople ? undefined : await listPrinter(context, differenceView);
-    const [{ changeFromFile }, { differencesFromFile, unknownSettingIn }, data] = await Promise.all([
-      import('../change-file.ts'),
-      import('../change.ts'),
-      readDataFile(context, file),
-    ]);
+    const [{ changeFromFile }, { differencesFromFile, readOnlyDifferences, unknownSettingIn }, data] =
+      await Promise.all([import('../change-file.ts'), import('../change.ts'), readDataFile(context, file)]);
     const change = changeFromFile(data);
     const client = await context.client();
     const tenant = await client.tenant.read();
@@ -48,11 +45,16 @@ export const diff = defineCommand({
     if (forPeople) await context.out.write(differenceText(tenant, differences, context));
     const fields = differences.map(({ path }) => path);
     const unknown = unknownSettingIn(change, tenant);
-    const accept = 'To accept the tenant as it is, export it again. To change it back, update it from the file.';
     const update = ['tenant', 'update', '--file', file === '-' ? '<file>' : file];
+    const allowed = unknown === undefined ? update : [...update, '--allow-unknown', '--dry-run'];
+    const fixed = readOnlyDifferences(tenant, change).map(({ path }) => path);
+    const changeBack =
+      fixed.length === 0
+        ? 'To change it back, update it from the file.'
+        : `No update can change it back while the file has ${fixed.join(', ')}.`;
     throw new SvcError('threshold', `the tenant is not as ${data.name} says: ${fields.join(', ')}`, {
-      hint: sentences(unknown, accept),
-      next: unknown === undefined ? update : [...update, '--allow-unknown', '--dry-run'],
+      hint: sentences(unknown, 'To accept the tenant as it is, export it again.', changeBack),
+      next: fixed.length === 0 ? allowed : ['tenant', 'export'],
       facts: { fields },
     });
   },

@@ -25,8 +25,13 @@ const exportTenant = defineRequestCommand({
   request: async () => (await import('../../client/api/resources.ts')).readTenantRequest(),
   async printer(context) {
     const print = await recordPrinter(context, exportView, 'yaml');
-    const { bodyOf } = await import('../change.ts');
-    return (tenant) => print({ id: tenant.id, type: exactMembers(tenant)['type'], ...bodyOf(tenant) });
+    const [{ bodyOf }, { membersForFile }] = await Promise.all([import('../change.ts'), import('../change-file.ts')]);
+    return async (tenant) => {
+      const { members, leftOut } = membersForFile(bodyOf(tenant));
+      await print({ id: tenant.id, type: exactMembers(tenant)['type'], ...members });
+      if (leftOut.length > 0)
+        context.notices.warn(`left out, since svc cannot compare or update such a value: ${leftOut.join(', ')}`);
+    };
   },
 });
 

@@ -49,17 +49,14 @@ describe('svc tenant delete, for a script', () => {
   ])('R54 and R56: svc tenant delete in a script sends nothing at all with %s', async (_, argv) => {
     const result = await remove(argv);
     expect([result.code, result.server.connections]).toEqual([2, 0]);
-    expect(errorIn(result)).toMatchObject({ code: 'input_needed', hint: expect.stringContaining('--confirm') });
+    const hint = expect.stringContaining('--confirm') as string;
+    expect(errorIn(result)).toMatchObject({ code: 'input_needed', hint, next: 'svc tenant show' });
   });
 
   it('R62: svc tenant delete shows its request with --dry-run in a pipe, without --confirm', async () => {
     const { code, stdout, server } = await remove(['--dry-run']);
     expect([code, methods(server)]).toEqual([0, 'GET']);
     expect(stdout).toContain('DELETE');
-    const refused = await remove([]);
-    expect(errorIn(refused)['next']).toBe('svc tenant delete --dry-run');
-    const production = await remove(['--production']);
-    expect(errorIn(production)['next']).toBe('svc tenant delete --production --dry-run');
   });
 
   it.each([

@@ -1,6 +1,8 @@
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { errorIn, KEY, svcHere } from '../../support/run-here.ts';
+import { serve } from '../../support/fault-server.ts';
+import { answer } from '../../support/fault-steps.ts';
+import { ended, errorIn, KEY, succeeded, svcHere } from '../../support/run-here.ts';
 import { type AnyTenant, methods, TENANT, tenantServer } from './support.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 
@@ -92,6 +94,39 @@ describe('svc tenant diff', () => {
     const sent = JSON.stringify({ ...TENANT, modified_at: '2020-01-01T00:00:00Z', plan: 'lead' });
     const { code, stdout } = await tenant('diff - -o json', TENANT, sent);
     expect([code, JSON.parse(stdout)]).toEqual([10, [{ field: 'plan', tenant: 'gold', file: 'lead' }]]);
+  });
+
+  it.each([
+    ['type: production\nname: Acme QA\n', ['type'], 'has type.'],
+    ['modified_at: "2020-01-01T00:00:00Z"\nname: B\n', ['name'], 'has modified_at.'],
+  ])('svc tenant diff suggests no update that would be refused: %j', async (file, fields, hint) => {
+    expect(errorIn(await tenant('diff -', TENANT, file))).toMatchObject({
+      fields,
+      hint: expect.stringContaining(hint),
+      next: 'svc tenant export',
+    });
+  });
+
+  it('svc tenant diff finds nothing in what svc tenant show printed, whatever the form of its numbers', async () => {
+    const sent = JSON.stringify({ ...TENANT, ratio: 7, big: 8 });
+    const step = answer(200, sent.replace('"ratio":7', '"ratio":1.0').replace('"big":8', '"big":12345678901234567890'));
+    const server = await serve([step, step, step, step]);
+    for (const format of ['json', 'yaml']) {
+      const { stdout } = await svcHere(['tenant', 'show', '-o', format], { baseUrl: server.url });
+      ended(await svcHere(['tenant', 'diff', '-'], { baseUrl: server.url, input: stdout }), 0);
+    }
+  });
+
+  it('svc tenant diff takes what was exported of a tenant whose name and settings are not as documented', async () => {
+    const settings = { fingerprint_tokens: 'maybe', max: 5, odd: 'yes' };
+    for (const name of [null, 7, '']) {
+      const present = { ...TENANT, name, settings };
+      const exported = await tenant('export', present);
+      expect(parse(exported.stdout)).toEqual({ id: TENANT.id, type: 'test', settings: { odd: 'yes' } });
+      expect(exported.stderr).toContain('settings.fingerprint_tokens, settings.max\n');
+      succeeded(await tenant('diff -', present, exported.stdout));
+    }
+    succeeded(await tenant('diff -', { ...TENANT, name: null }, 'name: null\nplan: gold\n'));
   });
 
   it.each([
