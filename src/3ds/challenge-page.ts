@@ -4,7 +4,7 @@ import { isSvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { noteNext } from '../cli/app/hint.ts';
 import type { Client } from '../client/api/client.ts';
-import type { AuthenticationResult } from '../schema/three-ds/session.ts';
+import type { Authentication, AuthenticationResult } from '../schema/three-ds/session.ts';
 import { type FailOn, resultWords } from './fail-on.ts';
 import { readOutcome, type Sessions } from './outcome.ts';
 
@@ -21,17 +21,26 @@ export async function reportChallenge(
   const { settings } = context;
   // The embedded sandbox serves the page only while the command runs.
   const isServed = wait || !settings.sandbox || settings.baseUrl !== undefined;
-  if (status === 'challenge' && isServed) {
-    const page = await client.bestEffort(({ threeDs }) => pageOf(threeDs, id, result));
-    if (isSvcError(page)) context.notices.note(`the address of the challenge page could not be read: ${page.message}`);
-    else await reportPage(context, page, open);
-  }
+  if (status === 'challenge' && isServed) await findPage(context, client, id, result, open);
   noteNext(
     context,
     isServed ? 'to wait for the outcome' : 'for the page of the challenge, and to wait for the outcome',
     resultWords(id, failOn),
   );
   return true;
+}
+
+/** Reports the page of a challenge, which only the session may have. */
+export async function findPage(
+  context: Context,
+  client: Client,
+  id: string,
+  result: Authentication | AuthenticationResult,
+  open: boolean,
+): Promise<void> {
+  const page = await client.bestEffort(({ threeDs }) => pageOf(threeDs, id, result));
+  if (isSvcError(page)) context.notices.note(`the address of the challenge page could not be read: ${page.message}`);
+  else await reportPage(context, page, open);
 }
 
 /** Reports the page of the challenge, and opens it if requested. */
@@ -68,7 +77,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
 export async function pageOf(
   sessions: Sessions,
   id: string,
-  result: AuthenticationResult,
+  result: Authentication | AuthenticationResult,
 ): Promise<string | undefined> {
   const { acs_challenge_url: given } = result;
   if (typeof given === 'string' && given !== '') return given;

@@ -5,7 +5,7 @@ import { textToSend } from '../../cli/app/value-parsers.ts';
 import { loggedIds, wholeId } from '../../cli/app/whole-id.ts';
 import type { Authentication } from '../../schema/three-ds/session.ts';
 import { isOpen } from '../outcome-lines.ts';
-import { reportPage } from '../challenge-page.ts';
+import { findPage } from '../challenge-page.ts';
 import { checkOutcome, failOnParameter, resultWords } from '../fail-on.ts';
 import { orNewSession, reportOutcome, responsePrinter } from '../outcome.ts';
 import { isUnshown, resultSoFar, waitForOutcome } from '../wait.ts';
@@ -36,9 +36,8 @@ export const challengeResult = defineCommand({
     const first = await orNewSession<Authentication>(
       wait ? resultSoFar(client, id) : client.threeDs.challengeResult(id),
     );
-    const { acs_challenge_url: page, authentication_status: status } = first;
     const mustWait = wait && isOpen(first);
-    if (mustWait && status === 'challenge' && page) await reportPage(context, page, open);
+    if (mustWait && first.authentication_status === 'challenge') await findPage(context, client, id, first, open);
     if (mustWait && isUnshown(first))
       context.notices.note(
         'the service shows no authentication of this session: it is open, or nobody has authenticated it yet',

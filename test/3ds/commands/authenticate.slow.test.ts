@@ -496,6 +496,20 @@ describe('3ds challenge-result', () => {
     ended(await place.svc(['3ds', 'challenge-result', 's1'], { server }), 0, 'svc 3ds challenge-result s1 --wait');
   });
 
+  it('svc 3ds challenge-result --wait names the page of a challenge that only the session has', async () => {
+    const session = { ...SESSION, authentication: { acs_challenge_url: 'https://acs.example/c/1' } };
+    script({
+      [READ]: [200, session],
+      [CHALLENGE]: [
+        [200, open],
+        [200, RESULT],
+      ],
+    });
+    const argv = ['3ds', 'challenge-result', 's1', '--wait'];
+    const run = await place.svc(argv, { server, clock: new FakeClock() });
+    ended(run, 0, 'the cardholder completes the challenge at https://acs.example/c/1');
+  });
+
   it('svc 3ds challenge-result waits with growing pauses, through outages', async () => {
     const clock = new FakeClock();
     script({
