@@ -25,6 +25,8 @@ import {
 
 const READ_BYTES = 1024 * 1024;
 const OWNER_ONLY = 0o700;
+/** Folders that systems keep at the top of a volume, and that most users may not read. They are not part of the store. */
+const OF_VOLUME: ReadonlySet<string> = new Set(['lost+found/', 'system volume information/', '$recycle.bin/']);
 
 /** System error codes for a directory that this machine may only read. */
 const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EROFS']);
@@ -243,7 +245,8 @@ export class DirectoryStore implements Store {
   #names(directory: string): string[] {
     try {
       const found = fs.readdirSync(this.#at(directory), { withFileTypes: true });
-      return found.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).toSorted();
+      const names = found.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+      return names.filter((name) => directory !== '' || !OF_VOLUME.has(name.toLowerCase())).toSorted();
     } catch (error) {
       if (!isAbsent(error)) throw this.#readFailure(directory, error);
       this.#requirePlace();

@@ -14,6 +14,7 @@ import {
   dayIn,
   type DropRecord,
   isDroppedBy,
+  isHidden,
   isReview,
   type Link,
   MANIFEST,
@@ -21,8 +22,10 @@ import {
   recordPath,
   type ReviewContent,
   type Segment,
+  SEGMENTS,
   unlessDamaged,
 } from './records/record.ts';
+import { INDEX } from './segment-index.ts';
 import { readContents, readPosition, storePosition } from './side-files.ts';
 
 /** A half-open time range, in epoch milliseconds, that may be open on either side. */
@@ -232,7 +235,7 @@ export async function beginArchive(
   { service, tenantId }: ArchiveSubject,
   { position, since, now, machineAheadMs = 0 }: Beginning,
 ): Promise<Link> {
-  for await (const { path } of store.list('')) {
+  for await (const path of present(store)) {
     if ((await readFirst(store)) !== undefined) throw otherWriter(store, 0);
     throw new SvcError('config', `${store.name} is not an archive, and not empty: ${path}`, {
       hint: 'Choose an empty location. If it was an archive, its manifest (_manifest/) is gone: restore it from a backup.',
@@ -246,4 +249,17 @@ export async function beginArchive(
     ...stampOf(now, machineAheadMs),
     position: await storePosition(store, 0, position),
   });
+}
+
+/** Yields what a location has already: files of an archive, and whatever does not belong to one. */
+async function* present(store: Store): AsyncGenerator<string> {
+  for (const name of (await store.names()).filter((each) => !isHidden(each))) {
+    if (isForeign(name)) yield name;
+    else for await (const { path } of store.list(name)) yield path;
+  }
+}
+
+/** Whether a file or folder at the top level does not belong to an archive. */
+export function isForeign(name: string): boolean {
+  return ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS);
 }

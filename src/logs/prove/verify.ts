@@ -10,6 +10,7 @@ import {
   Contents,
   droppedBy,
   entriesOf,
+  isForeign,
   type Manifest,
   noArchive,
   readManifest,
@@ -21,23 +22,19 @@ import {
   type ArchiveRecord,
   coversNothing,
   type DropRecord,
-  isHidden,
   isReview,
   type Link,
-  MANIFEST,
   namedKinds,
   parseRecord,
   type RecordContent,
   recordPath,
   type ReviewRecord,
   type Segment,
-  SEGMENTS,
   tenantFolder,
   UNKNOWN_DAY,
   unlessDamaged,
 } from '../archive/records/record.ts';
 import { dropProblems, keptFrom } from '../archive/retention.ts';
-import { INDEX } from '../archive/segment-index.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
 import { reviewProblems } from '../report/review-rules.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
@@ -374,10 +371,7 @@ async function recordAt(store: Store, sequence: number): Promise<ArchiveRecord |
 
 /** Finds files and folders at the top level that do not belong to the archive. */
 async function foreignFiles(store: Store): Promise<Finding[]> {
-  const names = await store.names();
-  const foreign = names.filter(
-    (name) => ![MANIFEST, INDEX].includes(name) && !isHidden(name) && !name.startsWith(SEGMENTS),
-  );
+  const foreign = (await store.names()).filter(isForeign);
   const found: string[] = [];
   for (const name of foreign) if (name.endsWith('/') || (await store.find(name)) !== undefined) found.push(name);
   return found.map((path) => ({ problem: 'unlisted', path, message: 'it does not belong to the archive' }));
