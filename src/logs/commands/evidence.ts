@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { type Draft, type SealedFile, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
@@ -188,12 +189,14 @@ function warnOfCardNumbers({ notices }: Context, { entries, card_numbers: found 
 
 function summaryText(context: Context, made: Evidence): string {
   const { file, from, to, records, segments, entries, days, reviewed, actors, sha256, sums_sha256: sums } = made;
+  // tar takes what is before a colon for the name of another machine.
+  const local = path.isAbsolute(file) || !/^[^/]*:/.test(file) ? file : `./${file}`;
   return sentencesText(context, [
     ['good', `written: ${file}`],
     `${countText(entries, 'entry')} of ${from} to ${to} in ${countText(segments, 'segment')}, and all ${countText(records, 'record')} of the chain`,
     `${formatNumber(reviewed)} of ${countText(days, 'day')} reviewed; ${countText(actors, 'actor')}; report.html shows all of it`,
     `newest hash: ${sha256}`,
     `hash of the bundle (send it to the auditor separately, not with the bundle): ${sums}`,
-    `the auditor checks everything in the bundle with: tar -xzf ${shellFor(context.system).word(file)} && sh evidence/verify.sh <hash of the bundle>`,
+    `the auditor checks everything in the bundle with: tar -xzf ${shellFor(context.system).word(local)} && sh evidence/verify.sh <hash of the bundle>`,
   ]);
 }

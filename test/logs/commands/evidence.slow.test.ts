@@ -255,14 +255,17 @@ it('svc logs evidence gives each file the time at which the last segment was wri
   expect(new Set(times)).toEqual(new Set([Math.floor(Date.parse(written_at) / 1000) * 1000]));
 });
 
-it('svc logs evidence shows a command for the auditor that a shell takes, whatever the name of the bundle', async () => {
-  const { top } = await archive();
-  const cwd = temporaryDirectory();
-  const run = await svcHere(['logs', 'evidence', top, '--out', "Ana's ev.tar.gz", '-o', 'table'], { cwd });
-  const command = /with: (tar .*?) && sh/.exec(run.stdout)?.[1] ?? 'no command';
-  expect(spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
-  expect(fs.existsSync(path.join(cwd, 'evidence/verify.sh'))).toBe(true);
-});
+it.each(["Ana's ev.tar.gz", 'audit:1.tar.gz'])(
+  'svc logs evidence shows a command for the auditor that a shell takes for the bundle %s',
+  async (name) => {
+    const { top } = await archive();
+    const cwd = temporaryDirectory();
+    const run = await svcHere(['logs', 'evidence', top, '--out', name, '-o', 'table'], { cwd });
+    const command = /with: (tar .*?) && sh/.exec(run.stdout)?.[1] ?? 'no command';
+    expect(spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    expect(fs.existsSync(path.join(cwd, 'evidence/verify.sh'))).toBe(true);
+  },
+);
 
 it('svc logs evidence includes whole days of the interval, all records, and no file of other days', async () => {
   const { top } = await archive();
