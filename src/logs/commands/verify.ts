@@ -6,6 +6,7 @@ import { isDrawn, listPrinter } from '../../cli/app/print.ts';
 import { positiveDuration, sha256 } from '../../cli/app/value-parsers.ts';
 import { countText, formatDuration, isoTime, utcTime } from '../../cli/output/time.ts';
 import type { Tone, View } from '../../cli/output/view.ts';
+import type { Store } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { signerText, sumOfMonths } from '../archive/archive-text.ts';
 import type { SignedReview } from '../archive/manifest.ts';
@@ -116,7 +117,7 @@ export const verify = defineCommand({
       await print(verificationRows(findings, manifest?.coverage, verification, isForPeople));
     });
     if (isForPeople) await context.out.write(summaryText(context, verification));
-    if (verified.otherIndexes > 0) context.notices.warn(otherIndexText(verified));
+    if (verified.otherIndexes > 0) context.notices.warn(otherIndexText(store, verified));
     requireIntact(verification, store.name, strict);
   },
 });
@@ -345,8 +346,10 @@ function verdictOf(verification: Verification): Sentence {
   return ['bad', `not named by a record: ${countText(findings, 'file')}; ${rest}`];
 }
 
-function otherIndexText({ otherIndexes }: Verified): string {
-  return `the index of ${countText(otherIndexes, 'segment')} does not fit the entries: search with --full, or remove _index/`;
+function otherIndexText({ isRemote }: Store, { otherIndexes }: Verified): string {
+  // A search copies the index of a bucket into the cache.
+  const copies = isRemote ? ' and the cache directory of each machine that searches it' : '';
+  return `the index of ${countText(otherIndexes, 'segment')} does not fit the entries: search with --full, or remove _index/${copies}`;
 }
 
 function requirementSentences(context: Context, verification: Verification): Sentence[] {

@@ -4,8 +4,10 @@ import { expect, it } from 'vitest';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
 import { IndexBuilder, indexPath, keyOf } from '../../../src/logs/archive/segment-index.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, svcHere } from '../../support/run-here.ts';
+import { BucketServer } from '../../support/bucket-server.ts';
+import { errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
+import { logAgo, startLogServer } from './log-server.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const START = Date.UTC(2026, 0, 5);
@@ -55,6 +57,19 @@ it('R69: svc logs verify warns of an index that hides an entry, which svc logs s
     0,
     'warning: the index of 1 segment does not fit the entries: search with --full, or remove _index/\n',
   ]);
+});
+
+it('R69: svc logs verify of a bucket also names the cache, to which a search copied the index', async () => {
+  const [server, bucket] = [await startLogServer(), await BucketServer.start()];
+  server.tenant = TENANT;
+  server.logs.push(logAgo(60_000, 'made', { tenant_id: TENANT, entity_id: ID }));
+  const clock = new FakeClock({ start: Date.now() });
+  const place = { baseUrl: new URL(server.url), home: temporaryDirectory(), env: bucket.environment, clock };
+  succeeded(await svcHere(['logs', 'archive', 's3://logs/audit'], place));
+  const index = bucket.keys().find((key) => key.endsWith('.idx')) ?? 'none';
+  bucket.put(index, Buffer.from('damaged'));
+  const { stderr } = succeeded(await svcHere(['logs', 'verify', 's3://logs/audit'], place));
+  expect(stderr).toContain('or remove _index/ and the cache directory of each machine that searches it\n');
 });
 
 it('svc logs search makes a missing index in the cache, which svc reset removes', async () => {
