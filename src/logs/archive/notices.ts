@@ -50,10 +50,6 @@ export class ArchiveNotices extends FollowNotices {
     );
   }
 
-  lost(words: string): void {
-    this.context.notices.warn(words);
-  }
-
   end({ shared, cardNumbers, raw, timeless }: Written): void {
     this.stop();
     const { notices } = this.context;

@@ -16,11 +16,8 @@ export interface SyncOptions {
   readonly follow: boolean;
   /** Whether the archive begins with everything that the service still has, so that earlier deleted entries are no gap. */
   readonly beginsWithAll: boolean;
-  /**
-   * Opens the archive again, as another run would, for a writer that adds to what was written. Without it, an outage of the
-   * store ends the run.
-   */
-  readonly reopen?: ((written: Written) => Promise<ArchiveWriter>) | undefined;
+  /** Opens the archive again, as another run would, for a writer that adds to what was written. */
+  readonly reopen: (written: Written) => Promise<ArchiveWriter>;
   readonly onEvent?: ((event: TailEvent) => void) | undefined;
   readonly onCommit?: ((writer: ArchiveWriter) => Promise<void>) | undefined;
 }
@@ -192,14 +189,12 @@ export class ArchiveSync {
   }
 
   async #reopen(): Promise<void> {
-    const writer = await this.#options.reopen?.(this.writer.written);
-    if (writer) this.#reading = this.#begin(writer, this.#pauseMs);
+    this.#reading = this.#begin(await this.#options.reopen(this.writer.written), this.#pauseMs);
   }
 
   // After a lost response, the next attempt may find its own record in the place of the new one.
   #isOutage(error: unknown): error is Error {
-    const { follow, reopen } = this.#options;
-    if (!follow || !reopen || this.#source.signal.aborted || !isSvcError(error)) return false;
+    if (!this.#options.follow || this.#source.signal.aborted || !isSvcError(error)) return false;
     return (isSvcError(error, ...OUTAGE) && error.retryable) || (error.code === 'conflict' && this.#failures > 0);
   }
 

@@ -137,11 +137,11 @@ export const archive = defineCommand({
         rememberArchive(context, store);
         notices.begin(begin, input.since?.(begin.now));
       },
-      onDamage: ({ message }) => notices.lost(message),
+      onDamage: ({ message }) => context.notices.warn(message),
       onEvent: (event) => notices.show(event),
       onCommit: (written) => notices.committed(written),
       onRestored: (paths) => notices.restored(paths),
-      onLost: input.follow ? (lost) => notices.lost(lostText(lost)) : undefined,
+      onLost: input.follow ? (lost) => context.notices.warn(lostText(lost)) : undefined,
     });
     notices.end(run.written);
     const marginBeforeMs = marginMs(run.readTo, retentionMs, run.now);

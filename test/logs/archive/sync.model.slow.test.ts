@@ -176,6 +176,7 @@ class World {
       everyMs: 300 * SECOND,
       follow: false,
       beginsWithAll: false,
+      reopen: async () => writer,
       onEvent: (event) => void (event.kind === 'gap' && this.gapsTold.push(event)),
     }).run();
   }

@@ -208,6 +208,7 @@ describe('an archive that follows', () => {
       everyMs: 300_000,
       follow: true,
       beginsWithAll: false,
+      reopen: async () => writer,
       onCommit: async () => void (commits += 1),
     }).run();
     await expect.poll(() => [writer.waiting, commits]).toEqual([2, 0]);

@@ -101,6 +101,7 @@ async function bringUp(store: Store, service: ModelService): Promise<void> {
       everyMs: 20 * SECOND,
       follow: false,
       beginsWithAll: false,
+      reopen: async () => writer,
     }).run();
   });
 }

@@ -155,11 +155,7 @@ export interface Link {
 
 /** Returns the file name of a segment. Raw segments have another extension, because some JSON readers would reject them. */
 export function segmentName(sequence: number, sha256: string, isRaw: boolean): string {
-  return `${partPrefix(sequence)}${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
-}
-
-function partPrefix(sequence: number): string {
-  return `part-${String(sequence).padStart(8, '0')}-`;
+  return `part-${String(sequence).padStart(8, '0')}-${sha256.slice(0, 12)}.${isRaw ? 'raw' : 'jsonl'}.gz`;
 }
 
 /** Whether a file has a name that segments have. */
