@@ -75,8 +75,8 @@ async function* bounded(input: AsyncIterable<Uint8Array | string>): AsyncGenerat
 }
 
 /**
- * Returns a name for a private file of this process. Its `remove` also removes files whose names begin with that name, and
- * drafts of them, whose names begin with a dot.
+ * Returns a name for a private file of this process. Its `remove` also removes files with that name and another ending, such
+ * as its kept columns, and drafts of them, whose names begin with a dot.
  * Files of killed processes are removed first (R41).
  */
 export async function createSpool(system: System): Promise<Spooled> {
@@ -87,14 +87,14 @@ export async function createSpool(system: System): Promise<Spooled> {
   } catch (error) {
     throw writeFailure(directory, error);
   }
-  const name = `${space()}-${system.pid}-${randomBytes(6).toString('hex')}.csv`;
+  const name = `${space()}-${system.pid}-${randomBytes(6).toString('hex')}`;
   made.add(name);
   const remove = async (): Promise<void> => {
     for (const each of await fs.readdir(directory))
-      if (each.replace(/^\./, '').startsWith(name)) await fs.rm(path.join(directory, each), { force: true });
+      if (each.replace(/^\./, '').startsWith(`${name}.`)) await fs.rm(path.join(directory, each), { force: true });
     made.delete(name);
   };
-  return { path: path.join(directory, name), remove };
+  return { path: path.join(directory, `${name}.csv`), remove };
 }
 
 /** Removes the private files of killed processes. */
@@ -107,7 +107,7 @@ function spoolOf(system: System): string {
   return path.join(requireDirectory(system, 'state'), 'spool');
 }
 
-/** The names of the private files of this process. A killed one may have had the same number, as 1 in a container. */
+/** The names of the private files of this process, without their endings. A killed one may have had the same number, as 1 in a container. */
 const made = new Set<string>();
 
 /** The time after which no command needs a private file: none waits longer for a job. */
@@ -127,8 +127,8 @@ async function removeOrphans(directory: string, system: System): Promise<void> {
   }
 }
 
-/** The name of a private file, from its process. A draft of it has a dot before, and more behind. Earlier builds named no space. */
-const SPOOLED = /^\.?((?:([0-9a-f]{8})-)?(\d+)-[0-9a-f]{12}\.csv)/;
+/** The name of a private file without its ending, from its process. A draft of it has a dot before, and more behind. Earlier builds named no space. */
+const SPOOLED = /^\.?((?:([0-9a-f]{8})-)?(\d+)-[0-9a-f]{12})\./;
 
 /** Names the machine or container whose process numbers are meant. The number of its start is no part: a restart ends all. */
 function space(): string {

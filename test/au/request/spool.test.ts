@@ -1,6 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { keepFileOf } from '../../../src/au/results/kept-columns.ts';
 import { createSpool } from '../../../src/au/request/spool.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { testSystem } from '../../cli/config/support/system.ts';
@@ -12,17 +13,21 @@ it('R41: the private files of killed processes are removed, and also the drafts 
   const directory = path.dirname(first);
   for (const pid of [41, 43]) {
     const killed = madeElsewhere(first, pid);
-    await (await Draft.begin(killed)).seal();
-    fs.writeFileSync(killed, '');
+    for (const file of [killed, keepFileOf(killed)]) {
+      await (await Draft.begin(file)).seal();
+      fs.writeFileSync(file, '');
+    }
   }
   const living = await createSpool(testSystem({ env, pid: 42, isAlive: () => true }));
   await (await Draft.begin(living.path)).seal();
   fs.writeFileSync(living.path, '');
-  expect(fs.readdirSync(directory)).toHaveLength(6);
+  expect(fs.readdirSync(directory)).toHaveLength(10);
   const own = await createSpool(testSystem({ env, pid: 43, isAlive: (pid) => pid === 42 }));
   expect(fs.readdirSync(directory).every((name) => name.includes('-42-'))).toBe(true);
-  await (await Draft.begin(own.path)).seal();
-  fs.writeFileSync(own.path, '');
+  for (const file of [own.path, keepFileOf(own.path)]) {
+    await (await Draft.begin(file)).seal();
+    fs.writeFileSync(file, '');
+  }
   await own.remove();
   expect(fs.readdirSync(directory)).toHaveLength(2);
 });
