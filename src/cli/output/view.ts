@@ -210,23 +210,22 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return isPlainObject(value) && !(value instanceof JsonToken);
 }
 
-/** Returns the value at a dotted path; undefined if the path does not exist. */
+/** Returns the value at a dotted path; undefined if the path does not exist. A name may contain dots itself. */
 export function valueAt(row: unknown, path: string): unknown {
-  let value = row;
-  for (const key of path.split('.')) {
-    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
-    value = value[key];
+  if (!isObject(row)) return undefined;
+  if (Object.hasOwn(row, path)) return row[path];
+  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
+    const name = path.slice(0, dot);
+    const value = Object.hasOwn(row, name) ? valueAt(row[name], path.slice(dot + 1)) : undefined;
+    if (value !== undefined) return value;
   }
-  return value;
+  return undefined;
 }
 
 /** Copies only the given paths of a row, nested as before, with members in the order of the paths. */
 export function pickPaths(row: unknown, paths: readonly string[]): Record<string, unknown> {
   const picked = emptyObject();
-  for (const path of paths) {
-    const value = valueAt(row, path);
-    if (value !== undefined) setAt(picked, path.split('.'), value);
-  }
+  for (const path of paths) copyAt(picked, row, path);
   return picked;
 }
 
@@ -248,16 +247,23 @@ function emptyObject(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }
 
-function setAt(target: Record<string, unknown>, [key, ...rest]: readonly string[], value: unknown): void {
-  if (key === undefined) return;
-  if (rest.length === 0) {
-    target[key] = value;
-    return;
+/** Copies the value at a path, which `valueAt` finds too. @returns whether there is one */
+function copyAt(target: Record<string, unknown>, row: unknown, path: string): boolean {
+  if (!isObject(row)) return false;
+  if (Object.hasOwn(row, path)) {
+    if (row[path] !== undefined) target[path] = row[path];
+    return row[path] !== undefined;
   }
-  const present = target[key];
-  const inner = Object.assign(emptyObject(), isObject(present) ? present : {});
-  setAt(inner, rest, value);
-  target[key] = inner;
+  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
+    const name = path.slice(0, dot);
+    if (!Object.hasOwn(row, name)) continue;
+    const present = target[name];
+    const inner = Object.assign(emptyObject(), isObject(present) ? present : {});
+    if (!copyAt(inner, row[name], path.slice(dot + 1))) continue;
+    target[name] = inner;
+    return true;
+  }
+  return false;
 }
 
 function replaceOne(value: unknown, keys: readonly string[], replacement: string): unknown {

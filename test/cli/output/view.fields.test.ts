@@ -64,6 +64,22 @@ describe('paths', () => {
     });
   });
 
+  it('paths find members whose names contain dots, the longest name first', () => {
+    const row = { 'a.b': 1, a: { b: 2, c: 3 }, d: { 'e.f': { 'g.h': 4 } }, '.': 5 };
+    expect(['a.b', 'a.c', 'd.e.f.g.h', '.', 'd.e', 'a.b.c', 'a.'].map((path) => valueAt(row, path))).toEqual([
+      1,
+      3,
+      4,
+      5,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(pickPaths(row, ['d.e.f.g.h', 'a.b'])).toEqual({ d: { 'e.f': { 'g.h': 4 } }, 'a.b': 1 });
+    const { 'a.b': _, ...rest } = row;
+    expect(leafPaths(rest).map((path) => valueAt(rest, path))).toEqual([2, 3, 4, 5]);
+  });
+
   it('paths list the leaves in order, empty objects among them', () => {
     expect(leafPaths({ a: { b: 1, c: {} }, d: [{}] })).toEqual(['a.b', 'a.c', 'd']);
     expect(leafPaths('text')).toEqual([]);

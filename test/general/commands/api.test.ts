@@ -267,6 +267,11 @@ it('the output of svc api contains the rows of a page in table and CSV, and the 
   expect(table.stderr).toContain('--paginate');
   const csv = await api(['GET', '/logs', '-o', 'csv'], [json(page)]);
   expect(csv.stdout).toBe('id,n.x,more\na,1,\nb,,true\n');
+  const dotted = await api(
+    ['GET', '/dots', '--key', 'management', '-o', 'csv'],
+    [json({ 'a.b': 1, c: { 'd.e': 'x' } })],
+  );
+  expect(dotted.stdout).toBe('a.b,c.d.e\n1,x\n');
   expect(JSON.parse((await api(['GET', '/logs', '-o', 'json'], [json(page)])).stdout)).toEqual(page);
 });
 
