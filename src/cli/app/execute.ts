@@ -2,7 +2,7 @@ import { EXIT_CODES, isSvcError, SvcError } from '../../base/errors.ts';
 import { createRedactor, type Redactor } from '../../base/security/redact.ts';
 import { isOn, type System } from '../../base/system.ts';
 import { keysAtHand } from '../config/keys.ts';
-import { resolveSettings, resolveUsableSettings } from '../config/settings.ts';
+import { resolveSettings, resolveUsableSettings, type Settings } from '../config/settings.ts';
 import { OUTPUT_FORMATS } from '../config/values.ts';
 import { misspelledText, misspelledVariables } from '../config/variables.ts';
 import { reportError } from '../output/error-report.ts';
@@ -10,7 +10,6 @@ import { ReaderGone } from '../output/output.ts';
 import { openTerminal, type Terminal, type TerminalSettings } from '../output/terminal.ts';
 import { Preview } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
-import type { Globals } from './global-parameters.ts';
 import { isJsonLog } from './trace.ts';
 import { errorWithAdvice } from './advice.ts';
 import { nextCommand, nextWords, withHint } from './hint.ts';
@@ -67,33 +66,30 @@ async function runRequest(request: RunRequest, deps: Deps, requestedFormat: Requ
   return runProfiles(profiles, {
     ...dated,
     deps,
+    useFormat: (settings) => useFormat(settings, dated, requestedFormat),
     reportFailure: (error, { name, globals }) =>
       reportFailure(error, { ...deps, request: { ...dated, globals }, requestedFormat, profile: name }),
   });
 }
 
-async function runCommand(
-  { command, input, globals }: RunRequest,
-  deps: Deps,
-  requestedFormat: RequestedFormat,
-): Promise<number> {
+async function runCommand(request: RunRequest, deps: Deps, requestedFormat: RequestedFormat): Promise<number> {
+  const { command, input, globals } = request;
   const { system } = deps;
   const settings = command.anySettings
     ? await resolveUsableSettings(system, globals)
     : await resolveSettings(system, globals, command.newProfile);
   for (const key of keysAtHand(system, settings.stored)) deps.redactor.addSecret(key);
-  requestedFormat.output = settings.output.value;
   if (!command.anySettings) for (const notice of settings.notices) deps.terminal.notices.warn(notice);
+  useFormat(settings, request, requestedFormat);
   const dryRun = input['dryRun'] === true;
   const readOnly = dryRun || globals.curl || !command.changes;
   const context = createContext({ ...deps, globals, settings, readOnly, rehearsal: command.rehearsal?.(input) });
   try {
     const query = await openQuery(context, command);
-    checkExcelSafe(globals, settings.output.value, input);
     if (Object.values(command.parameters).some(({ file = 'read' }) => file !== 'read'))
       (await import('./files/own-input.ts')).refuseOwnInput(system, command.parameters, input);
-    const request = globals.curl && !dryRun ? await command.request?.(context, input) : undefined;
-    const result = request ? new Preview(request) : await command.run({ ...context, query }, input);
+    const preview = globals.curl && !dryRun ? await command.request?.(context, input) : undefined;
+    const result = preview ? new Preview(preview) : await command.run({ ...context, query }, input);
     if (!(result instanceof Preview)) return result ?? 0;
     const { showPreview } = await import('./preview.ts');
     // Without --paginate, svc api sends a single request.
@@ -111,8 +107,10 @@ function warnOfHangup(code: number, { system, terminal }: Deps): void {
   if (code === EXIT_CODES.hangup && isSvcError(reason, 'hangup')) terminal.notices.warn(withHint(reason));
 }
 
-function checkExcelSafe(globals: Globals, output: string | undefined, input: Readonly<Record<string, unknown>>): void {
-  if (!globals.excelSafe || output === 'csv' || input['splitInto'] !== undefined) return;
+/** Takes the output format from the settings, for errors too. @throws SvcError `usage` if --excel-safe does not go with it */
+function useFormat({ output }: Settings, { globals, input }: RunRequest, requestedFormat: RequestedFormat): void {
+  requestedFormat.output = output.value;
+  if (!globals.excelSafe || output.value === 'csv' || input['splitInto'] !== undefined) return;
   throw new SvcError('usage', '--excel-safe goes with -o csv or --split-into', {
     hint: 'Add -o csv, or leave --excel-safe out.',
   });

@@ -19,6 +19,8 @@ interface ProfilesRun {
   readonly input: Readonly<Record<string, unknown>>;
   readonly globals: Globals;
   readonly deps: Pick<ContextDeps, 'system' | 'terminal' | 'redactor'>;
+  /** Takes the output format from the settings of the first profile. @throws SvcError `usage` for an option that it excludes */
+  readonly useFormat: (settings: Settings) => void;
   /** Reports the failure of a profile and returns its exit code. */
   readonly reportFailure: (error: unknown, profile: Pick<OneProfile, 'name' | 'globals'>) => number;
 }
@@ -46,6 +48,7 @@ export async function runProfiles(names: readonly string[], run: ProfilesRun): P
   const [first] = profiles;
   if (!first) throw new SvcError('bug', 'no profile was named');
   for (const notice of first.settings.notices) deps.terminal.notices.warn(notice);
+  run.useFormat(first.settings);
   const { fields } = run.globals;
   const globals = fields === undefined ? run.globals : { ...run.globals, fields: `profile,${fields}` };
   const base = createContext({ ...deps, globals, settings: first.settings, readOnly: true });

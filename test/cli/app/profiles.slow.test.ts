@@ -94,11 +94,18 @@ it.each([
   ['', { SVC_API_KEY: 'key_canary_of_nobody' }],
   ['--profiles a,nobody', {}],
   ['--fields nope', {}],
+  ['--excel-safe -o table', {}],
 ])('--profiles refuses %s %j before anything is sent', async (words, env) => {
   const { servers, svc } = await twoServices({ a: [json([])], b: [json([])] });
   const { code, stdout } = await svc(`tenant usage --profiles a,b ${words}`.trim(), env);
   expect([code === 2 || code === 3, stdout]).toEqual([true, '']);
   expect([...servers.a.ledger, ...servers.b.ledger]).toEqual([]);
+});
+
+it('--profiles reports a failure in the output format of the first profile', async () => {
+  const { svc } = await twoServices({ a: [json({}, 401)], b: usage(7) });
+  await svc('profile set output table --profile b');
+  expect((await svc('tenant usage --profiles b,a')).stderr).toMatch(/^error: a: the management key /);
 });
 
 it('--profiles reads the identities of several services', async () => {
