@@ -79,7 +79,7 @@ async function uploadFile(
   if (dryRun) {
     const { uploadRequest } = await import('../../client/transfer/upload.ts');
     const request = uploadRequest(address, source.size);
-    const addressShownBy = ['au', 'status', '<job>', '--show-urls'];
+    const addressShownBy = ['au', 'status', job, '--show-urls'];
     return new Preview({ ...request, file: { name: file, bytes: source.size }, addressShownBy });
   }
   await print(await jobToShow(context, client, pending));

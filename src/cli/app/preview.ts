@@ -146,7 +146,7 @@ export function curlCommand(
     ...(body === undefined ? [] : [`--data-raw ${literal(withVisibleCharacters(body))}`]),
     ...(upload === undefined ? [] : [`--upload-file ${literal(upload)}`]),
     // Without --globoff curl reads brackets and braces as patterns.
-    ...(typeof url === 'string' && /[[\]{}]/.test(url) ? ['--globoff'] : []),
+    ...([url, upload].some((text) => typeof text === 'string' && /[[\]{}]/.test(text)) ? ['--globoff'] : []),
     typeof url === 'string' ? literal(url) : `"${variable(url.variable)}"`,
   ];
   return `curl ${options.join(` ${continues}\n  `)}\n`;

@@ -36,6 +36,9 @@ it('a curl command is written for PowerShell on Windows', () => {
 
 it('a curl command lets curl take brackets as they are', () => {
   expect(wordsOf(curl({ method: 'GET', url: 'http://[::1]:8/a?b={c}', headers: {} }))).toContain('--globoff');
+  const toStore = { method: 'PUT', url: { variable: 'STORE_URL' }, headers: {} };
+  expect(wordsOf(curl({ ...toStore, upload: 't[1].csv' }))).toContain('--globoff');
+  expect(wordsOf(curl({ ...toStore, upload: 't.csv' }))).not.toContain('--globoff');
 });
 
 it('a curl command says to curl exactly what the request holds, whatever a shell makes of its characters', () => {
