@@ -36,7 +36,16 @@ export function put(
 export function installedCompletions(system: PathsHost): string[] {
   if (!system.home) return [];
   const files = SHELL_NAMES.flatMap((shell) => installTargetFor(shell, system).file ?? []);
-  return files.filter((file) => existing(file)?.includes(OWN_SIGN));
+  return files.filter((file) => isOwn(file));
+}
+
+function isOwn(file: string): boolean {
+  try {
+    return existing(file)?.includes(OWN_SIGN) === true;
+  } catch {
+    // Something else has the name, such as a directory or another user's file.
+    return false;
+  }
 }
 
 function existing(file: string): string | undefined {

@@ -39,6 +39,16 @@ it('R58: svc reset loses no job that may be paid for unless each one is named', 
   });
 });
 
+it('svc reset leaves a directory that has the name of a completion file', async () => {
+  await world.copy(async (run, home) => {
+    mkdirSync(join(home, '.config/fish/completions/svc.fish'), { recursive: true });
+    const env = { SVC_STATE_DIR: join(home, 'empty') };
+    succeeded(await run('', [], { argv: ['reset', '--dry-run'], env }));
+    succeeded(await run('', [], { argv: ['reset', '--yes'], env }));
+    expect(readdirSync(join(home, '.config/fish/completions'))).toEqual(['svc.fish']);
+  });
+});
+
 it('svc reset leaves what it does not know in directories that the operator chose', async () => {
   await world.copy(async (run, home) => {
     const mine = join(home, 'mine');
