@@ -36,7 +36,8 @@ export function moment(text: string): Moment {
   const daysAgo = ['today', 'yesterday'].indexOf(text);
   if (daysAgo !== -1) return (now) => (Math.floor(now / DAY_MS) - daysAgo) * DAY_MS;
   const ago = durationAgo(text);
-  if (ago !== undefined) return (now) => now - ago;
+  // Nothing is older than 1970, and a time far before it cannot be written.
+  if (ago !== undefined) return (now) => Math.max(0, now - ago);
   const clock = CLOCK.exec(text);
   if (clock !== null) return timeOfDay(clock);
   const [, date, minutes, rest = ':00'] = WITHOUT_OFFSET.exec(text) ?? [];

@@ -239,11 +239,18 @@ async function requireHelp(typed: readonly string[], { tree }: Program): Promise
   for (const [at, word] of typed.entries()) {
     const entry = entries.find((one) => one.name === word);
     const names = [...entries.map(({ name }) => name), ...(at === 0 ? topics : [])];
+    if (entry === undefined && at === 0 && isTopic(word)) throw afterTopicError(word, typed[1] ?? '');
     if (entry === undefined) throw noHelpError(typed.slice(0, at), word, names);
     const node = await entry.load();
     if (!isGroup(node)) return;
     entries = node.commands;
   }
+}
+
+function afterTopicError(topic: TopicName, typed: string): SvcError {
+  return new SvcError('usage', `unexpected word ${typedWord(typed)} after the help topic ${topic}`, {
+    next: ['help', topic],
+  });
 }
 
 function noHelpError(before: readonly string[], typed: string, names: readonly string[]): SvcError {

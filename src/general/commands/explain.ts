@@ -3,7 +3,7 @@ import { nearest, questionOf, typedWord } from '../../base/security/typed-word.t
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { optionalArgument, suggesting } from '../../cli/app/parameter.ts';
 import { formatOf, listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { text } from '../../cli/app/value-parsers.ts';
+import { trimmed } from '../../cli/app/value-parsers.ts';
 import { type Meaning, meaningsOf, plainName } from '../../cli/glossary/glossary.ts';
 import { programName } from '../../base/system.ts';
 import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
@@ -38,7 +38,7 @@ export const explain = defineCommand({
         const { EVERY_MEANING } = await import('../every-meaning.ts');
         return EVERY_MEANING.map(({ name, kind }) => [name, kind]);
       },
-      optionalArgument('[word]', 'a value, code, field or limit, or a kind of them', text),
+      optionalArgument('[word]', 'a value, code, field or limit, or a kind of them', trimmed),
     ),
   },
   async run(context, { word }) {

@@ -33,6 +33,7 @@ describe('a mistake on the command line', () => {
     ['help au sbmit', "Did you mean 'submit'?", 'help au submit'],
     ['help lgos -o table', "Did you mean 'logs'?", 'help logs'],
     ['help exit-code', "Did you mean 'exit-codes'?", 'help exit-codes'],
+    ['help exit-codes logs', undefined, 'help exit-codes'],
     ['help UPD_PAN', "To look up a word of the service, use 'svc explain'.", 'help'],
     ['logs --outptu json', "Did you mean '--output'?", 'logs --help'],
     ['3ds template payment-transactoin', "Did you mean 'payment-transaction'?", '3ds template --help'],
@@ -52,6 +53,7 @@ describe('a mistake on the command line', () => {
     ['logs --debug=1', '--debug takes no value'],
     ['au submit', '<file|-> is missing: a request file, or - for standard input'],
     ['help au sbmit', 'no help topic "sbmit"'],
+    ['help exit-codes logs', 'unexpected word "logs" after the help topic exit-codes'],
   ])('svc %s is explained: %s', async (line, message) => {
     expect((await mistake(line)).message).toBe(message);
   });

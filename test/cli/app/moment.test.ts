@@ -58,6 +58,8 @@ describe('the parser of times', () => {
     ['an hour ago', '2026-11-21T11:30:00.000Z'],
     ['2h ago', '2026-11-21T10:30:00.000Z'],
     ['2 weeks ago', '2026-11-07T12:30:00.000Z'],
+    ['14800000w', '1970-01-01T00:00:00.000Z'],
+    ['999999 weeks ago', '1970-01-01T00:00:00.000Z'],
   ])('the parser of times accepts %s', (text, expected) => {
     expect(parsedTime(text)).toBe(expected);
   });

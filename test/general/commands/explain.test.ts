@@ -27,6 +27,10 @@ it('svc explain names the exit code of an error code, and the EMV code of a valu
   );
 });
 
+it.each(['', ' '])('svc explain %j is no word', async (word) => {
+  ended(await svcHere(['explain', word]), 2, '[word] must not be empty', { stdout: '' });
+});
+
 it('svc explain knows the fields of a request by their path and by their name', async () => {
   const byPath = await explained('purchase_info.currency');
   expect(byPath).toEqual([expect.objectContaining({ kind: 'field of an authenticate request' })]);
