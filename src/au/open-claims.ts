@@ -5,40 +5,37 @@ import path from 'node:path';
 import { readRegularFileSync } from '../base/files/read.ts';
 import { isObject, parsedJson } from '../schema/json-value.ts';
 
-/** The number of newest cycles that are read. Claims in older cycles are older than any open job. */
-const MAX_CYCLES = 6;
-
 /** A claim whose results nobody has read, as this machine last saw the ledger. */
 export interface OpenClaim {
   readonly job: string;
   /** The time of the claim, in epoch milliseconds. */
   readonly at: number;
+  /** Whether a ledger that machines share has the claim. */
+  readonly isShared: boolean;
 }
 
-/** Returns the open claims in the state directory, for a reminder. Unreadable files are skipped. */
-export function openClaims(ledgers: string, tenant: string | undefined): OpenClaim[] {
-  const tenants = tenant === undefined ? namesIn(ledgers).filter((name) => name !== 'sandbox') : [tenant];
-  return tenants
-    .flatMap((name) => placesOf(path.join(ledgers, name)))
-    .filter((top) => !fs.existsSync(path.join(top, 'moved.json')))
-    .flatMap(claimsIn);
+/**
+ * Returns the open claims in the ledgers below a directory, of one tenant or of all: in this machine's own ledgers, and in its
+ * copies of shared ones. Unreadable files are skipped.
+ */
+export function openClaims(ledgers: string, tenant?: string): OpenClaim[] {
+  const tenants = tenant === undefined ? namesIn(ledgers) : [tenant];
+  return tenants.flatMap((name) => openClaimsOf(path.join(ledgers, name)));
 }
 
-/** Returns the open claims of all ledgers that this machine has seen below a directory. */
-export function openClaimsIn(ledgers: string): OpenClaim[] {
-  return namesIn(ledgers)
-    .flatMap((name) => placesOf(path.join(ledgers, name)))
-    .flatMap((top) => namesIn(path.join(top, 'cycles')).map((name) => path.join(top, 'cycles', name)))
-    .flatMap(claimsOfCycle);
-}
-
-/** Returns the open claims in this machine's own ledgers, without the embedded sandbox. */
-export function ownOpenClaims(ledgers: string): OpenClaim[] {
-  return namesIn(ledgers)
-    .filter((name) => name !== 'sandbox')
-    .map((name) => path.join(ledgers, name))
-    .filter((top) => !fs.existsSync(path.join(top, 'moved.json')))
-    .flatMap(claimsIn);
+function openClaimsOf(own: string): OpenClaim[] {
+  const open = new Map<string, OpenClaim>();
+  const delivered = new Set<string>();
+  // The own ledger comes first: what happened to the claims that it shares with others since is only in their copies.
+  for (const place of placesOf(own))
+    for (const { kind, job, at, delivered: isDelivered } of cyclesIn(place).flatMap(entriesOf)) {
+      if (typeof job !== 'string') continue;
+      if (kind === 'claim' && typeof at === 'string')
+        open.set(job, { job, at: Date.parse(at), isShared: place !== own });
+      else if (kind === 'release') open.delete(job);
+      else if (kind === 'done' && isDelivered !== false) delivered.add(job);
+    }
+  return [...open.values()].filter(({ job }) => !delivered.has(job));
 }
 
 /** Returns the directories of a tenant's own ledger and of its copies of shared ones. */
@@ -47,11 +44,17 @@ function placesOf(own: string): string[] {
   return [own, ...namesIn(seen).map((location) => path.join(seen, location, path.basename(own)))];
 }
 
+/** Returns the directories of all ledgers that this machine has read, with those of the embedded sandbox. */
+function allPlaces(ledgers: string): string[] {
+  return [ledgers, path.join(ledgers, 'sandbox')].flatMap((root) =>
+    namesIn(root).flatMap((name) => placesOf(path.join(root, name))),
+  );
+}
+
 /** Returns the named cycles in the state directory. */
 export function cyclesSeen(ledgers: string): string[] {
-  const roots = [ledgers, path.join(ledgers, 'sandbox')];
-  const tops = roots.flatMap((root) => namesIn(root).flatMap((name) => placesOf(path.join(root, name))));
-  return tops.flatMap((top) => namesIn(path.join(top, 'cycles'))).filter((name) => !/^(?:file|old)-/.test(name));
+  const cycles = allPlaces(ledgers).flatMap(cyclesIn);
+  return cycles.map((cycle) => path.basename(cycle)).filter((name) => !/^(?:file|old)-/.test(name));
 }
 
 /** A job in the ledger, with its cycle and file. */
@@ -62,48 +65,35 @@ export interface SeenClaim {
   readonly file: string;
 }
 
-/** Returns the jobs that this machine has seen in the newest cycles of its ledgers, newest first. */
-export function claimsSeen(ledgers: string): SeenClaim[] {
-  const tops = [ledgers, path.join(ledgers, 'sandbox')].flatMap((root) =>
-    namesIn(root).flatMap((name) => placesOf(path.join(root, name))),
-  );
-  return tops.flatMap(newestCycles).flatMap((cycle) => {
-    const name = path.basename(cycle);
-    return entriesOf(cycle)
-      .toReversed()
-      .flatMap(({ kind, job, file }) => {
-        const named = isObject(file) ? file['name'] : undefined;
-        if (kind !== 'claim' || typeof job !== 'string' || typeof named !== 'string') return [];
-        return [{ job, cycle: name.startsWith('file-') ? null : name, file: named }];
-      });
-  });
+/** Returns the jobs that this machine has seen in its ledgers, newest first, or only those of the newest cycles of each. */
+export function claimsSeen(ledgers: string, mostCycles = Infinity): SeenClaim[] {
+  return allPlaces(ledgers)
+    .flatMap((place) => newestFirst(cyclesIn(place)).slice(0, mostCycles))
+    .flatMap((cycle) => {
+      const name = path.basename(cycle);
+      return entriesOf(cycle)
+        .toReversed()
+        .flatMap(({ kind, job, file }) => {
+          const named = isObject(file) ? file['name'] : undefined;
+          if (kind !== 'claim' || typeof job !== 'string' || typeof named !== 'string') return [];
+          return [{ job, cycle: name.startsWith('file-') ? null : name, file: named }];
+        });
+    });
 }
 
-function claimsIn(top: string): OpenClaim[] {
-  return newestCycles(top).flatMap(claimsOfCycle);
+function cyclesIn(place: string): string[] {
+  const cycles = path.join(place, 'cycles');
+  return namesIn(cycles).map((name) => path.join(cycles, name));
 }
 
-function newestCycles(top: string): string[] {
-  const cycles = path.join(top, 'cycles');
-  const newest = namesIn(cycles).map((name) => path.join(cycles, name));
-  return newest.toSorted((a, b) => changedAt(b) - changedAt(a)).slice(0, MAX_CYCLES);
+function newestFirst(cycles: readonly string[]): string[] {
+  return cycles.toSorted((a, b) => changedAt(b) - changedAt(a));
 }
 
 function entriesOf(cycle: string): Readonly<Record<string, unknown>>[] {
   return namesIn(cycle)
     .filter((one) => /^\d{8}\.json$/.test(one))
     .map((name) => entryIn(path.join(cycle, name)));
-}
-
-function claimsOfCycle(cycle: string): OpenClaim[] {
-  const open = new Map<string, OpenClaim>();
-  for (const entry of entriesOf(cycle)) {
-    const { kind, job, at, delivered } = entry;
-    if (typeof job !== 'string' || delivered === false) continue;
-    if (kind !== 'claim') open.delete(job);
-    else if (typeof at === 'string') open.set(job, { job, at: Date.parse(at) });
-  }
-  return [...open.values()];
 }
 
 function entryIn(file: string): Readonly<Record<string, unknown>> {

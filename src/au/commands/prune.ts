@@ -9,7 +9,7 @@ import { countText, formatBytes, isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { JobFiles } from '../job/job-files.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { openClaimsIn } from '../open-claims.ts';
+import { openClaims } from '../open-claims.ts';
 import { removeOrphanedSpool } from '../request/spool.ts';
 
 /** The files of a job on this machine. */
@@ -72,7 +72,7 @@ export const prune = defineCommand({
 /** Returns the files of closed jobs that were last changed before a time. */
 function oldFiles(context: Context, before: number): { readonly directory: string; readonly row: OldFiles }[] {
   const { jobsRoot: root, ledgers } = new CommandLedger(context, { onlyReads: true }).places;
-  const open = new Set(openClaimsIn(ledgers).map(({ job }) => new JobFiles(root, job).directory));
+  const open = new Set(openClaims(ledgers).map(({ job }) => new JobFiles(root, job).directory));
   const names = fs.existsSync(root) ? fs.readdirSync(root).toSorted() : [];
   return names.flatMap((job) => {
     const directory = path.join(root, job);

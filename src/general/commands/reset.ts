@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { ownOpenClaims } from '../../au/open-claims.ts';
+import { openClaims } from '../../au/open-claims.ts';
 import { isAbsent, readFailure, SvcError, writeFailure } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { flag, repeated } from '../../cli/app/parameter.ts';
@@ -104,11 +104,11 @@ function refuseOpenJobs(context: Context, forget: readonly string[]): void {
   );
 }
 
-/** Returns the jobs in this machine's ledgers whose results nobody has read. A reset does not remove a shared ledger. */
+/** Returns the jobs that only this machine's ledgers have, and whose results nobody has read: a reset removes no shared ledger. */
 function openJobs({ system }: Context): string[] {
   const state = directoryOf(system, 'state');
-  const claims = state === undefined ? [] : ownOpenClaims(path.join(state, 'ledger'));
-  return [...new Set(claims.map(({ job }) => job))];
+  const claims = state === undefined ? [] : openClaims(path.join(state, 'ledger'));
+  return claims.filter(({ isShared }) => !isShared).map(({ job }) => job);
 }
 
 /** Returns the content of a directory, or nothing if it does not exist. */

@@ -215,9 +215,12 @@ function cycles({ system }: Sources): Suggestion[] {
   return [[month, 'this month'], ...names.map((name): Suggestion => [name, 'a cycle in the ledger'])];
 }
 
-/** Returns the jobs that this machine has read in ledgers, newest first. */
+/** The number of newest cycles of a ledger whose jobs are suggested. */
+const NEWEST_CYCLES = 6;
+
+/** Returns the jobs of the newest cycles that this machine has read in ledgers, newest first. */
 function jobs({ system }: Sources): Suggestion[] {
-  const claims = readLedgers(system, claimsSeen);
+  const claims = readLedgers(system, (ledgers) => claimsSeen(ledgers, NEWEST_CYCLES));
   return claims.map(({ job, cycle, file }) => [job, cycle === null ? file : `${file}, cycle ${cycle}`]);
 }
 

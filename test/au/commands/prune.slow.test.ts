@@ -63,6 +63,20 @@ it('svc au prune keeps the files of jobs whose results nobody received, and youn
   expect(desk.jobs().toSorted()).toEqual([open, young].toSorted());
 });
 
+it('svc au prune removes the files of a job that was open when this machine began to share its ledger, once its results were received', async () => {
+  const desk = await openQuickDesk({ processingMs: 60_000 });
+  const job = await submitted(desk, 'au submit tokens.csv --cycle 2020-01');
+  const { SVC_LEDGER } = desk.envOf('this machine');
+  ended(await desk.svc('au resume', { SVC_LEDGER }), 11);
+  age(desk, job);
+  expect((await desk.svc(`${PRUNE} --yes`, { SVC_LEDGER })).stderr).toContain('no files to prune');
+  succeeded(await desk.svc('au resume --wait', { SVC_LEDGER }));
+  age(desk, job);
+  expect((await desk.svc([], { SVC_LEDGER })).stdout).toMatch(/^svc: the card vault/);
+  succeeded(await desk.svc(`${PRUNE} --yes`, { SVC_LEDGER }));
+  expect(desk.jobs()).toEqual([]);
+});
+
 it('svc au prune names the directory of an old cycle of svc au refresh without removing it', async () => {
   const desk = await openQuickDesk();
   rowOf(await desk.svc('au refresh tokens.csv --cycle 2020-01 --fail-on err=60%'));
