@@ -119,6 +119,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
     const destination = { out: file, force: force || !isFile, again: again(job, options) };
     const { bytes, sha256 } = await deliverResults(context, [kept], destination);
     if (!isFile) await copyOut(context, file, out);
+    await enterDelivery(context, { tenant, ledger }, [job]);
     return { bytes, sha256, compared: sent.request !== undefined };
   }
 }

@@ -74,7 +74,7 @@ function errorFromClaim(
 ): SvcError {
   const { job } = claim;
   const doubting = { cycle, now, again: ['au', 'resume', cycle] };
-  if (deliveryOf(entries, job) !== undefined) {
+  if (isKept || deliveryOf(entries, job) !== undefined) {
     const doubt = doubtError([{ claim, why: 'delivered' }], doubting);
     const hint = 'The service forgets jobs after a while, or may lag. This machine keeps the results:';
     return isKept ? doubt.with({ hint, next: ['au', 'download', job] }) : doubt.with({ next: ['au', 'status', cycle] });

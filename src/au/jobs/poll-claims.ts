@@ -64,6 +64,8 @@ export async function pollClaims(
   const { claims } = cycle;
   const ids = claims.map(({ job }) => job);
   const absences = new Absences(client.clock);
+  /** The jobs whose results are here or were delivered, so that they need no answer of the service. */
+  const received = new Set<string>();
   const poll = async (): Promise<Jobs> => {
     const jobs = await findJobs(client, new Set(ids.filter((id) => !contested.has(id))));
     for (const id of contested) {
@@ -73,7 +75,9 @@ export async function pollClaims(
     for (const id of ids) {
       const isMissing = !jobs.has(id);
       absences.note(id, isMissing);
-      if (isMissing && wait && deliveryOf(cycle.entries, id) === undefined) onEvent?.({ kind: 'missing', job: id });
+      if (!isMissing || received.has(id)) continue;
+      if (deliveryOf(cycle.entries, id) !== undefined || (await areResultsKept(cycle, id))) received.add(id);
+      else if (wait) onEvent?.({ kind: 'missing', job: id });
     }
     return jobs;
   };
@@ -81,7 +85,7 @@ export async function pollClaims(
     claims.every(({ job }) => {
       const status = jobs.get(job)?.status;
       if (status !== undefined) return status === 'completed' || status === 'failed';
-      return deliveryOf(cycle.entries, job) !== undefined || absences.isLong(job);
+      return received.has(job) || absences.isLong(job);
     });
   const { seen, outage, commandTimeout } = await pollUntil(client, {
     poll,
@@ -106,19 +110,20 @@ export async function pollClaims(
 }
 
 /** Returns the claims of jobs that the service has forgotten, and whose delivered results this machine does not keep. */
-async function lostClaims(
-  client: Client,
-  { claims, entries, ledger, tenant }: ClaimedCycle,
-  jobs: Jobs,
-): Promise<ClaimEntry[]> {
+async function lostClaims(client: Client, cycle: ClaimedCycle, jobs: Jobs): Promise<ClaimEntry[]> {
   const lost: ClaimEntry[] = [];
-  for (const claim of claims) {
+  for (const claim of cycle.claims) {
     // A lagging list may not show a younger job yet.
     const isForgotten = !jobs.has(claim.job) && client.now() > provableUntil(claim);
-    const wasDelivered = isForgotten && deliveryOf(entries, claim.job) !== undefined;
-    if (wasDelivered && (await keptResults(ledger, tenant, claim.job)) === undefined) lost.push(claim);
+    const wasDelivered = isForgotten && deliveryOf(cycle.entries, claim.job) !== undefined;
+    if (wasDelivered && !(await areResultsKept(cycle, claim.job))) lost.push(claim);
   }
   return lost;
+}
+
+/** Tells whether this machine keeps the results of a job, which prove that the job was completed. */
+async function areResultsKept({ entries, ledger, tenant }: NamedCycle, job: string): Promise<boolean> {
+  return wereResultsRead(entries, job) && (await keptResults(ledger, tenant, job)) !== undefined;
 }
 
 function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
@@ -153,7 +158,7 @@ async function worstReason(
 /** Returns why a job has no results, or what is in doubt about the job; undefined if it is completed. */
 async function reasonWithoutResults(
   client: Client,
-  { name, cycle, ledger, tenant, entries }: NamedCycle,
+  named: NamedCycle,
   claim: ClaimEntry,
   {
     seen,
@@ -163,22 +168,21 @@ async function reasonWithoutResults(
     contested,
   }: { readonly seen: Jobs; readonly spare: SpareJob } & Pick<PollOptions, 'again' | 'resubmit' | 'contested'>,
 ): Promise<SvcError | Doubt['why'] | undefined> {
+  const { name, cycle, ledger, entries } = named;
   const { job } = claim;
   const status = seen.get(job)?.status;
   const facts = { job, cycle: name, rows: claim.rows };
   const jobName = `${jobText(claim, name)},`;
-  const isForgotten = status === undefined && deliveryOf(entries, job) !== undefined;
+  const wasDelivered = deliveryOf(entries, job) !== undefined;
   // The download of the results did not find the job either.
-  if (isForgotten && contested.has(job)) return 'delivered';
-  if (status === 'completed' || isForgotten) return undefined;
+  if (status === undefined && contested.has(job)) return wasDelivered ? 'delivered' : 'shown';
+  if (status === 'completed' || (status === undefined && wasDelivered)) return undefined;
   if (status === 'pending' && ledger.jobFiles(job).sent === 'all') return 'sent';
   if (status !== undefined && status !== 'failed')
     return new SvcError('pending', `${jobName} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
-  if (status === undefined && contested.has(job)) return 'shown';
+  // Even if the service has forgotten the job since, or reports it as failed.
+  if (await areResultsKept(named, job)) return undefined;
   if (status === undefined && wereResultsRead(entries, job)) return 'read';
-  // Kept results prove that the job was completed, even if the service reports it as failed later.
-  if (status === 'failed' && wereResultsRead(entries, job) && (await keptResults(ledger, tenant, job)) !== undefined)
-    return undefined;
   const end = await endClaimIfOver(client, cycle, { claim, status, spare, stored: ledger.isStored });
   if (end !== undefined)
     return new SvcError('job_failed', `${jobName} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {

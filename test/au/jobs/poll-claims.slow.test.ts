@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ended } from '../../support/run-here.ts';
+import { ended, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
 import { JobFaults } from '../job-faults.ts';
 
@@ -51,4 +51,41 @@ it('R37: a job that is removed before its upload gets a successor, and both are 
   const { stderr } = ended(await desk.svc('au submit tokens.csv --wait'), 0, { uploads: 1 });
   expect(stderr.match(/created job [\w-]+/g)).toHaveLength(2);
   expect(stderr).toContain(`job ${removed} was removed before its file was uploaded`);
+});
+
+/** Opens a desk that has got the results of the first of two jobs of a cycle, while the store refused those of the second. */
+async function openHalfRead() {
+  const service = new JobFaults();
+  const desk = await openQuickDesk({ pickupMs: 0, intercept: service.intercept });
+  const jobs: string[] = [];
+  for (const row of ['00000000-0000-4000-8000-000000000001,26,12,', '00000000-0000-4000-8000-000000000002,26,12,']) {
+    writeRows(desk, 'tokens.csv', row);
+    jobs.push(String(rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12'))['job']));
+  }
+  const [first = '', second = ''] = jobs;
+  service.refuse = (method, url) => (method === 'GET' && url.includes(`/results/${second}`) ? 500 : undefined);
+  ended(await desk.svc('au resume 2026-12'), 8);
+  service.clear();
+  return { desk, service, first, second };
+}
+
+it.each(['forgotten', 'failed'] as const)(
+  'R59: results that this machine keeps are delivered although the service shows their job as %s since',
+  async (become) => {
+    const { desk, service, first } = await openHalfRead();
+    service[become] = [first];
+    const began = desk.clock.now();
+    ended(await desk.svc('au resume 2026-12 --wait'), 0);
+    expect(desk.clock.now() - began).toBeLessThan(60_000);
+  },
+);
+
+it('svc au download delivers what this machine keeps of a forgotten job, and the job is open no longer', async () => {
+  const { desk, service, first, second } = await openHalfRead();
+  const open = async (): Promise<unknown> => rowOf(await desk.svc('au status'))['open_jobs'];
+  expect(await open()).toEqual([first, second]);
+  service.forgotten = [first];
+  ended(await desk.svc(`au status ${first}`), 9, { error: { next: `svc au download ${first}` } });
+  ended(await desk.svc(`au download ${first}`), 0, 'these are the results that this machine keeps');
+  expect(await open()).toEqual([second]);
 });
