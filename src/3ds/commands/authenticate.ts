@@ -5,6 +5,7 @@ import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { loggedIds, wholeId } from '../../cli/app/whole-id.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
@@ -119,7 +120,7 @@ async function confirmAgain(context: Context, id: string, amount: string | null)
 
 // Only warns, since the service decides whether a session is expired.
 function warnOfExpiry({ notices }: Context, client: Client, session: ThreeDsSession): void {
-  const expires = Date.parse(session.expiration_date ?? '');
+  const expires = parseTime(session.expiration_date ?? '') ?? NaN;
   if (expires <= client.now())
     notices.warn(`the session expired at ${session.expiration_date}; the service may want a new one`);
 }

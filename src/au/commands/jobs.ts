@@ -16,7 +16,7 @@ import { listPrinter } from '../../cli/app/print.ts';
 import { moment } from '../../cli/app/moment.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import { countText, isoTime } from '../../cli/output/time.ts';
+import { countText, isoTime, parseTime } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { isEndless, type Page, type PageOptions } from '../../client/api/pages.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
@@ -143,7 +143,7 @@ function firstPage(input: ListInput): PageOptions {
 }
 
 function isBefore({ created_at: created }: ListedJob, since: number | undefined): boolean {
-  return since !== undefined && created != null && Date.parse(created) < since;
+  return since !== undefined && (parseTime(created ?? '') ?? NaN) < since;
 }
 
 /** Stops at the first job before `since`, because the service lists the newest jobs first. */

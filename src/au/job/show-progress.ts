@@ -3,7 +3,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import type { TransferProgress } from '../../cli/output/transfer-progress.ts';
 import type { WaitProgress } from '../../cli/output/wait-progress.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, parseTime } from '../../cli/output/time.ts';
 import type { JobEvent } from './job.ts';
 
 /** The documented duration of a production job. The job of a test tenant takes seconds. */
@@ -133,8 +133,8 @@ class JobsProgress {
   }
 
   #begunAt({ at, since }: Extract<JobEvent, { kind: 'polled' }>): number | undefined {
-    const begun = Date.parse(since ?? '');
-    return Number.isNaN(begun) ? undefined : begun - (at - this.#context.clock.now());
+    const begun = parseTime(since ?? '');
+    return begun === undefined ? undefined : begun - (at - this.#context.clock.now());
   }
 
   /** Returns `, 2 of 4` for one of several jobs of a file. */

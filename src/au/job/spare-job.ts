@@ -3,6 +3,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { applicationOfKey, type KeyAtService, rememberApplication } from '../../cli/config/known-keys.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
@@ -77,6 +78,6 @@ export class SpareJob {
   }
 
   #isFresh({ created_at: at }: AccountUpdaterJob): boolean {
-    return !(this.#client.now() - Date.parse(at ?? '') > FRESH_MS);
+    return !(this.#client.now() - (parseTime(at ?? '') ?? NaN) > FRESH_MS);
   }
 }

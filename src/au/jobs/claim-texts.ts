@@ -1,6 +1,6 @@
 // The words for files, cycles and claims in messages about rows.
 
-import { type SettledClaim, senderName } from '../ledger/claims.ts';
+import { type SettledClaim, creationOf, senderName } from '../ledger/claims.ts';
 import { SvcError } from '../../base/errors.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 
@@ -38,7 +38,7 @@ export function cycleText({ cycle, isNamed }: Pick<NamedFile, 'cycle' | 'isNamed
 
 /** Names the sender of a claim's rows, their age, and the status of the job. */
 export function senderText({ claim, status }: SettledClaim, now: number): string {
-  const age = formatDuration(Math.max(0, now - Date.parse(claim.created_at)));
+  const age = formatDuration(Math.max(0, now - creationOf(claim)));
   const shownStatus = status === null ? 'not read in a dry run' : (status ?? 'no longer known to the service');
   return `sent by ${senderName(claim)}, ${age} ago, job ${claim.job} (${shownStatus})`;
 }

@@ -18,6 +18,7 @@ import type { DividedRows } from '../request/rows-file.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { type UploadSource, fileSource, hashIfReadable } from '../../client/transfer/source.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
@@ -215,7 +216,7 @@ async function claimSlice(
 
 /** Checks that a created job is new and waits for its file. @throws SvcError `bad_response` */
 function requireNew(job: AccountUpdaterJob, now: number): void {
-  const isOld = now - Date.parse(job.created_at ?? '') > NEW_JOB_MS;
+  const isOld = now - (parseTime(job.created_at ?? '') ?? NaN) > NEW_JOB_MS;
   const problem =
     (job.status !== 'pending' && `which is ${job.status}`) ||
     (isOld && `which was created at ${job.created_at}`) ||

@@ -4,7 +4,7 @@ import { statusAmong, type View } from '../../cli/output/view.ts';
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import { toneOf } from '../job/job-view.ts';
 import { cleanText } from '../../cli/output/text.ts';
-import { senderName, deliveryOf, standingClaims, hasStandingClaim } from '../ledger/claims.ts';
+import { creationOf, senderName, deliveryOf, standingClaims, hasStandingClaim } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Client } from '../../client/api/client.ts';
 import { findJobs } from '../job/job.ts';
@@ -120,5 +120,5 @@ export async function unreadCycles(client: Client, ledger: Ledger): Promise<Cycl
       },
     ];
   });
-  return rows.toSorted((one, other) => Date.parse(other.began_at) - Date.parse(one.began_at));
+  return rows.toSorted((one, other) => creationOf({ created_at: other.began_at }) - creationOf({ created_at: one.began_at }));
 }

@@ -2,6 +2,7 @@
 
 import { operatorText } from '../../base/account.ts';
 import { cleanText } from '../../cli/output/text.ts';
+import { parseTime } from '../../cli/output/time.ts';
 import type { ClaimEntry, DoneEntry, Entry, EntryBody } from './entry.ts';
 
 /** A claim that shares rows with a file, and the state of its job. */
@@ -22,6 +23,11 @@ const MAX_NAME_LENGTH = 80;
 export function senderName({ by }: Pick<Entry, 'by'>): string {
   // Another machine wrote the name, so control characters in it must not reach this terminal.
   return cleanText(operatorText(by)).slice(0, MAX_NAME_LENGTH);
+}
+
+/** Returns when the job of a claim was created, in epoch milliseconds of the service's time. */
+export function creationOf({ created_at: at }: Pick<ClaimEntry, 'created_at'>): number {
+  return parseTime(at) ?? Date.parse(at);
 }
 
 /**

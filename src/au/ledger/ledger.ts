@@ -4,7 +4,7 @@ import type { ObjectStore, StoredFile } from '../../client/store/store.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { folderOf } from '../../base/files/names.ts';
-import { hasClaim, wereResultsRead, openJobs } from './claims.ts';
+import { creationOf, hasClaim, wereResultsRead, openJobs } from './claims.ts';
 import { CLOSED, LedgerCycle, type LedgerHost, type LedgerPlace, markName } from './cycle.ts';
 import { cycleFolder } from './cycle-names.ts';
 import { ForkedLedger } from './damage.ts';
@@ -169,7 +169,7 @@ export class Ledger {
     const claims: ClaimEntry[] = [];
     for (const name of await this.cycleNames())
       claims.push(...(await this.cycle(name).read()).filter((entry) => entry.kind === 'claim'));
-    const times = claims.map(({ created_at: at }) => parseTime(at) ?? Date.parse(at));
+    const times = claims.map(creationOf);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
@@ -177,7 +177,7 @@ export class Ledger {
   async hasResultsSince(time: number): Promise<boolean> {
     for (const name of await this.cycleNames()) {
       const entries = await this.cycle(name).read();
-      const recent = entries.filter((entry) => entry.kind === 'claim' && Date.parse(entry.created_at) >= time);
+      const recent = entries.filter((entry) => entry.kind === 'claim' && creationOf(entry) >= time);
       if (recent.some(({ job }) => wereResultsRead(entries, job))) return true;
     }
     return false;

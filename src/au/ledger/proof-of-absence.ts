@@ -8,6 +8,7 @@ import { UNDER_WAY_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
 import { isReadable, soundPages, UnsoundList } from '../job/job.ts';
+import { creationOf } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
 
 /** The service remembers a job with a file at least this long. Later, its absence proves nothing. */
@@ -26,8 +27,8 @@ export function provableFrom({ expires_at: expires }: Pick<ClaimEntry, 'expires_
 }
 
 /** Returns the time after which absence proves nothing, because the service may have forgotten the job. */
-export function provableUntil({ created_at: at }: Pick<ClaimEntry, 'created_at'>): number {
-  return (parseTime(at) ?? Date.parse(at)) + MIN_REMEMBERED_MS;
+export function provableUntil(claim: Pick<ClaimEntry, 'created_at'>): number {
+  return creationOf(claim) + MIN_REMEMBERED_MS;
 }
 
 /**
@@ -58,7 +59,7 @@ export async function proofOfAbsence(
 
 /** Finds the job of a claim in the list, since reading the job may miss it on a lagging replica. Undefined if it is not found. */
 export async function listedJob(client: Client, claim: ClaimEntry): Promise<AccountUpdaterJob | undefined> {
-  const since = wholeSecond(parseTime(claim.created_at) ?? Date.parse(claim.created_at));
+  const since = wholeSecond(creationOf(claim));
   try {
     for await (const { items } of soundPages(client, 100)) {
       const job = items.find(({ id }) => id === claim.job);

@@ -10,6 +10,7 @@ import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import type { FileResults } from '../jobs/file-jobs.ts';
+import { creationOf } from '../ledger/claims.ts';
 import { writeNextRequest } from '../next/write-next-request.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { openSpool } from '../request/spool.ts';
@@ -124,7 +125,7 @@ export class CycleFiles {
     const actions = actionWords(this.#input.action);
     const words = ['au', 'report', results, '--request', request, '--html', page, ...actions];
     announceStep(this.#context, this.#input, 'report', words);
-    const begun = this.#results.fileJobs.cycle.entries.find((entry) => entry.kind === 'claim')?.created_at;
+    const begun = this.#results.fileJobs.cycle.entries.find((entry) => entry.kind === 'claim');
     const html = await openSpool(this.#context);
     const reportData = await makeReport(this.#context, {
       results,
@@ -138,7 +139,7 @@ export class CycleFiles {
         cycle,
         submitted: basename(request),
         tenant: this.#tenant,
-        begunAt: begun === undefined ? undefined : Date.parse(begun),
+        begunAt: begun && creationOf(begun),
         trend,
       },
       isCounted: true,
