@@ -107,7 +107,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
     return print(nothingNew(file.name, input.cycle));
   }
   const sending = new Sending(context, input, submission, { ...decided, print });
-  await resumable(submission.again, of, sending.run());
+  await resumable(() => submission.again, of, sending.run());
 }
 
 /** Returns the submission of a file whose tokens all came from results of its cycle. */
@@ -171,13 +171,13 @@ class Sending {
    * @throws SvcError `pending`
    */
   async #requireFiles(found: FileJobs): Promise<void> {
-    const { again, sentNow } = this.#submission;
+    const { again, words: resubmit, sentNow } = this.#submission;
     const { ledger } = found.cycle;
     const others = found.jobs.filter(
       ({ claim: { job } }) => !sentNow.has(job) && ledger.jobFiles(job).sent === undefined,
     );
     if (others.length === 0) return;
-    const poll = () => pollFile(this.#context, { ...found, jobs: others }, { wait: false, again });
+    const poll = () => pollFile(this.#context, { ...found, jobs: others }, { wait: false, again, resubmit });
     const polled = await outlast(this.#context, true, poll);
     if (polled.reason !== undefined && (waitsForFile(found, polled) || !isSvcError(polled.reason, 'pending')))
       throw polled.reason;
@@ -185,11 +185,11 @@ class Sending {
 
   /** Polls the jobs of earlier commands, and shows all jobs of the file. */
   async #showJobs(found: FileJobs): Promise<void> {
-    const { again, sentNow } = this.#submission;
+    const { again, words: resubmit, sentNow } = this.#submission;
     const earlier = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
     // A job with read results needs no poll: it has its file, even if the service has forgotten the job.
     const unread = earlier.filter(({ claim }) => !wereResultsRead(found.cycle.entries, claim.job));
-    const polled = await pollFile(this.#context, { ...found, jobs: unread }, { wait: false, again });
+    const polled = await pollFile(this.#context, { ...found, jobs: unread }, { wait: false, again, resubmit });
     const { reason } = polled;
     const isFailed = isSvcError(reason, 'job_failed');
     if (reason !== undefined && (waitsForFile(found, polled) || !isSvcError(reason, 'pending', 'job_failed')))
@@ -205,9 +205,10 @@ class Sending {
 
   async #showResults(): Promise<void> {
     const { wait, force, failOn } = this.#input;
-    const { again } = this.#submission;
+    const { again, words: resubmit } = this.#submission;
     const destination = { out: this.#out, force };
-    const written = await deliverFile(this.#context, () => this.#submission.jobs(), destination, { wait, again });
+    const how = { wait, again, resubmit };
+    const written = await deliverFile(this.#context, () => this.#submission.jobs(), destination, how);
     const { fileJobs: found } = written;
     const { rows } = found.file.check;
     const errors = await this.#leftOutErrors(written);

@@ -237,7 +237,7 @@ export function compareBeforeEntry(context: Context, ledger: CommandLedger, agai
   if (!ledger.isShared) return;
   ledger.beforeFirstEntry(async (tenant) => {
     const client = await context.client();
-    const comparison = { ledger, tenant, onlyRecorded: true, newLedger: false, words: again };
+    const comparison = { ledger, tenant, onlyRecorded: true, newLedger: undefined, words: again };
     try {
       await refuseUnknownJobs(client, comparison, await creatorMemory(context, client)?.known());
     } catch (error) {

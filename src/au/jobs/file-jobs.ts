@@ -64,6 +64,8 @@ interface PollFileOptions {
   readonly delivered?: string | undefined;
   /** The command that continues later, as words. */
   readonly again: readonly string[];
+  /** The command that sends the rows of a failed job again. Default: `again`. */
+  readonly resubmit?: readonly string[] | undefined;
   readonly contested?: ReadonlySet<string> | undefined;
 }
 
@@ -71,14 +73,13 @@ interface PollFileOptions {
 export async function pollFile(
   context: Context,
   { file, jobs, cycle }: FileJobs,
-  { wait, again, contested = new Set() }: PollFileOptions,
+  { wait, again, resubmit = again, contested = new Set() }: PollFileOptions,
 ): Promise<PolledClaims> {
   const client = await context.client();
   const claims = jobs.map(({ claim }) => claim);
   const label = claims.length === 1 ? (claims[0]?.job ?? '') : `${file.name} in ${countText(claims.length, 'job')}`;
-  const waiting = withWait(again);
-  const polling = { wait, again: waiting, resubmit: waiting, contested, label, onEvent: showJobs(context) };
-  return pollClaims(client, { ...cycle, claims }, polling);
+  const words = { again: withWait(again), resubmit: withWait(resubmit) };
+  return pollClaims(client, { ...cycle, claims }, { wait, ...words, contested, label, onEvent: showJobs(context) });
 }
 
 /**
@@ -89,12 +90,12 @@ export async function deliverFile(
   context: Context,
   readJobs: () => Promise<FileJobs>,
   destination: Destination,
-  { wait, again, delivered }: PollFileOptions,
+  { wait, again, resubmit, delivered }: PollFileOptions,
 ): Promise<FileResults> {
   const client = await context.client();
   return withContested(client, wait, async (contested) => {
     const fileJobs = await outlast(context, wait, readJobs);
-    const { reason, lost } = await pollFile(context, fileJobs, { wait, again, contested });
+    const { reason, lost } = await pollFile(context, fileJobs, { wait, again, resubmit, contested });
     if (reason !== undefined) throw reason;
     // The earlier results file replaces the results of lost jobs, as long as the service still has some of the jobs.
     const isJoinable = delivered !== undefined && lost.length < fileJobs.jobs.length;

@@ -120,5 +120,7 @@ export async function unreadCycles(client: Client, ledger: Ledger): Promise<Cycl
       },
     ];
   });
-  return rows.toSorted((one, other) => creationOf({ created_at: other.began_at }) - creationOf({ created_at: one.began_at }));
+  return rows.toSorted(
+    (one, other) => creationOf({ created_at: other.began_at }) - creationOf({ created_at: one.began_at }),
+  );
 }

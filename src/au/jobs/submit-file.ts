@@ -248,11 +248,15 @@ export class FileSubmission {
     return this.#tenant ?? '';
   }
 
-  /** The command that continues the submission: the same command, unless the file came from standard input. */
+  /**
+   * The command that continues the submission: the same command, unless the file came from standard input. Then jobs that have
+   * its rows are continued without it.
+   */
   get again(): readonly string[] {
-    if (this.#file.name !== STANDARD_INPUT) return this.words;
-    const { options = [], cycle } = this.#input;
-    return ['au', 'resume', ...(cycle === undefined ? [] : [cycle]), ...options];
+    const divided = this.#divided;
+    const isUnsent = divided === undefined || (divided.free.length > 0 && this.#sent.size === 0);
+    if (this.#file.name !== STANDARD_INPUT || isUnsent) return this.words;
+    return ['au', 'resume', divided.named.cycle, ...(this.#input.options ?? [])];
   }
 
   /** The command that submits the file again, with its cycle. */

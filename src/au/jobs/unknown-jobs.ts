@@ -23,9 +23,9 @@ export interface Comparison {
   readonly tenant: string;
   /** Whether an unknown job stops the upload even if the ledger is not shared. */
   readonly onlyRecorded: boolean;
-  /** Whether an empty ledger is accepted although the key has jobs. */
-  readonly newLedger: boolean;
-  /** The command that begins the ledger with `--new-ledger`, as words. */
+  /** Whether an empty ledger is accepted although the key has jobs. Undefined for a command without `--new-ledger`. */
+  readonly newLedger: boolean | undefined;
+  /** The command that continues later, as words. */
   readonly words: readonly string[];
   /** The pending jobs that may have files of which an empty ledger knows nothing. */
   readonly pendingBefore?: ReadonlySet<string> | undefined;
@@ -128,20 +128,25 @@ function jobsText(jobs: readonly ListedJob[]): string {
   return shown.join(', ');
 }
 
-function unknownJobsError(jobs: readonly ListedJob[], { ledger, words }: Comparison, isBegun: boolean): SvcError {
+function unknownJobsError(
+  jobs: readonly ListedJob[],
+  { ledger, words, newLedger }: Comparison,
+  isBegun: boolean,
+): SvcError {
   const ids = jobs.flatMap(({ id }) => id || []);
   const cause = isBegun
     ? 'a machine that does not use this ledger'
     : 'another state directory, since this ledger is new';
+  const canBegin = !isBegun && newLedger !== undefined;
   const newHint = ledger.isShared ? NEW_SHARED_HINT : NEW_HINT;
   // 'au ignore' needs an id, so a listed job without an id would stop the command again.
   const hasIds = ids.length === jobs.length;
-  const remedy = isBegun ? ['au', 'ignore', ...ids.slice(0, 1)] : [...words, '--new-ledger'];
+  const remedy = canBegin ? [...words, '--new-ledger'] : ['au', 'ignore', ...ids.slice(0, 1)];
   return new SvcError(
     'outcome_unknown',
     `outcome unknown: ${countText(jobs.length, 'job')} of this key that the ledger does not know may come from ${cause}: ${jobsText(jobs)}; nothing was uploaded`,
     {
-      hint: hasIds ? (isBegun ? LEDGER_HINT : newHint) : UNREADABLE_HINT,
+      hint: hasIds ? (canBegin ? newHint : LEDGER_HINT) : UNREADABLE_HINT,
       next: ids[0] === undefined ? ['au', 'jobs'] : ['au', 'status', ids[0]],
       alternatives: [['au', 'jobs'], ...(hasIds ? [remedy] : [])],
       retryable: false,

@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { JobFaults } from '../job-faults.ts';
+import { HEADER } from '../rows.ts';
 import { openMachine } from './machine.ts';
 import { openQuickDesk } from './support.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -54,4 +56,34 @@ it('an interrupted submission with --pay-again names a command with --pay-again,
   });
   isBusy = false;
   ended(await svc(`${line} --yes`), 0, { uploads: 2 });
+});
+
+it('an interrupted submission of standard input names the command that gets its results, and one that failed itself', async () => {
+  const service = new JobFaults();
+  const desk = await openQuickDesk({ processingMs: 3_600_000, intercept: service.intercept });
+  const input = readFileSync(desk.home.file('tokens.csv'));
+  const stopped = await desk.svc('au submit - --wait --out r.csv --timeout 10m', {}, input);
+  const { code, next } = errorIn(stopped);
+  expect([stopped.code, code, next]).toEqual([
+    11,
+    'pending',
+    expect.stringMatching(/^svc au resume file-\w+ --wait --out r\.csv$/),
+  ]);
+  succeeded(await desk.svc(String(next).split(' ').slice(1)));
+  const other = [HEADER, 'other,26,12,', ''].join('\n');
+  service.say = (shown) =>
+    shown['status'] === 'processing' ? { ...shown, status: 'failed', errors: ['made up'] } : shown;
+  ended(await desk.svc('au submit - --wait --out other.csv', {}, other), 10, {
+    error: { next: 'svc au submit - --wait --out other.csv' },
+  });
+});
+
+it('a submission of standard input that was stopped before any job had its rows names itself', async () => {
+  const desk = await openQuickDesk({
+    intercept: ({ method }, outgoing, proceed) =>
+      method === 'POST' ? outgoing.writeHead(429, { 'retry-after': '900' }).end() : proceed(),
+  });
+  const line = 'au submit - --wait --out r.csv';
+  const stopped = await desk.svc(`${line} --timeout 10m --max-wait 2h`, {}, readFileSync(desk.home.file('tokens.csv')));
+  expect(errorIn(stopped), stopped.stderr).toMatchObject({ next: `svc ${line}` });
 });

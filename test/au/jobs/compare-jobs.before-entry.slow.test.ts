@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Machine, openMachine } from '../commands/machine.ts';
 import { HEADER } from '../rows.ts';
-import { ended, succeeded } from '../../support/run-here.ts';
+import { ended, rowOf, succeeded } from '../../support/run-here.ts';
 
 /** Returns the entries below a place, by their names. */
 function entriesIn(place: string): string[] {
@@ -133,6 +133,30 @@ it('R58: two machines that begin to share both enter their claims, although neit
   expect(other.stderr).not.toContain('two histories');
   ended(await on('one', 'au resume --wait'), 0, { uploads: 3 });
 });
+
+it.each(['au resume 2026-12 --wait --out r.csv', 'au download JOB --out r.csv'])(
+  'svc %s stops before the first entry of a ledger for an unknown job, and goes on as its error says',
+  async (line) => {
+    const machine = await openMachine();
+    const { on } = sharing(machine);
+    const jobs: string[] = [];
+    for (const host of ['two', 'one']) {
+      writeRow(machine, host);
+      const submit = `au submit ${host}.csv --cycle 2026-12 --new-ledger`;
+      jobs.push(String(rowOf(await machine.svc(submit, { SVC_STATE_DIR: machine.path(host) }))['job']));
+    }
+    const [unknown = '', own = ''] = jobs;
+    const words = line.replace('JOB', own);
+    ended(await on('one', words), 9, {
+      error: {
+        alternatives: ['svc au jobs', `svc au ignore ${unknown}`],
+        hint: expect.stringContaining('ignore them'),
+      },
+    });
+    succeeded(await on('one', `au ignore ${unknown} --yes`));
+    succeeded(await on('one', words));
+  },
+);
 
 it('R58: svc au resume puts a lost claim back whose results were delivered, as the refusal of another machine says', async () => {
   const { on, entries, machine } = await openRestored();
