@@ -39,6 +39,8 @@ export interface AdvancedCycle {
   readonly jobs: readonly string[];
   /** The number of jobs by status, such as "1 processing, 2 completed". */
   readonly progress: string;
+  /** Whether a job is under way, so that a wait may bring more results. */
+  readonly isUnderWay: boolean;
   /** The merged results of the completed jobs. */
   readonly results?: (DeliveredResults & { readonly compared: boolean; readonly rowsSent: number }) | undefined;
   /** Why the results of some rows are missing. */
@@ -92,11 +94,12 @@ export async function advanceCycle(
     return poll(contested);
   };
   return withContested(client, wait, async (contested) => {
-    const { progress, reason: jobsReason, lost: lostClaims } = await poll(contested);
+    const { progress, statuses, reason: jobsReason, lost: lostClaims } = await poll(contested);
     const reason = jobsReason && worstOf([jobsReason, unsent]);
     const doubts = lostClaims.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
-    const row = { rows: countRows(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress };
+    const isUnderWay = [...statuses.values()].some((status) => status !== 'completed' && status !== 'failed');
+    const row = { rows: countRows(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress, isUnderWay };
     if (reason !== undefined) return { status: statusFor(reason), ...row, reason };
     const claims = cycle.claims.filter((claim) => !lostClaims.includes(claim));
     const missing = unsent ?? lost;

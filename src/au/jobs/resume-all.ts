@@ -6,8 +6,8 @@ import { outlast } from '../job/wait.ts';
 import { type AdvancedCycle, advanceCycle, requireResultsFile, resultsOfCycle } from './advance-cycle.ts';
 import { type NamedCycle, openCycles } from './named-cycle.ts';
 import { type ResumeOptions, optionWords } from './options.ts';
-import { type ResumedCycle, reportResults, resumedCycleView } from './resume-cycle.ts';
-import { openJobs, standingClaims } from '../ledger/claims.ts';
+import { type ResumedCycle, reportResults, resumedCycleView, unpolled } from './resume-cycle.ts';
+import { openJobs } from '../ledger/claims.ts';
 import { countCycle } from '../results/submission.ts';
 import { type SvcError, isSvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
@@ -45,20 +45,19 @@ export async function resumeAll(context: Context, input: ResumeOptions): Promise
     await print(oneBatch(cycles.map((cycle) => openCycleRow(cycle, undefined, null))));
     return 0;
   }
-  const rows = new Map<string, OpenCycleRow>();
+  const resumed = new Map<NamedCycle, ResumedOpenCycle>();
   // All uploads finish before the first wait.
-  for (const cycle of cycles) rows.set(cycle.name, await resumeOpenCycle(context, cycle, { ...input, wait: false }));
-  const waiting = input.wait
-    ? cycles.filter(({ name }) => CHANGED_BY_WAITING.has(rows.get(name)?.outcome ?? 'done'))
-    : [];
-  for (const cycle of waiting) {
+  for (const cycle of cycles) resumed.set(cycle, await resumeOpenCycle(context, cycle, { ...input, wait: false }));
+  for (const [cycle, { row, isUnderWay }] of input.wait ? [...resumed] : []) {
     // After the time limit, the remaining cycles keep the outcome of their first poll.
     if (context.signal.aborted) break;
-    rows.set(cycle.name, await resumeOpenCycle(context, cycle, input));
+    if (isUnderWay || CHANGED_BY_WAITING.has(row.outcome ?? 'done'))
+      resumed.set(cycle, await resumeOpenCycle(context, cycle, input));
   }
-  await print(oneBatch([...rows.values()]));
-  const outcomes = [...rows.values()].map(({ outcome }) => outcome ?? 'done');
-  if (outcomes.includes('pending'))
+  const rows = [...resumed.values()].map(({ row }) => row);
+  await print(oneBatch(rows));
+  const outcomes = rows.map(({ outcome }) => outcome ?? 'done');
+  if (outcomes.includes('pending') || [...resumed.values()].some(({ isUnderWay }) => isUnderWay))
     noteNext(context, 'to wait for the jobs that are under way', [
       'au',
       'resume',
@@ -79,16 +78,22 @@ const CHANGED_BY_WAITING: ReadonlySet<Outcome> = new Set([
   'bad_response',
 ]);
 
+interface ResumedOpenCycle {
+  readonly row: OpenCycleRow;
+  /** Whether a job of the cycle is under way, beside those that failed. */
+  readonly isUnderWay: boolean;
+}
+
 /** Continues one cycle. A failure becomes its outcome and does not stop the other cycles. */
 async function resumeOpenCycle(
   context: Context,
   cycle: NamedCycle,
   { wait, failOn, force, ...input }: ResumeOptions,
-): Promise<OpenCycleRow> {
+): Promise<ResumedOpenCycle> {
   const { name } = cycle;
   if (context.signal.aborted) {
     context.notices.warn(`${name}: not polled, since the time limit was reached`);
-    return openCycleRow(cycle, undefined, 'timeout');
+    return { row: openCycleRow(cycle, undefined, 'timeout'), isUnderWay: false };
   }
   const out = resultsOfCycle(cycle);
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
@@ -101,12 +106,12 @@ async function resumeOpenCycle(
     const counted = results && (await countCycle(context, cycle, results, { rows: results.rowsSent }));
     if (counted) reportResults(context, name, advanced, counted, failOn);
     if (advanced.reason) throw advanced.reason;
-    return openCycleRow(cycle, advanced, 'done');
+    return { row: openCycleRow(cycle, advanced, 'done'), isUnderWay: false };
   } catch (error) {
     if (!isSvcError(error) || !mayContinue(context)) throw error;
     // A pending cycle needs no warning, because the table shows it.
     if (error.code !== 'pending') warnOf(context, name, suggestOtherFile(error, name));
-    return openCycleRow(cycle, advanced, outcomeOf(error));
+    return { row: openCycleRow(cycle, advanced, outcomeOf(error)), isUnderWay: advanced?.isUnderWay ?? false };
   }
 }
 
@@ -115,28 +120,10 @@ function suggestOtherFile(error: SvcError, name: string): SvcError {
   return error.code === 'usage' ? error.with({ next: ['au', 'resume', name, '--out', '<file>'] }) : error;
 }
 
-function openCycleRow(
-  { name, entries }: NamedCycle,
-  advanced: AdvancedCycle | undefined,
-  outcome: Outcome | null,
-): OpenCycleRow {
-  const claims = standingClaims(entries);
-  const shown: AdvancedCycle = advanced ?? {
-    status: 'not polled',
-    rows: claims.reduce((sum, { rows }) => sum + rows, 0),
-    jobs: claims.map(({ job }) => job),
-    progress: '',
-  };
-  const { status, rows, jobs, progress, results } = shown;
-  return {
-    cycle: name,
-    status,
-    rows,
-    jobs,
-    progress,
-    ...(results && { results: { file: shownPath(results.file) } }),
-    outcome,
-  };
+function openCycleRow(cycle: NamedCycle, advanced: AdvancedCycle | undefined, outcome: Outcome | null): OpenCycleRow {
+  const { status, rows, jobs, progress } = advanced ?? unpolled(cycle);
+  const results = advanced?.results && { results: { file: shownPath(advanced.results.file) } };
+  return { cycle: cycle.name, status, rows, jobs, progress, ...results, outcome };
 }
 
 /** Tells whether to continue after an error. An interrupt ends the command; the time limit still lets it print its table. */

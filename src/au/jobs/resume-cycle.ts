@@ -5,7 +5,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { standingClaims } from '../ledger/claims.ts';
-import { namedCycle } from './named-cycle.ts';
+import { type NamedCycle, namedCycle } from './named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
 import {
   checkThreshold,
@@ -22,7 +22,7 @@ import { outlast } from '../job/wait.ts';
 import { optionWords, type ResumeOptions } from './options.ts';
 
 /** A cycle as `au resume` prints it, with its results once all jobs are completed. */
-export interface ResumedCycle extends Omit<AdvancedCycle, 'results' | 'reason'> {
+export interface ResumedCycle extends Omit<AdvancedCycle, 'results' | 'reason' | 'isUnderWay'> {
   readonly cycle: string;
   readonly results?: Results | Pick<Results, 'file'>;
 }
@@ -37,6 +37,17 @@ export const resumedCycleView: View<ResumedCycle> = {
     { path: 'progress', kind: 'text' },
   ],
 };
+
+/** Returns how far a cycle is whose jobs were not polled in this command. */
+export function unpolled({ entries }: Pick<NamedCycle, 'entries'>): Omit<ResumedCycle, 'cycle'> {
+  const claims = standingClaims(entries);
+  return {
+    status: 'not polled',
+    rows: claims.reduce((sum, { rows }) => sum + rows, 0),
+    jobs: claims.map(({ job }) => job),
+    progress: '',
+  };
+}
 
 /**
  * Continues a cycle of any machine, and writes the results of its jobs into one file once every job is completed.
@@ -58,12 +69,12 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   if (input.dryRun) {
     const claims = standingClaims(named.entries);
     context.notices.note(`dry run: it would poll ${countText(claims.length, 'job')} and write ${out}`);
-    return;
+    return print({ cycle: named.name, ...unpolled(named) });
   }
   const again = ['au', 'resume', named.name, ...optionWords(input)];
   const advanced = await advanceCycle(context, client, named, { ...input, out, again });
-  const { results, reason, ...shown } = advanced;
-  const row = { cycle: named.name, ...shown };
+  const { results, reason, status, rows, jobs, progress } = advanced;
+  const row = { cycle: named.name, status, rows, jobs, progress };
   const counted = results && (await countCycle(context, named, results, { rows: results.rowsSent }));
   if (counted === undefined) await print(row);
   else {

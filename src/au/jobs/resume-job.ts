@@ -17,12 +17,19 @@ import { tenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, type ResumeOptions, withWait } from './options.ts';
 import { outlast, waitForJob } from '../job/wait.ts';
 
-/** Polls one job once, or with `--wait` until it is completed, and prints it. */
+/** Polls one job once, or with `--wait` until it is completed, and prints it. With `--dry-run`, only reads and prints it. */
 export async function resumeJob(context: Context, job: string, input: ResumeOptions): Promise<undefined> {
   const print = await recordPrinter(context, jobView);
   const client = await context.client();
   const again = ['au', 'resume', job, ...optionWords(input)];
-  await finishUpload(context, client, job, input.wait);
+  const begun = await begunUpload(context, client, job, input);
+  if (input.dryRun) {
+    await print(await explainMissing(context, job, readJob(client, job)));
+    const upload = begun === undefined ? '' : 'finish its upload and ';
+    context.notices.note(`dry run: it would ${upload}poll job ${job}`);
+    return undefined;
+  }
+  if (begun !== undefined) await finishUploads(context, client, begun, showJobs(context));
   const waiting = { onEvent: showJobs(context), again, mayBeFound: () => mayBeFound(context, job) };
   const reading = input.wait
     ? waitForJob(client, job, waiting)
@@ -31,15 +38,19 @@ export async function resumeJob(context: Context, job: string, input: ResumeOpti
   noteNext(context, 'to get the results', ['au', 'download', job]);
 }
 
-/** Finishes an upload that an earlier command on this machine began. */
-async function finishUpload(context: Context, client: Client, job: string, wait: boolean): Promise<void> {
-  const ledger = openComparedLedger(context, ['au', 'resume', job]);
-  if (ledger.jobFiles(job).sent !== 'some') return;
+/** Returns the claim whose upload an earlier command on this machine began; undefined without one. */
+async function begunUpload(
+  context: Context,
+  client: Client,
+  job: string,
+  { wait, dryRun }: Pick<ResumeOptions, 'wait' | 'dryRun'>,
+): Promise<Parameters<typeof finishUploads>[2] | undefined> {
+  const ledger = openComparedLedger(context, ['au', 'resume', job], { onlyReads: dryRun });
+  if (ledger.jobFiles(job).sent !== 'some') return undefined;
   const tenant = await outlast(context, wait, () => tenantOfKey(client));
   const claimed = tenant === undefined ? undefined : await ledger.claimed(tenant, job);
-  if (tenant === undefined || claimed === undefined || !hasStandingClaim(claimed.entries, job)) return;
-  const begun = { name: claimed.cycle.name, tenant, ledger, claims: [claimed.claim] };
-  await finishUploads(context, client, begun, showJobs(context));
+  if (tenant === undefined || claimed === undefined || !hasStandingClaim(claimed.entries, job)) return undefined;
+  return { name: claimed.cycle.name, tenant, ledger, claims: [claimed.claim] };
 }
 
 /** Returns a completed job, and prints any other. @throws SvcError `job_failed`, `pending` for a job that is not completed */

@@ -4,9 +4,10 @@ import { SvcError } from '../../../src/base/errors.ts';
 import { LedgerCycle } from '../../../src/au/ledger/cycle.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openMachine } from '../commands/machine.ts';
-import { openDesk, openQuickDesk } from '../commands/support.ts';
+import { openDesk, openQuickDesk, writeRows } from '../commands/support.ts';
+import { JobFaults } from '../job-faults.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-import { ended, succeeded } from '../../support/run-here.ts';
+import { ended, rowOf, succeeded } from '../../support/run-here.ts';
 
 it('svc au resume gets the results of every open job, and two at once do not disturb each other', async () => {
   const { svc, home, uploads } = await openDesk();
@@ -95,3 +96,19 @@ it.each(['au resume', 'au resume --wait'])(
     succeeded(await machine.svc(line, { SVC_BASE_URL: other.url }));
   },
 );
+
+it('svc au resume --wait waits for the jobs that are under way beside one that failed, and writes their results', async () => {
+  const service = new JobFaults();
+  const desk = await openQuickDesk({ processingMs: 3_600_000, intercept: service.intercept });
+  const jobs: string[] = [];
+  for (const name of ['failed', 'other']) {
+    writeRows(desk, `${name}.csv`, `row-of-${name},26,12,`);
+    jobs.push(String(rowOf(await desk.svc(`au submit ${name}.csv --cycle 2026-12`))['job']));
+  }
+  service.failed = jobs.slice(0, 1);
+  const began = desk.clock.now();
+  ended(await desk.svc('au resume --wait'), 10, 'no job has 1 row of failed.csv', {
+    row: { cycle: '2026-12', results: { file: '2026-12.results.csv' }, outcome: 'job_failed' },
+  });
+  expect(desk.clock.now() - began).toBeGreaterThan(3_500_000);
+});
