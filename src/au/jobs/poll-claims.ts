@@ -62,17 +62,12 @@ export async function pollClaims(
   { wait, onEvent, again, resubmit, contested, label = `cycle ${cycle.name}` }: PollOptions,
 ): Promise<PolledClaims> {
   const { claims } = cycle;
-  const ids = claims.map(({ job }) => job);
   const absences = new Absences(client.clock);
   /** The jobs whose results are here or were delivered, so that they need no answer of the service. */
   const received = new Set<string>();
   const poll = async (): Promise<Jobs> => {
-    const jobs = await findJobs(client, new Set(ids.filter((id) => !contested.has(id))));
-    for (const id of contested) {
-      const job = await findJob(client, id);
-      if (job !== undefined) jobs.set(id, job);
-    }
-    for (const id of ids) {
+    const jobs = await readJobs(client, claims, contested);
+    for (const { job: id } of claims) {
       const isMissing = !jobs.has(id);
       absences.note(id, isMissing);
       if (!isMissing || received.has(id)) continue;
@@ -107,6 +102,20 @@ export async function pollClaims(
     reason: isInterrupted ? withInterruption(interruption, reason) : reason,
     lost: await lostClaims(client, cycle, seen),
   };
+}
+
+async function readJobs(
+  client: Client,
+  claims: readonly ClaimEntry[],
+  contested: PollOptions['contested'],
+): Promise<Jobs> {
+  const uncontested = claims.map(({ job }) => job).filter((job) => !contested.has(job));
+  const jobs = await findJobs(client, new Set(uncontested));
+  for (const id of contested) {
+    const job = await findJob(client, id);
+    if (job !== undefined) jobs.set(id, job);
+  }
+  return jobs;
 }
 
 /** Returns the claims of jobs that the service has forgotten, and whose delivered results this machine does not keep. */
