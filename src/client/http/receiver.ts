@@ -79,9 +79,9 @@ export class Receiver implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Discards the rest of the response, and closes its connection. */
+  /** Discards the rest of the response, and closes its connection. To a reader that waits for the rest, the body is cut off. */
   drop(): void {
-    const dropped = new Error('dropped');
+    const dropped = new TransportFailure('timeout', 'body', 'its response was not complete in time');
     if (this.#end === undefined) this.giveUp(dropped);
     else this.#finish({ error: dropped });
     this.#waiting = [];

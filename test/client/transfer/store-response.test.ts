@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { describeStoreError, readStoreError } from '../../../src/client/transfer/store-response.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { exchange } from '../../../src/client/http/exchange.ts';
+import { TransportFailure } from '../../../src/client/http/transport-failure.ts';
+import { describeStoreError, readStoreError, readStoreResponse } from '../../../src/client/transfer/store-response.ts';
+import { head } from '../../support/fault-steps.ts';
+import { signedAddress } from '../../support/fault-store.ts';
+import { SHORT, store, transport } from './support.ts';
 
 const SECRET = 'AbCdEf0123456789+/AbCdEf0123456789=';
 const none = (): undefined => undefined;
@@ -43,5 +48,32 @@ describe("a store's error body", () => {
     const body = `<Error><Code>C</Code><Message>${message}</Message><SignatureProvided>${SECRET}</SignatureProvided></Error>`;
     const shown = JSON.stringify(readStoreError(body, none));
     expect(shown).not.toMatch(/AbCdEf|sig=abc|4111/);
+  });
+});
+
+describe("a store's response whose body stalls", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  /** Reads a response of which the store sends only the beginning. Its time passes at once. */
+  async function readStalled(status: number, body: string) {
+    const target = await store((call) => call.raw(head(status, { 'content-length': '500' }) + body));
+    const request = { method: 'GET', url: signedAddress(target), headers: {}, limits: SHORT };
+    const response = await exchange(transport(), request);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const read = readStoreResponse(response);
+    vi.advanceTimersByTime(5_000);
+    return read;
+  }
+
+  it.each([
+    [403, '<Error><Code>AccessDenied</Code>', 'AccessDenied'],
+    [413, 'too large', undefined],
+  ])("R37 and R94: a store's response whose body stalls is still the error %i", async (status, body, code) => {
+    const response = await readStalled(status, body);
+    expect(response).toMatchObject({ status, received: status, origin: 'store', text: body, error: { code } });
+  });
+
+  it("R94: a store's response whose body stalls is no success", async () => {
+    await expect(readStalled(200, '')).rejects.toBeInstanceOf(TransportFailure);
   });
 });
