@@ -3,14 +3,19 @@
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 
 const MAX_LENGTH = 300;
+const MAX_READ = 5_000;
+/** More than the length of a card number with separators. */
+const MAX_CARD_NUMBER = 100;
 
 /**
  * Reduces a text to one line of at most 300 characters, without control, format or bidirectional characters, card numbers, and
  * queries of addresses, which may contain signatures.
  */
 export function plainLine(text: string): string {
-  const line = text.replace(new RegExp(String.raw`[\s\p{C}]+`, 'gu'), ' ').trim();
-  return cut(maskCardNumbers(hideQueries(line)));
+  const start = text.slice(0, MAX_READ).replace(new RegExp(String.raw`[\s\p{C}]+`, 'gu'), ' ');
+  const line = maskCardNumbers(start.trim());
+  // The end of what is read may be the beginning of a card number.
+  return cut(hideQueries(text.length > MAX_READ ? line.slice(0, -MAX_CARD_NUMBER) : line));
 }
 
 /** Cuts a text to 300 UTF-16 units, never within a character. */

@@ -93,7 +93,7 @@ export function readResponse<T>(
 
 /** Whether a success without a documented body confirms a change. A 202 only accepts a change, and other JSON may be an error. */
 function confirms({ request }: CallFacts, { status, text }: ReadResponse): boolean {
-  return request.method === 'GET' || (status !== 202 && /^\s*(?:\{\s*\}|null)?\s*$/.test(text));
+  return request.method === 'GET' || (status !== 202 && /^(?:\{\s*\}|null)?$/.test(text.trim()));
 }
 
 /** Keeps the original text of an object, or of each object in a list: the parsed value may lack digits or members. */

@@ -126,21 +126,18 @@ it('a response as it comes fails as it failed first, whatever happens before its
 it.each([
   ['aborted', 'aborted'],
   ['dropped', 'its response was not complete in time'],
-])(
-  'R70: a response as it comes fails when it is complete and %s before its reader takes it',
-  async (how, message) => {
-    const abort = new AbortController();
-    const response = receiver({ signal: abort.signal });
-    response.onResponseStart(ANY, 200, {});
-    response.onResponseData(ANY, Buffer.from('a'));
-    response.onResponseEnd();
-    if (how === 'aborted') abort.abort(new Error('aborted'));
-    else response.drop();
-    const { pieces, done } = gather(response);
-    await expect(done).rejects.toThrow(message);
-    expect(pieces).toEqual([]);
-  },
-);
+])('R70: a response as it comes fails when it is complete and %s before its reader takes it', async (how, message) => {
+  const abort = new AbortController();
+  const response = receiver({ signal: abort.signal });
+  response.onResponseStart(ANY, 200, {});
+  response.onResponseData(ANY, Buffer.from('a'));
+  response.onResponseEnd();
+  if (how === 'aborted') abort.abort(new Error('aborted'));
+  else response.drop();
+  const { pieces, done } = gather(response);
+  await expect(done).rejects.toThrow(message);
+  expect(pieces).toEqual([]);
+});
 
 it('R19: a response as it comes gives up at once when it is aborted, pieces and all', async () => {
   const abort = new AbortController();

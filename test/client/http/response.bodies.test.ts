@@ -132,6 +132,12 @@ describe('a good answer that holds', () => {
     ['a needed field of another type', '{"id":7}', 'id: Invalid input: expected string, received number'],
     ['the key', `gone ${CANARY}`, 'gone (the key)'],
     ['the key at the end of the line', `${'x '.repeat(145)}${CANARY}`, `${'x '.repeat(145)}(the key)`],
+    ['a hundred thousand addresses', 'http://'.repeat(100_000), `${'http://'.repeat(50).slice(0, 299)}…`],
+    [
+      'a card number where reading ends',
+      `${'x '.repeat(100)}${' '.repeat(4_790)}4242 4242 4242 4242`,
+      `${'x '.repeat(54)}x`,
+    ],
   ])('R21: %s is one clean line with status and request id', async (_, body, end) => {
     const server = await serve([answer(200, body, { 'x-request-id': 'req-1' })]);
     const error = await failureOf(makeCore(server.url).call({ ...READ, shape: SHAPE }));
@@ -168,6 +174,12 @@ describe('a good answer that holds', () => {
     const core = makeCore(server.url);
     expect(await failureOf(core.call({ ...READ, method: 'DELETE' }))).toMatchObject({ code: 'outcome_unknown' });
   });
+});
+
+it('R20: a long body of spaces and a text is no confirmation of a change', async () => {
+  const server = await serve([answer(200, `${' '.repeat(300_000)}"no"`)]);
+  const core = makeCore(server.url);
+  expect(await failureOf(core.call({ ...READ, method: 'DELETE' }))).toMatchObject({ code: 'outcome_unknown' });
 });
 
 function noShape(): Promise<never> {
