@@ -12,7 +12,8 @@ export interface AddressSource {
 
 /**
  * Returns a pre-signed address, which must be https, or http if store and service are both on this machine (R04). An address is a
- * secret: errors do not show addresses, and the redactor hides the values of the query in all output, except the job id (R07).
+ * secret: errors do not show addresses, and the redactor hides the values of the query in all output (R07), except the job id and what
+ * is plainly no secret.
  * @throws SvcError `bad_response`
  */
 export function requireStoreAddress(text: string, job: string, source: AddressSource): URL {
@@ -22,12 +23,18 @@ export function requireStoreAddress(text: string, job: string, source: AddressSo
     throw new SvcError('bad_response', `the store address in the service's response ${problem}`, {
       hint: 'Check the base URL; addresses must be https.',
     });
-  for (const [, value = ''] of url.search.matchAll(/=([^&]+)/g)) {
-    const forms = [value, decodedUri(value) ?? value];
-    for (const form of forms) if (form !== job) source.addSecret(form);
+  for (const [, name = '', value = ''] of url.search.matchAll(/([^?&=]*)=([^&]+)/g)) {
+    const decoded = decodedUri(value) ?? value;
+    if (decoded === job || (PLAIN_VALUE.test(decoded) && !SECRET_NAME.test(name))) continue;
+    for (const form of [value, decoded]) source.addSecret(form);
   }
   return url;
 }
+
+/** A date, a word or the name of a file, which may also be in what is printed. */
+const PLAIN_VALUE =
+  /^(?:\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?|\d{8}T\d{6}Z|[a-z]{1,15}|(?:Get|Put)Object|[\w.-]{1,100}\.csv)$/;
+const SECRET_NAME = /sig|token|credential|key|secret|auth|pass|code/i;
 
 function problemOf(url: URL, baseUrl: URL): string | undefined {
   if (!isSafeAddress(url)) return `has the scheme ${url.protocol.slice(0, 20)} and leaves this machine`;

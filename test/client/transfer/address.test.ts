@@ -40,6 +40,15 @@ describe('a store address', () => {
     requireStoreAddress('https://store.example/a?sig=a%2Fb%3D&job=j1&t=%zz#x=y', 'j1', source);
     expect(source.secrets).toEqual(['a%2Fb%3D', 'a/b=', '%zz', '%zz']);
   });
+
+  it('a store address leaves readable what is no secret: dates, words and names of files', () => {
+    const source = service('https://api.example/');
+    const azure = 'sv=2024-11-04&st=2026-11-30T12%3A00%3A00Z&se=2026-11-30T13%3A00%3A00.123Z&sr=b&sp=cw';
+    const plain = `op=download&file=results-2026-11.csv&x-id=GetObject&X-Amz-Date=20261130T120000Z&${azure}`;
+    const secret = 'sig=abcdefghijk&X-Amz-Security-Token=abcdefghijkl&AWSAccessKeyId=abcdefghijklm&t=Abcdefghijklmn';
+    requireStoreAddress(`https://store.example/a?${plain}&${secret}`, 'j1', source);
+    expect([...new Set(source.secrets)]).toEqual(['abcdefghijk', 'abcdefghijkl', 'abcdefghijklm', 'Abcdefghijklmn']);
+  });
 });
 
 function service(baseUrl: string): AddressSource & { secrets: string[] } {
