@@ -101,7 +101,7 @@ export const api = defineCommand({
     // A table would hide the form of a response.
     const context = withDefaultFormat(terminalContext, input.paginate ? 'jsonl' : 'json');
     const request = await toRequest(context, input);
-    if (input.dryRun && request.method !== 'GET') return new Preview(request);
+    if (input.dryRun) return new Preview(request);
     const client = await context.client();
     const onResponse = (response: AnyResponse): void => {
       if (input.include) reportHead(context, response);

@@ -37,6 +37,12 @@ it('svc api reads a path that is typed alone with GET', async () => {
   ended(await api(['/x/4111111111111111']), 13);
 });
 
+it.each(['GET', 'POST'])('R62: svc api %s --dry-run shows the request and sends nothing', async (method) => {
+  const { code, stdout, sent } = await api([method, '/logs?x=1', '--key', 'management', '--dry-run', '-o', 'json']);
+  expect([code, sent]).toEqual([0, []]);
+  expect(JSON.parse(stdout)).toMatchObject({ method, url: expect.stringMatching(/\/logs\?x=1$/) });
+});
+
 it('svc api merges the values of --set and --set-json into the body from --file', async () => {
   const argv = [
     'POST',
