@@ -168,7 +168,10 @@ function safeBase(base: string | URL): URL {
 function givenKeys(options: ClientOptions): (kind: KeyType) => Promise<ApiKey> {
   return async (kind) => {
     const value = kind === 'management' ? options.managementKey : options.privateKey;
-    if (value) return { value, origin: `option ${kind}Key` };
-    throw new SvcError('key_missing', `no ${kind} key was given`, { hint: `Give the client a ${kind}Key.` });
+    if (!value)
+      throw new SvcError('key_missing', `no ${kind} key was given`, { hint: `Give the client a ${kind}Key.` });
+    if (!/^[!-~]+$/.test(value))
+      throw new SvcError('config', `the option ${kind}Key contains a character that no key contains`);
+    return { value, origin: `option ${kind}Key` };
   };
 }

@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
+import { SvcError } from '../../base/errors.ts';
 import { isRead } from './effect.ts';
 import { Receiver, TakeError } from './receiver.ts';
 import { exchangeFailure, TransportFailure } from './transport-failure.ts';
@@ -52,12 +53,12 @@ export interface ReadBody {
 /**
  * Sends one request and resolves to its response. Does not follow redirects.
  * @throws TransportFailure if no valid response arrives; the signal's reason when it aborts; SvcError `config` for an unusable
- *   proxy or certificate authorities, `local` for a failure of this machine
+ *   proxy or certificate authorities, `local` for a failure of this machine, `usage` for a change by a client that can only read
  */
 export async function exchange(transport: Transport, request: ExchangeRequest): Promise<HttpResponse> {
   if (!isRead(request.method)) {
     const { readOnly, beforeChange } = transport.guard;
-    if (readOnly) throw new Error(`a client that can only read was asked to send ${request.method}`);
+    if (readOnly) throw new SvcError('usage', `a client that can only read was asked to send ${request.method}`);
     await beforeChange?.();
   }
   const lease = transport.acquire(request.url, request.fresh ?? false);

@@ -50,14 +50,16 @@ export class TransportFailure extends Error {
 const PROXY = 'Check the proxy variable, its user and password, or add the host to NO_PROXY.';
 
 /**
- * Returns why an exchange failed. An error with a code of undici or the system is the failure of a server or the network; any
- * other error is a failure of this machine.
+ * Returns why an exchange failed. An error with a code of undici or the system is the failure of a server or the network, unless
+ * undici refused the request; any other error is a failure of this machine.
  */
 export function exchangeFailure(error: unknown, stage: Stage): TransportFailure | SvcError {
   if (error instanceof SvcError) return error;
-  if (error instanceof TransportFailure || systemCodeOf(error) !== undefined || isMalformed(error))
-    return toTransportFailure(error, stage);
-  return localFailure(error);
+  if (error instanceof TransportFailure || isMalformed(error)) return toTransportFailure(error, stage);
+  const code = systemCodeOf(error);
+  // undici refused the request itself, such as for a header with a line break.
+  if (code === undefined || code === 'UND_ERR_INVALID_ARG') return localFailure(error);
+  return toTransportFailure(error, stage);
 }
 
 /**

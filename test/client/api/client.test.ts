@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { Client } from '../../../src/client/api/client.ts';
+import { serve } from '../../support/fault-server.ts';
+import { json } from '../../support/fault-steps.ts';
+
+const READ = { method: 'GET', path: '/applications', key: 'management' } as const;
+
+it.each(['a-key\n', 'a key', 'ключ'])(
+  'R06 and R15: a client refuses the key %j at once, and sends nothing',
+  async (managementKey) => {
+    const server = await serve([json({})]);
+    const client = new Client({ baseUrl: server.url, managementKey });
+    await expect(client.any.send(READ)).rejects.toMatchObject({
+      code: 'config',
+      message: 'the option managementKey contains a character that no key contains',
+    });
+    expect(server.ledger).toEqual([]);
+    await client.close();
+  },
+);
+
+it('R15: a client tries once what cannot be sent, such as a key with a line break from its own finder', async () => {
+  const server = await serve([json({})]);
+  const client = new Client({ baseUrl: server.url, key: async () => ({ value: 'a\nkey', origin: 'a test' }) });
+  await expect(client.any.send(READ)).rejects.toMatchObject({
+    code: 'local',
+    message: 'failed on this machine: InvalidArgumentError: invalid svc-api-key header',
+  });
+  expect(server.ledger).toEqual([]);
+  await client.close();
+});
+
+it('R62: a client that can only read refuses every change', async () => {
+  const server = await serve([json({})]);
+  const client = new Client({ baseUrl: server.url, managementKey: 'a-key', readOnly: true });
+  await expect(client.tenant.delete()).rejects.toMatchObject({
+    code: 'usage',
+    message: 'a client that can only read was asked to send DELETE',
+  });
+  expect(server.ledger).toEqual([]);
+  await client.close();
+});
