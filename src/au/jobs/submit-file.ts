@@ -106,13 +106,13 @@ export class FileSubmission {
    */
   async decide(): Promise<Decision> {
     const { dryRun } = this.#input;
+    const out = this.#input.out ?? defaultOut(this.#input.file);
+    if (this.#input.wait || this.#input.out !== undefined) await this.#checkDestination(out);
     const { tenant: shownTenant, pending } = dryRun ? await this.#factsIfKey() : await this.#factsOfKey();
     if (shownTenant !== undefined) this.#pendingBefore = await this.#ledger.pendingBefore(shownTenant, pending);
     this.#tenant = shownTenant ?? (await this.#tenantWithoutRequest());
     requireKnownTenant(this.#context, shownTenant, 'nothing was uploaded');
     if (this.#tenant !== undefined) this.#input.checkTenant?.(this.#tenant);
-    const out = this.#input.out ?? defaultOut(this.#input.file);
-    if (this.#input.wait || this.#input.out !== undefined) await this.#checkDestination(out);
     const { free, joined } = (this.#divided = await this.#divide());
     if (free.length === 0 && joined.length === 0) return { kind: 'nothing new' };
     // A file cannot have results that nobody has read, so it would stop the command after the wait.

@@ -72,7 +72,7 @@ export class Draft {
    * @throws SvcError `local`
    */
   static async begin(target: string, writer?: DraftWriter): Promise<Draft> {
-    const draft = temporaryName(writer === undefined ? target : `${target}.${writerName(writer.pid)}`);
+    const draft = temporaryName(target, writer === undefined ? '' : `${writerName(writer.pid)}.`);
     try {
       if (writer !== undefined) removeAbandonedDrafts(target, writer);
       return new Draft(target, draft, await fs.promises.open(draft, 'wx', OWNER_ONLY));
@@ -181,7 +181,7 @@ export function writeFileAtomicSync(
  * temporary file of a living writer looks the same.
  */
 export function removeOrphanedTemporaries(file: string): void {
-  const prefix = `.${path.basename(file)}.`;
+  const prefix = temporaryPrefix(file);
   const directory = path.dirname(file);
   for (const name of fs.readdirSync(directory)) {
     const isTemporary = name.startsWith(prefix) && /^[0-9a-f]{16}\.tmp$/.test(name.slice(prefix.length));
@@ -191,9 +191,9 @@ export function removeOrphanedTemporaries(file: string): void {
 
 /** Removes the drafts of a file whose writers were processes of this machine and have ended. */
 export function removeAbandonedDrafts(target: string, writer: DraftWriter): void {
-  const prefix = `.${path.basename(target)}.`;
+  const prefix = temporaryPrefix(target);
   const directory = path.dirname(target);
-  for (const name of fs.readdirSync(directory)) {
+  for (const name of namesIn(directory)) {
     const [, owner, number] = (name.startsWith(prefix) && DRAFT.exec(name.slice(prefix.length))) || [];
     const pid = Number(number);
     const isAbandoned = owner === writerName(pid) && pid !== writer.pid && !writer.isAlive(pid);
@@ -208,8 +208,22 @@ function writerName(pid: number): string {
   return `${createHash('sha256').update(processSpace()).digest('hex').slice(0, 8)}-${pid}`;
 }
 
-function temporaryName(file: string): string {
-  return path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(8).toString('hex')}.tmp`);
+function temporaryName(file: string, writer = ''): string {
+  return path.join(path.dirname(file), `${temporaryPrefix(file)}${writer}${randomBytes(8).toString('hex')}.tmp`);
+}
+
+/** Returns how the names of a file's temporary files begin. A long name is cut, as a file system allows 255 bytes. */
+function temporaryPrefix(file: string): string {
+  return `.${Buffer.from(path.basename(file)).subarray(0, 200).toString()}.`;
+}
+
+/** Returns the names in a directory; none if it may be written but not listed. */
+function namesIn(directory: string): string[] {
+  try {
+    return fs.readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 function removeQuietly(file: string): void {

@@ -11,20 +11,25 @@ export type Target =
   /** A named pipe or a device, which receives the bytes directly. */
   | { readonly kind: 'pipe' | 'device'; readonly path: string };
 
-/** Inspects a target before any request. @throws SvcError `usage` if the target exists without `overwrite` */
+/**
+ * Inspects a target before any request.
+ * @throws SvcError `usage` if the target exists without `overwrite`, `local` if it cannot be written
+ */
 export async function inspectTarget(path: string, overwrite: boolean): Promise<Target> {
   refuseWindowsName(path);
-  const stat = await fs.promises.stat(path).catch(() => undefined);
-  if (stat?.isFIFO()) return { kind: 'pipe', path };
-  if (stat?.isCharacterDevice()) return { kind: 'device', path };
-  if (stat && !stat.isFile()) throw new SvcError('usage', `${path} is not a file`, { hint: 'Give a file name.' });
   try {
+    const stat = fs.statSync(path, { throwIfNoEntry: false });
+    if (stat?.isFIFO()) return { kind: 'pipe', path };
+    if (stat?.isCharacterDevice()) return { kind: 'device', path };
+    if (stat && !stat.isFile()) throw new SvcError('usage', `${path} is not a file`, { hint: 'Give a file name.' });
     if (!overwrite && (stat || isTaken(path))) throw existsError(path);
-    await fs.promises.access(nodePath.dirname(path), fs.constants.W_OK);
+    // The dot refuses a file in the place of the directory.
+    const directory = `${nodePath.dirname(path)}${nodePath.sep}.`;
+    await fs.promises.access(directory, fs.constants.W_OK | fs.constants.X_OK);
+    return { kind: 'file', path: stat ? await fs.promises.realpath(path) : path };
   } catch (error) {
     throw writeFailure(path, error);
   }
-  return { kind: 'file', path: stat ? await fs.promises.realpath(path) : path };
 }
 
 /**

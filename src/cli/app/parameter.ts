@@ -1,4 +1,4 @@
-import type { ValueParser } from './value-parsers.ts';
+import { newFile, type ValueParser } from './value-parsers.ts';
 
 /** One option or argument of a command. The parser, help and completion are derived from it. */
 export interface Parameter<T> {
@@ -133,12 +133,12 @@ export const DOCUMENTS: readonly string[] = ['.json', '.yaml', '.yml'];
 
 /** Declares that the command writes the file that the parameter names. */
 export function writing<T>(parameter: Parameter<T>): Parameter<T> {
-  return { ...parameter, file: 'written' };
+  return { ...parameter, file: 'written', parse: (typed) => parameter.parse(newFile(typed)) };
 }
 
 /** Declares that the command reads the file that the parameter names, and appends to it. */
 export function extending<T>(parameter: Parameter<T>): Parameter<T> {
-  return { ...parameter, file: 'extended' };
+  return { ...parameter, file: 'extended', parse: (typed) => parameter.parse(newFile(typed)) };
 }
 
 /** Returns the words of an option, such as `-o` and `--output`; none for an argument. */

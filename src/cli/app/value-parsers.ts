@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber, type Strictness } from '../../base/security/card-number.ts';
 import { parseDuration } from '../config/values.ts';
@@ -8,6 +9,13 @@ export type ValueParser<T> = (text: string) => T;
 export const text: ValueParser<string> = (value) => {
   if (value === '') throw new SvcError('usage', 'must not be empty');
   return value;
+};
+
+/** Parses the name of a file to write. A final slash, which would be lost, means a directory. */
+export const newFile: ValueParser<string> = (value) => {
+  if (value.endsWith('/') || value.endsWith(path.sep))
+    throw new SvcError('usage', 'must be the name of a file, not of a directory');
+  return text(value);
 };
 
 /**

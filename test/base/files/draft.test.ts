@@ -97,6 +97,17 @@ describe('two drafts of one file', () => {
 });
 
 describe('a draft that meets trouble', () => {
+  it('R44: a draft that meets trouble is written in a directory that may not be listed', async () => {
+    const file = existing();
+    vi.spyOn(fs, 'readdirSync').mockImplementation(() => {
+      throw Object.assign(new Error('not allowed'), { code: 'EACCES' });
+    });
+    const draft = await Draft.begin(file, { pid: 1, isAlive: () => true });
+    await draft.write('new');
+    await draft.finish(true);
+    expect(fs.readFileSync(file, 'utf8')).toBe('new');
+  });
+
   it('R70: a draft that meets trouble gets no name once a write has failed, even when its writer continues', async () => {
     const file = existing();
     const draft = await Draft.begin(file);
