@@ -1,6 +1,15 @@
 import { isObject } from '../../schema/json-value.ts';
 import { ownMember } from '../../schema/own-member.ts';
-import { endOfValue, type JsonSource, keepSource, MAX_DEPTH, Scanner, sourceFrom, sourceOf } from './source.ts';
+import {
+  endOfString,
+  endOfValue,
+  type JsonSource,
+  keepSource,
+  MAX_DEPTH,
+  Scanner,
+  sourceFrom,
+  sourceOf,
+} from './source.ts';
 
 // Reads JSON without loss: long numbers and repeated members stay as they were sent. Values that JSON.parse reads without loss
 // (`isPlain`) skip this reader.
@@ -97,40 +106,46 @@ export function exactText(value: unknown): string {
 export function replaceMembers(text: string, isChosen: (name: string) => boolean, replacement: string): string {
   let replaced = '';
   let from = 0;
-  for (const { 0: token, index } of text.matchAll(STRINGS)) {
-    const start = index + token.length + 1;
-    const isWithin = index < from;
-    if (isWithin || text[start - 1] !== ':' || !isChosen(String(JSON.parse(token)))) continue;
-    if (text.startsWith('null', start)) continue;
-    replaced += text.slice(from, start) + replacement;
-    from = endOfValue(text, start);
+  let end = 0;
+  for (let start = text.indexOf('"'); start !== -1; start = text.indexOf('"', end)) {
+    end = endOfString(text, start);
+    if (text[end] !== ':' || !isChosen(String(JSON.parse(text.slice(start, end))))) continue;
+    if (text.startsWith('null', end + 1)) continue;
+    replaced += text.slice(from, end + 1) + replacement;
+    from = end = endOfValue(text, end + 1);
   }
   return replaced + text.slice(from);
 }
 
 /** Indents JSON without whitespace by two, as `JSON.stringify` does. */
 export function indentJson(text: string): string {
+  let indented = '';
+  let from = 0;
   let indent = '\n';
-  return text.replace(LAYOUT, (token) => {
-    if (token === ':') return ': ';
-    if (token === ',') return `,${indent}`;
-    if (token === '{' || token === '[') {
-      indent += '  ';
-      return token + indent;
-    }
-    if (token === '}' || token === ']') {
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at];
+    if (sign === '"') at = endOfString(text, at) - 1;
+    else if (sign === ':' || sign === ',') {
+      indented += text.slice(from, at + 1) + (sign === ':' ? ' ' : indent);
+      from = at + 1;
+    } else if (sign === '{' || sign === '[') {
+      // An empty object or list stays on its line.
+      if (text[at + 1] === '}' || text[at + 1] === ']') at += 1;
+      else {
+        indent += '  ';
+        indented += text.slice(from, at + 1) + indent;
+        from = at + 1;
+      }
+    } else if (sign === '}' || sign === ']') {
       indent = indent.slice(0, -2);
-      return indent + token;
+      indented += text.slice(from, at) + indent;
+      from = at;
     }
-    return token;
-  });
+  }
+  return indented + text.slice(from);
 }
 
-/** The pattern of a JSON string. */
-export const STRING = String.raw`"[^"\\]*(?:\\.[^"\\]*)*"`;
-const STRINGS = new RegExp(STRING, 'g');
 const NINE = 0x39;
-const LAYOUT = new RegExp(String.raw`${STRING}|\{\}|\[\]|[{}[\]:,]`, 'g');
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 
 class Reader extends Scanner {

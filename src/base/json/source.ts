@@ -183,12 +183,35 @@ export class Scanner {
   }
 }
 
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+/** Returns the end of the string that begins at `start`. A string without its closing quote ends with the text. */
+export function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
     while (text.charCodeAt(before) === BACKSLASH) before -= 1;
     if ((end - before) % 2 === 1) return end + 1;
   }
+  return text.length;
+}
+
+/**
+ * Replaces the tokens of JSON that `start` matches, with the flag `g`. For a string, it matches the quote alone: a pattern of a
+ * whole string overflows the stack for a string with millions of escapes.
+ */
+export function replaceTokens(text: string, start: RegExp, replace: (token: string) => string): string {
+  let replaced = '';
+  let from = 0;
+  start.lastIndex = 0;
+  for (let match = start.exec(text); match !== null; match = start.exec(text)) {
+    const end = match[0] === '"' ? endOfString(text, match.index) : start.lastIndex;
+    const token = text.slice(match.index, end);
+    const replacement = replace(token);
+    // `replace` may have used the pattern itself.
+    start.lastIndex = end;
+    if (replacement === token) continue;
+    replaced += text.slice(from, match.index) + replacement;
+    from = end;
+  }
+  return replaced + text.slice(from);
 }
 
 function withoutSpace(text: string): string {

@@ -1,4 +1,5 @@
 import { parsedJson } from '../../schema/json-value.ts';
+import { replaceTokens } from '../json/source.ts';
 import { maskCardNumbers } from './card-number.ts';
 
 /** Removes secrets from text before it is shown or stored. Callers pass whole lines. */
@@ -35,8 +36,8 @@ export function createRedactor({ showUrls }: { readonly showUrls?: boolean | und
 
 /** How often JSON inside JSON is decoded. */
 const JSON_LEVELS = 3;
-/** A JSON string. A string without its closing quote matches too, so that the pattern stays linear. */
-const JSON_STRING = /"[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*"?/g;
+const LINE = /[^\r\n]+/g;
+const QUOTE = /"/g;
 /** Escapes that a service may choose for any character, such as the slash of a key or the = of a query. */
 const CHOSEN_ESCAPE = /\\[/u]/;
 
@@ -46,14 +47,15 @@ const CHOSEN_ESCAPE = /\\[/u]/;
  */
 function withDecodedTokens(text: string, redactPlain: Redactor['redact'], redact: Redactor['redact']): string {
   if (!text.includes('\\') || !CHOSEN_ESCAPE.test(text)) return text;
-  return text.replace(JSON_STRING, (token) => {
+  const redactToken = (token: string): string => {
     const value = CHOSEN_ESCAPE.test(token) ? parsedJson(token) : undefined;
     if (typeof value !== 'string') return token;
     const redacted = redact(value);
     if (redacted === value) return token;
     const plain = redactPlain(token);
     return parsedJson(plain) === redacted ? plain : asciiJson(redacted);
-  });
+  };
+  return text.replace(LINE, (line) => replaceTokens(line, QUOTE, redactToken));
 }
 
 /** Writes a JSON string. Characters that a terminal could take for a command stay escaped. */
@@ -89,23 +91,48 @@ function base64Cores(value: string): string[] {
 
 // A value follows its name as in a trace or a shell command, or quoted as in JSON (possibly escaped twice). Raw header
 // lists contain the name and the value as neighbors.
-const HEADER = new RegExp(
+const HEADER =
   // A letter may belong to an escape such as \n.
-  String.raw`((?<!(?<!\\)[a-z])(?:` +
-    String.raw`(?:svc-api-key|(?:proxy-)?authorization|x-amz-security-token|(?:set-)?cookie)` +
-    String.raw`(?:\\?["'][ \t]{0,8}[:=][ \t]{0,8}\\?["']|[ \t]{0,8}[:=][ \t]{0,8})` +
-    // In JSON, a quoted word before a colon is the name of the next member, not the value of a raw header list.
-    String.raw`|(?:svc-api-key|proxy-authorization)\\?["'],\s{0,8}\\?["'](?![a-z_]{1,32}\\?["']\s{0,8}:)))` +
-    // The name of a variable, as in a curl command, is no secret.
-    String.raw`(?![ \t]{0,8}\$SVC_(?:MANAGEMENT_|PRIVATE_)?API_KEY")` +
-    String.raw`(?:digest[^\r\n]*|(?:[^\r\n"'\\]|\\[/t]|\\u00(?!2[27])[\da-f]{2})+)`,
-  'gi',
-);
+  String.raw`(?<!(?<!\\)[a-z])(?:` +
+  String.raw`(?:svc-api-key|(?:proxy-)?authorization|x-amz-security-token|(?:set-)?cookie)` +
+  String.raw`(?:\\?["'][ \t]{0,8}[:=][ \t]{0,8}\\?["']|[ \t]{0,8}[:=][ \t]{0,8})` +
+  // In JSON, a quoted word before a colon is the name of the next member, not the value of a raw header list.
+  String.raw`|(?:svc-api-key|proxy-authorization)\\?["'],\s{0,8}\\?["'](?![a-z_]{1,32}\\?["']\s{0,8}:))` +
+  // The name of a variable, as in a curl command, is no secret.
+  String.raw`(?![ \t]{0,8}\$SVC_(?:MANAGEMENT_|PRIVATE_)?API_KEY")`;
+const LINE_END = /[\r\n]/g;
+const HEADER_END = /[\r\n"']|\\(?![/t]|u00(?!2[27])[\da-f]{2})/gi;
+const BEFORE_DIGEST = new RegExp(`${HEADER}(?=digest)`, 'gi');
+const BEFORE_HEADER = new RegExp(`${HEADER}(?!$|${HEADER_END.source})`, 'gi');
 
 const HEADER_NAME = /svc-api-key|authorization|security-token|cookie/i; // much faster than HEADER on text without any
 
 function hideHeaders(text: string): string {
-  return HEADER_NAME.test(text) ? text.replace(HEADER, `$1${HIDDEN}`) : text;
+  if (!HEADER_NAME.test(text)) return text;
+  const hide = (): string => HIDDEN;
+  return replaceAfter(replaceAfter(text, BEFORE_DIGEST, LINE_END, hide), BEFORE_HEADER, HEADER_END, hide);
+}
+
+/**
+ * Replaces what follows each match of `start`, up to the next match of `end`. A single pattern for a value would overflow the stack
+ * when the value is long.
+ */
+function replaceAfter(text: string, start: RegExp, end: RegExp, replace: (value: string) => string): string {
+  let replaced = '';
+  let from = 0;
+  start.lastIndex = 0;
+  for (let match = start.exec(text); match !== null; match = start.exec(text)) {
+    const at = start.lastIndex;
+    end.lastIndex = at;
+    const to = end.exec(text)?.index ?? text.length;
+    const value = text.slice(at, to);
+    const replacement = replace(value);
+    start.lastIndex = to;
+    if (replacement === value) continue;
+    replaced += text.slice(from, at) + replacement;
+    from = to;
+  }
+  return replaced + text.slice(from);
 }
 
 // A password may contain signs that are invalid in an address: then everything up to the last @ is hidden, unless a port
@@ -119,7 +146,8 @@ function hidePasswords(text: string): string {
 
 // A query ends at a space, a quote or a backslash, except \u0026 and \/, which are & and / in JSON. Its question mark may
 // be percent-encoded.
-const QUERY = /(\?|%3f)((?:[^\s"'<>`\\]|\\(?=u00|\/))+)/gi;
+const QUERY_MARK = /\?|%3f/gi;
+const QUERY_END = /[\s"'<>`]|\\(?!u00|\/)/gi;
 const SIGNED_NAME =
   /signature|(?:access|auth|security|session|upload|download)[-_]?token|credential|expires|accesskeyid|googleaccessid|^x-(?:amz|goog)-|^(?:sig|se|sp|sv|sr|st|key-pair-id|policy)$/i;
 const SPLIT_PARAMETER =
@@ -127,9 +155,8 @@ const SPLIT_PARAMETER =
 
 function hideQueries(text: string): string {
   if (!text.includes('=') && !text.includes('%3')) return text;
-  return text
-    .replace(QUERY, (whole, mark: string, query: string) => (isSigned(query) ? `${mark}…` : whole))
-    .replace(SPLIT_PARAMETER, `$1${HIDDEN}`);
+  const withoutQueries = replaceAfter(text, QUERY_MARK, QUERY_END, (query) => (isSigned(query) ? '…' : query));
+  return withoutQueries.replace(SPLIT_PARAMETER, `$1${HIDDEN}`);
 }
 
 function isSigned(query: string): boolean {

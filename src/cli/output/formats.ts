@@ -1,5 +1,5 @@
-import { exactText, indentJson, JsonToken, STRING } from '../../base/json/exact.ts';
-import { sourceOf } from '../../base/json/source.ts';
+import { exactText, indentJson, JsonToken } from '../../base/json/exact.ts';
+import { replaceTokens, sourceOf } from '../../base/json/source.ts';
 import { containsCardNumber, maskCardNumbers } from '../../base/security/card-number.ts';
 import { escapeInJson } from './text.ts';
 import { chooseFields, projection, type Renderer, type RenderOptions } from './view.ts';
@@ -44,7 +44,7 @@ export function jsonLinesRenderer<T>(options: RenderOptions<T>): Renderer<T> {
   return { rows, record: (value) => rows([value]) };
 }
 
-const TOKEN = new RegExp(`${STRING}|-?\\d[\\d.eE+-]*`, 'g');
+const TOKEN = /"|-?\d[\d.eE+-]*/g;
 
 /**
  * Makes JSON safe to show: masks card numbers (a number becomes a string), and escapes control and invisible characters.
@@ -53,7 +53,7 @@ const TOKEN = new RegExp(`${STRING}|-?\\d[\\d.eE+-]*`, 'g');
 export function safeJson(json: string): string {
   // Escapes may hide a card number, so strings with escapes are decoded and checked.
   const isSuspicious = json.includes('\\') || containsCardNumber(json);
-  return escapeInJson(isSuspicious ? json.replace(TOKEN, maskToken) : json);
+  return escapeInJson(isSuspicious ? replaceTokens(json, TOKEN, maskToken) : json);
 }
 
 /** Whether a JSON text seems to contain a card number. */

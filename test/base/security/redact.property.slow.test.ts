@@ -125,3 +125,15 @@ describe('any text', () => {
     }
   });
 });
+
+it.each([
+  ['a string with millions of escapes', '{"a":"', '\\n\\/', '","b":"key: \\u0073ecret-key-1"}', '"key: [hidden]"'],
+  ['a query', 'https://store.example/a?sig=', 'x', ' secret-key-1', '/a?… [hidden]'],
+  ['a header', 'cookie: ', 'x', '" secret-key-1', 'cookie: [hidden]" [hidden]'],
+])('R06: redaction takes %s of 24 million characters', (_, start, piece, end, redacted) => {
+  const text = redactorOf('secret-key-1').redact(start + piece.repeat(24_000_000 / piece.length) + end);
+  expect([text.slice(-redacted.length - 1), text.includes('ecret-key')]).toEqual([
+    expect.stringContaining(redacted),
+    false,
+  ]);
+});
