@@ -75,8 +75,9 @@ export function redirectError(facts: CallFacts, status: number, { location, requ
   });
 }
 
-function basePath({ pathname }: URL, { path }: ApiRequest<unknown>): string {
-  return pathname.slice(0, -path.length);
+function basePath({ pathname, origin }: URL, { path }: ApiRequest<unknown>): string {
+  // The URL has encoded letters of the path that are not ASCII.
+  return pathname.slice(0, -new URL(origin + path).pathname.length);
 }
 
 /** Returns the error for a success with an unusable body. Whether a change took effect is then unknown. */

@@ -13,6 +13,8 @@ export interface DecodeOptions {
 }
 
 const MAX_ENCODINGS = 3;
+/** How often its limit a decoded body may take in memory before it is cut off. */
+const MAX_RATIO = 64;
 
 /** Decodes a body by its `Content-Encoding`. A server or proxy may compress a body in any way, requested or not. */
 export async function decoded(body: Buffer, header: string | undefined, options: DecodeOptions): Promise<DecodedBody> {
@@ -27,10 +29,8 @@ export async function decoded(body: Buffer, header: string | undefined, options:
   if (unknown !== undefined || applied.length > MAX_ENCODINGS)
     return { problem: 'a body in an encoding that svc cannot decode' };
   try {
-    return {
-      bytes: applied.reduce((bytes, name) => ownMember(decoders, name)?.(bytes) ?? bytes, body),
-      complete: true,
-    };
+    const bytes = applied.reduce((part, name) => ownMember(decoders, name)?.(part) ?? part, body);
+    return { bytes: bytes.subarray(0, options.limit), complete: bytes.length <= options.limit };
   } catch (error) {
     const isTooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     return isTooLong
@@ -62,7 +62,8 @@ function noticesCut(unzstd: NonNullable<NewDecoders['zstdDecompressSync']>): boo
 async function loadDecoders({ limit, isPartial }: DecodeOptions): Promise<Readonly<Record<string, Decoder>>> {
   const zlib = await import('node:zlib');
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush: flush } = zlib.constants as Record<string, number>;
-  const size = { maxOutputLength: limit };
+  // zlib returns nothing of a body that is too long, and the beginning of an error is worth reading.
+  const size = { maxOutputLength: isPartial ? limit * MAX_RATIO : limit };
   const options = isPartial ? { ...size, finishFlush: Z_SYNC_FLUSH } : size;
   const gunzip: Decoder = (bytes) => zlib.gunzipSync(bytes, options);
   const { zstdDecompressSync: unzstd } = zlib as NewDecoders;

@@ -45,7 +45,7 @@ const parameters = {
   path: suggesting(knownPaths, optionalArgument('[path]', 'path below the base URL, such as /logs', text)),
   key: choice(
     '--key <kind>',
-    'which key to send; known from the path for logs, tenants, applications, 3ds and account-updater',
+    'which key to send; known from the path for logs, tenants, applications, 3ds, tokens and account-updater',
     ['management', 'private'],
   ),
   query: suggesting(

@@ -41,17 +41,20 @@ describe('an answer of something between', () => {
     expect(error).toMatchObject({ code: 'unauthorized', message, hint: KEY_HINT, next: ['login'] });
   });
 
-  it('a redirect to https of the same host names the base URL to use', async () => {
-    const server = await serve([answer(301, '', { location: 'https://127.0.0.1:8443/v1/logs?size=20' })]);
-    const error = await failureOf(makeCore(new URL('v1', server.url)).call(READ));
-    expect(error).toMatchObject({
-      exitCode: 8,
-      hint: 'Use https in the base URL: set SVC_BASE_URL=https://127.0.0.1:8443/v1, or store it:',
-      next: ['profile', 'set', 'base_url', 'https://127.0.0.1:8443/v1'],
-    });
-    const other = await serve([answer(301, '', { location: 'https://elsewhere.test/logs' })]);
-    expect((await failureOf(makeCore(other.url).call(READ))).next).toBeUndefined();
-  });
+  it.each(['/logs', '/tokens/é'])(
+    'a redirect of %s to https of the same host names the base URL to use',
+    async (path) => {
+      const server = await serve([answer(301, '', { location: `https://127.0.0.1:8443/v1${path}?size=20` })]);
+      const error = await failureOf(makeCore(new URL('v1', server.url)).call({ ...READ, path }));
+      expect(error).toMatchObject({
+        exitCode: 8,
+        hint: 'Use https in the base URL: set SVC_BASE_URL=https://127.0.0.1:8443/v1, or store it:',
+        next: ['profile', 'set', 'base_url', 'https://127.0.0.1:8443/v1'],
+      });
+      const other = await serve([answer(301, '', { location: 'https://elsewhere.test/logs' })]);
+      expect((await failureOf(makeCore(other.url).call(READ))).next).toBeUndefined();
+    },
+  );
 
   it('a 400 of nginx for a missing client certificate says so', async () => {
     const { url } = await serve([answer(400, page('400 No required SSL certificate was sent'), HTML)]);

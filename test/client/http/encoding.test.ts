@@ -72,6 +72,12 @@ describe('a compressed body', () => {
     const server = await serve([answer(400, text, { 'content-encoding': 'gzip' })]);
     expect((await failureOf(makeCore(server.url).call(READ))).message).toContain('The size is too large.');
   });
+
+  it('of a long error page is read to its title', async () => {
+    const page = `<html><title>Gateway login</title>${'a <b>word</b> '.repeat(20_000)}</html>`;
+    const server = await serve([answer(401, gzipSync(page), { 'content-encoding': 'gzip' })]);
+    expect((await failureOf(makeCore(server.url).call(READ))).message).toContain('«Gateway login»');
+  });
 });
 
 describe('a service that compresses although nobody asked', () => {
