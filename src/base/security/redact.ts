@@ -109,8 +109,11 @@ const HEADER_NAME = /svc-api-key|authorization|security-token|cookie/i; // much 
 
 function hideHeaders(text: string): string {
   if (!HEADER_NAME.test(text)) return text;
-  const hide = (): string => HIDDEN;
-  return replaceAfter(replaceAfter(text, BEFORE_DIGEST, LINE_END, hide), BEFORE_HEADER, HEADER_END, hide);
+  return replaceAfter(replaceAfter(text, BEFORE_DIGEST, LINE_END, hidden), BEFORE_HEADER, HEADER_END, hidden);
+}
+
+function hidden(): string {
+  return HIDDEN;
 }
 
 /**

@@ -54,17 +54,6 @@ describe("a store's error body", () => {
 describe("a store's response whose body stalls", () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** Reads a response of which the store sends only the beginning. Its time passes at once. */
-  async function readStalled(status: number, body: string) {
-    const target = await store((call) => call.raw(head(status, { 'content-length': '500' }) + body));
-    const request = { method: 'GET', url: signedAddress(target), headers: {}, limits: SHORT };
-    const response = await exchange(transport(), request);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const read = readStoreResponse(response);
-    vi.advanceTimersByTime(5_000);
-    return read;
-  }
-
   it.each([
     [403, '<Error><Code>AccessDenied</Code>', 'AccessDenied'],
     [413, 'too large', undefined],
@@ -77,3 +66,14 @@ describe("a store's response whose body stalls", () => {
     await expect(readStalled(200, '')).rejects.toBeInstanceOf(TransportFailure);
   });
 });
+
+/** Reads a response of which the store sends only the beginning. Its time passes at once. */
+async function readStalled(status: number, body: string) {
+  const target = await store((call) => call.raw(head(status, { 'content-length': '500' }) + body));
+  const request = { method: 'GET', url: signedAddress(target), headers: {}, limits: SHORT };
+  const response = await exchange(transport(), request);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const read = readStoreResponse(response);
+  vi.advanceTimersByTime(5_000);
+  return read;
+}
