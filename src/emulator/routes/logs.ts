@@ -88,7 +88,10 @@ function readFilter(query: URLSearchParams) {
 function readDate(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  const time = ISO_DATE.test(text) && isCalendarDay(text) ? Date.parse(text) : Number.NaN;
+  // A time without an offset is UTC, wherever the sandbox runs.
+  const isOffsetMissing = text.includes('T') && !/(?:Z|[+-]\d\d:\d\d)$/.test(text);
+  const time =
+    ISO_DATE.test(text) && isCalendarDay(text) ? Date.parse(isOffsetMissing ? `${text}Z` : text) : Number.NaN;
   if (Number.isNaN(time)) throw invalid(name, 'Must be an ISO 8601 date.');
   return time;
 }

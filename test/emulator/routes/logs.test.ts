@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ENTITY_TYPES } from '../../../src/cli/config/cache.ts';
 import { statePaths } from '../../../src/emulator/state/journal.ts';
 import { SandboxState } from '../../../src/emulator/state/state.ts';
@@ -154,6 +154,16 @@ describe('logs', () => {
       expect({ date, status: await status(date) }).toEqual({ date, status: 400 });
     for (const date of ['2026-02-28', '2028-02-29', '2026-04-30T23:59:59+02:00'])
       expect({ date, status: await status(date) }).toEqual({ date, status: 200 });
+  });
+
+  it('the list of logs reads a time without an offset as UTC, in any time zone', async () => {
+    vi.stubEnv('TZ', 'Asia/Tokyo');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(new Date(START).getTimezoneOffset()).toBe(-540);
+    const on = await sandbox({ logCount: 50, auditReads: false });
+    const from = isoTime(START - 3 * HOUR);
+    const expected = await walk(on, 100, { start_date: from });
+    expect(await walk(on, 100, { start_date: from.replace('Z', '') })).toHaveLength(expected.length);
   });
 
   it('the list of logs refuses a cursor of the other order', async () => {
