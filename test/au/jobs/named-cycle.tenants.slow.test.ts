@@ -39,7 +39,7 @@ it.each(['au resume', 'au status'])(
   async (line) => {
     const desk = await openTwoTenants();
     await uploadOurs(desk);
-    ended(await desk.theirs(line, desk.elsewhere), 0, `the open jobs of tenant ${desk.ours} in `);
+    ended(await desk.theirs(line, desk.elsewhere), 0, `the jobs of tenant ${desk.ours} in `);
     ended(await desk.svc('au resume'), 11);
   },
 );
