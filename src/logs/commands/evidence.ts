@@ -98,7 +98,7 @@ export const evidence = defineCommand({
     const [{ accessCsv, evidenceFacts }, { evidencePage }, { accessWarnings }] = await Promise.all([
       import('../prove/evidence-facts.ts'),
       import('../prove/evidence-page.ts'),
-      import('../report/access.ts'),
+      import('../report/access-report.ts'),
     ]);
     const facts = await evidenceFacts(context, { store, dir: input.dir }, plan, problems);
     const { out } = context;

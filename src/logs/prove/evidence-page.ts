@@ -7,7 +7,7 @@ import type { TimeCoverage } from '../archive/records/coverage.ts';
 import { dayOf } from '../archive/records/record.ts';
 import type { EvidenceFacts } from './evidence-facts.ts';
 import type { EvidencePlan } from './evidence.ts';
-import { USE_ONLY, accessSummary, accessWarnings, actorSection } from '../report/access.ts';
+import { accessSummary, accessWarnings, actorSection, SHOWS_USE_ONLY_TEXT } from '../report/access-report.ts';
 import { findingsText } from '../report/findings.ts';
 import { type Section, reportPage, reportTable } from '../report/report.ts';
 import { signatureText } from '../report/sign-off.ts';
@@ -22,7 +22,7 @@ export function evidencePage(plan: EvidencePlan, facts: EvidenceFacts): string {
     title: `Evidence: Audit logs of ${daysText(plan)} (UTC)`,
     sentences: [
       ...verdicts(plan, facts),
-      USE_ONLY,
+      SHOWS_USE_ONLY_TEXT,
       ...accessWarnings(facts.access).map((text): Sentence => ['warn', text]),
     ],
     source: [

@@ -14,7 +14,7 @@ import { DeletedEntities, timelessWarnings } from './deleted.ts';
 import { countFindings, foundText, hasFindings } from './findings.ts';
 import { openPage, type PAGE_PARAMETERS } from './page.ts';
 import type { Review, ReviewSignature } from './review-report.ts';
-import { DayReview, failedRange, PAST_DAYS } from './review.ts';
+import { DayReview, failedRange, isDayMissing, PAST_DAYS } from './review.ts';
 import { signOff, type SignOffInput } from './sign-off.ts';
 import { reviewView } from './views.ts';
 
@@ -199,9 +199,10 @@ async function signed(
 /** Returns the range that prevents a sign-off: one that may still be archived, or a whole day that is missing. A smaller gap is signed off as one. */
 function unsignable({ day: date, missing }: Review, now: number) {
   const end = Date.parse(date) + DAY_MS;
-  const missingMs = missing.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0);
   if (end > now) return { from: isoTime(now), to: isoTime(end), reason: 'the day is not over' };
-  return missing.find(({ reason }) => reason === 'not archived yet') ?? (missingMs >= DAY_MS ? missing[0] : undefined);
+  return (
+    missing.find(({ reason }) => reason === 'not archived yet') ?? (isDayMissing(missing) ? missing[0] : undefined)
+  );
 }
 
 /** The time that a day lacks, RFC 3339, and why. */
@@ -238,15 +239,11 @@ function nextStep({ archive, day: date, missing }: Review, now: number): NextSte
       hint: `Update the archive once the day is over, at ${endText(date)}, then sign it off.`,
       next: ['logs', 'archive', archive],
     };
-  const missingMs = missing.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0);
-  return missingMs < DAY_MS
-    ? {
+  return isDayMissing(missing)
+    ? { hint: 'No later run can add this day. The days of the archive:', next: ['logs', 'review', archive, '--status'] }
+    : {
         hint: 'No later run can add these entries. A sign-off records what is missing.',
         next: signOffOf(archive, date),
-      }
-    : {
-        hint: 'No later run can add this day. The days of the archive:',
-        next: ['logs', 'review', archive, '--status'],
       };
 }
 

@@ -4,26 +4,19 @@ import { option } from '../../cli/app/hint.ts';
 import { moment, type Moment } from '../../cli/app/moment.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { isoTime, utcTime } from '../../cli/output/time.ts';
+import { isoTime, startOfDay, utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { knownLabels } from '../actor.ts';
-import { readManifest } from '../archive/manifest.ts';
+import { type Manifest, readManifest } from '../archive/manifest.ts';
 import { missingWarning, uncoveredAdvice } from '../archive/archive-text.ts';
 import { openArchive, timelessOf } from '../archive/open-archive.ts';
+import { isoMissing } from '../archive/records/coverage.ts';
+import { dayOf } from '../archive/records/record.ts';
 import { durationText, pastTime } from '../options.ts';
-import {
-  type Access,
-  accessFindings,
-  accessReport,
-  accessSummary,
-  accessWarnings,
-  countAccess,
-  daysSince,
-  type Unarchived,
-  unarchivedSince,
-  USE_ONLY,
-} from './access.ts';
+import { type Access, countAccess } from './access.ts';
+import { accessFindings, accessReport, accessSummary, accessWarnings, SHOWS_USE_ONLY_TEXT } from './access-report.ts';
 import { openPage, type PAGE_PARAMETERS, pageOptions } from './page.ts';
+import { untilDay } from './review-rules.ts';
 import { checkSignOff, signOff, type SignOffInput } from './sign-off.ts';
 import { accessView } from './views.ts';
 
@@ -76,6 +69,30 @@ async function makeAccess(context: Context, input: AccessOptions) {
   return { made: access, manifest, unarchived: unarchivedSince(manifest, since, now) };
 }
 
+/** Returns the days of an archive from a time on: up to the day of its end, or to the last day that is over before its end. */
+function daysSince(
+  { coverage }: Pick<Manifest, 'coverage'>,
+  { since, now, onlyOver }: { readonly since: number; readonly now: number; readonly onlyOver: boolean },
+) {
+  const end = coverage.covered().at(-1)?.to ?? now;
+  const overAt = startOfDay(Math.min(end, now));
+  return { from: startOfDay(since), to: onlyOver ? overAt : untilDay(dayOf(end - 1)) };
+}
+
+/** Time up to the end of yesterday that was not archived. */
+interface Unarchived {
+  /** The end of the archive; undefined if it covers no time. */
+  readonly end: number | undefined;
+  readonly range: { readonly from: string; readonly to: string; readonly reason: string };
+}
+
+/** Returns the time from `since` to the end of yesterday that is not archived yet. Today cannot be archived completely. */
+function unarchivedSince({ coverage }: Pick<Manifest, 'coverage'>, since: number, now: number): Unarchived | undefined {
+  const days = { from: startOfDay(since), to: startOfDay(now) };
+  const range = coverage.missing(days).find(({ reason }) => reason === 'not archived yet');
+  return range && { end: coverage.covered().at(-1)?.to, range: isoMissing(range) };
+}
+
 async function drawPage(context: Context, made: Access): Promise<string> {
   const { reportPage } = await import('./report.ts');
   return reportPage(accessReport(made, context.clock.now()));
@@ -119,5 +136,5 @@ function reportAccess({ notices }: Context, made: Access, unarchived: Unarchived
   }
   for (const words of accessWarnings(made)) notices.warn(words);
   notices.note(`${made.from} to ${made.to}: ${accessSummary(made)}`);
-  notices.note(USE_ONLY);
+  notices.note(SHOWS_USE_ONLY_TEXT);
 }

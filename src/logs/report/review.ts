@@ -219,13 +219,17 @@ export function pastOf(
   return { days: Math.round((pastMs / DAY_MS) * 10) / 10, isLong: pastMs >= MIN_PAST_DAYS * DAY_MS };
 }
 
+/** Whether the archive has nothing of a day that lacks these ranges. */
+export function isDayMissing(missing: readonly Pick<MissingRange, 'from' | 'to'>[]): boolean {
+  return missing.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0) >= DAY_MS;
+}
+
 /**
  * Returns the first range that should be archived but is not, so that the review is incomplete. Hours before the archive
  * begins and hours in the future do not count, unless nothing of the day is archived.
  */
 export function failedRange(missing: readonly MissingRange[], from: number, now: number): MissingRange | undefined {
-  const missingMs = missing.reduce((sum, range) => sum + Date.parse(range.to) - Date.parse(range.from), 0);
-  if (missingMs >= DAY_MS) return missing[0];
+  if (isDayMissing(missing)) return missing[0];
   const isOver = from + DAY_MS <= now;
   return missing.find(({ reason }) => reason === 'gap' || (reason === 'not archived yet' && isOver));
 }

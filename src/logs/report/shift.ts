@@ -191,10 +191,11 @@ export function wholeSeconds({ since, until }: Interval): Interval {
 export function partText({ requested, interval }: Pick<Shift, 'requested' | 'interval'>): string | undefined {
   if (interval.since <= requested.since) return undefined;
   const share = formatPercent((interval.until - interval.since) / (requested.until - requested.since));
-  return `read only ${rangeText(interval)} of ${rangeText(requested)} (${share})`;
+  return `read only ${intervalText(interval)} of ${intervalText(requested)} (${share})`;
 }
 
-function rangeText({ since, until }: Interval): string {
+/** Returns an interval in words, in UTC. */
+export function intervalText({ since, until }: Interval): string {
   return `${utcTime(since)} to ${utcTime(until)}`;
 }
 

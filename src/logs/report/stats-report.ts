@@ -1,6 +1,6 @@
 // The counts of an archive or a shift, as a report.
 
-import { countText, fixedPercent, parseTime, utcTime } from '../../cli/output/time.ts';
+import { countText, fixedPercent, parseTime } from '../../cli/output/time.ts';
 import type { Column } from '../../cli/output/view.ts';
 import type { MissingText } from '../archive/archive-text.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
@@ -9,7 +9,7 @@ import { type Part, REVIEW_PARTS } from './findings.ts';
 import { type Report, reportTable, type ReportWords, type Section } from './report.ts';
 import { missingSentences, sourceText, subjectText } from './review-report.ts';
 import { deletedSections, findingSections } from './sections.ts';
-import { partText, type Shift } from './shift.ts';
+import { intervalText, partText, type Shift } from './shift.ts';
 
 /** The most values of a kind on a terminal. */
 const MAX_VALUES = 6;
@@ -22,9 +22,8 @@ const KINDS = [
 
 /** Returns the counts of an archive for people. */
 export function archiveReport(counts: LogCounts, interval: Interval, words: ReportWords): Report {
-  const range = `${utcTime(interval.since)} to ${utcTime(interval.until)}`;
   return {
-    title: `${countText(counts.entries, 'log entry')} from ${range}`,
+    title: `${countText(counts.entries, 'log entry')} from ${intervalText(interval)}`,
     sentences: [],
     sections: countSections(counts, interval, words),
   };
@@ -104,7 +103,6 @@ export function shiftReport(
 ): Report {
   const { counts, findings, interval, requested, tenantId } = shift;
   const { entries } = counts;
-  const range = `${utcTime(requested.since)} to ${utcTime(requested.until)}`;
   const only = filters.length === 0 ? [] : [`Only entries that match: ${filters.join(' ')}`];
   const part = partText(shift);
   return {
@@ -112,7 +110,7 @@ export function shiftReport(
     sentences: [
       subjectText({ entries, tenant_id: tenantId, service }),
       ...(part === undefined
-        ? missingSentences(missing, `all entries from ${range} were read`)
+        ? missingSentences(missing, `all entries from ${intervalText(requested)} were read`)
         : [['bad', part] as const]),
       ...only,
     ],

@@ -8,8 +8,10 @@ import { countText, formatDuration, isoTime, startOfDay } from '../../cli/output
 import { DAY_MS } from '../../schema/durations.ts';
 import { type Manifest, readManifest, type SignedReview } from '../archive/manifest.ts';
 import { openArchive } from '../archive/open-archive.ts';
+import { isoMissing } from '../archive/records/coverage.ts';
 import { dayIn, dayOf, partNumber } from '../archive/records/record.ts';
 import { pastTime } from '../options.ts';
+import { isDayMissing } from './review.ts';
 import { type DayState, type DayStatus, statusView } from './views.ts';
 
 /** Returns the status of each day that is over, the oldest first. Times are epoch milliseconds. */
@@ -23,8 +25,7 @@ export function statusOf(
   const days: DayStatus[] = [];
   for (let at = startOfDay(since); at + DAY_MS <= now; at += DAY_MS) {
     const day = dayOf(at);
-    const missing = manifest.coverage.missing({ from: at, to: at + DAY_MS });
-    const missingMs = missing.reduce((sum, { from, to }) => sum + to - from, 0);
+    const missing = manifest.coverage.missing({ from: at, to: at + DAY_MS }).map(isoMissing);
     const signed = reviews.get(day) ?? [];
     const newest = signed.at(-1);
     const own = segments.get(day) ?? [];
@@ -32,7 +33,7 @@ export function statusOf(
     const late = newest ? count(own.filter(({ path }) => partNumber(path) > newest.number)) : 0;
     days.push({
       day,
-      state: newest && late === 0 ? 'reviewed' : missingMs >= DAY_MS ? 'uncovered' : 'open',
+      state: newest && late === 0 ? 'reviewed' : isDayMissing(missing) ? 'uncovered' : 'open',
       entries: count(own),
       late,
       missing: [...new Set(missing.map(({ reason }) => reason))],

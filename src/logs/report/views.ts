@@ -125,7 +125,7 @@ export const accessView: View<AccessRow> = {
   name: 'actor',
   fields: ACCESS_FIELDS,
   columns: [
-    { path: 'actor_id', header: 'actor', kind: 'id', show: (_, row) => shownActor(row) },
+    { path: 'actor_id', header: 'actor', kind: 'id', show: (_, row) => actorOfRow(row, actorText) },
     { path: 'first_at', header: 'first seen', kind: 'time', priority: 3 },
     { path: 'last_at', header: 'last seen', kind: 'time', priority: 5 },
     { path: 'reads', kind: 'number', priority: 4 },
@@ -136,9 +136,10 @@ export const accessView: View<AccessRow> = {
   ],
 };
 
-function shownActor(row: AccessRow): string {
+/** Returns the actor of a row as `textOf` shows it. */
+export function actorOfRow(row: AccessRow, textOf: typeof actorText): string {
   const { actor_id: id, name } = row;
-  return actorText(row, new Map(id === null || name === null ? [] : [[id, name]])) || '(no actor)';
+  return textOf(row, new Map(id === null || name === null ? [] : [[id, name]])) || '(no actor)';
 }
 
 export const reviewView: View<Review> = {
