@@ -31,7 +31,9 @@ function uids(): string[] {
 }
 
 it('svc logs tail --to sends matching entries to the collector, and none to stdout', async () => {
-  for (let index = 0; index < 1_100; index += 1) server.logs.push(logAgo(600_000, `entry ${index}`));
+  // Of one second, since a tail may pass the entries of two seconds on one after the other.
+  const entry = logAgo(600_000, 'entry');
+  for (let index = 0; index < 1_100; index += 1) server.logs.push({ ...entry, message: `entry ${index}` });
   server.logs.push(logAgo(500_000, 'other', { operation: 'delete' }));
   const { code, stdout, stderr } = await ship(['--since', '1h', '--operation', 'create', '--max', '1050']);
   expect({ code, stdout, stderr }).toMatchObject({
