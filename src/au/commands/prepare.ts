@@ -8,7 +8,8 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import type { PreparedNames } from '../prepare/prepare-files.ts';
-import { OVERVIEW_FIELDS, overviewMembers } from '../request/overview.ts';
+import { CHECKS } from '../request/checks.ts';
+import { doubtsOf, OVERVIEW_FIELDS, overviewMembers } from '../request/overview.ts';
 import { exportParameters, exportWords, readingOptions } from '../prepare/prepare-options.ts';
 import { droppedRows, type Prepared } from '../prepare/prepare.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
@@ -96,7 +97,9 @@ export const prepare = defineCommand({
     });
     if (out === '-') return;
     await print(preparedFile(names, prepared, request));
-    noteNext(context, 'to submit it', ['au', 'submit', out]);
+    const doubts = doubtsOf(prepared.overview).map(({ check }) => check);
+    const accepted = CHECKS.filter((check) => prepared.overview.accepted.has(check) || doubts.includes(check));
+    noteNext(context, 'to submit it', ['au', 'submit', out, ...option('--accept', accepted)]);
   },
 });
 

@@ -4,7 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
 import { countText } from '../../cli/output/time.ts';
 import { type Check, CHECKS } from './checks.ts';
-import type { RequestFileCheck } from './request-file.ts';
+import { PROBLEMS_KEPT, type RequestFileCheck } from './request-file.ts';
 
 interface Judging {
   /** The name of the file in messages. */
@@ -22,7 +22,7 @@ export function implausibleFile(
   { name, words, accept, hasLines = true }: Judging,
 ): SvcError | undefined {
   const isRefused = (check: string): boolean => !accept.some((each) => each === check);
-  const rows = implausible.first.filter(({ rule }) => isRefused(rule));
+  const rows = implausible.first.filter(({ rule }) => isRefused(rule)).slice(0, PROBLEMS_KEPT);
   const whole = doubts.filter(({ check }) => isRefused(check));
   const counts = Object.entries(implausible.byRule).filter(([rule]) => isRefused(rule));
   const count = whole.length + counts.reduce((sum, [, each]) => sum + each, 0);

@@ -2,7 +2,7 @@
 
 import { countText, formatNumber } from '../../cli/output/time.ts';
 import { TEST_CARD_EXPIRATION } from '../../schema/account-updater-files.ts';
-import type { Check, Doubt } from './checks.ts';
+import { type Check, CHECKS, type Doubt } from './checks.ts';
 import { isChangedNumber, isMarkedText, markOf } from './marks.ts';
 import { CountedLines, type FileOverview, type Finding } from './request-file.ts';
 import { tokenShape, unwrappedUuid } from './token-shape.ts';
@@ -42,6 +42,7 @@ interface Merchant {
 /** Collects the overview of a file from its rows, in bounded memory. */
 export class Overview {
   readonly #accept: ReadonlySet<Check>;
+  readonly #accepted = new Set<Check>();
   readonly #thisMonth: number | undefined;
   /** 1 for the last two digits of years in which no card expires. */
   readonly #wrongYears = new Uint8Array(100);
@@ -60,17 +61,26 @@ export class Overview {
     const date = new Date(now);
     const year = date.getUTCFullYear() - 2000;
     this.#thisMonth = year * 12 + date.getUTCMonth();
-    if (!this.#accept.has('years'))
-      for (let each = 0; each < 100; each += 1)
-        if (each > year + LATEST_YEAR || each < year + EARLIEST_YEAR) this.#wrongYears[each] = 1;
+    for (let each = 0; each < 100; each += 1)
+      if (each > year + LATEST_YEAR || each < year + EARLIEST_YEAR) this.#wrongYears[each] = 1;
   }
 
   /** Returns the problem of an implausible row; undefined for a plausible one. */
   problemOf({ token, isUuid, year, merchant }: Omit<OverviewRow, 'month'>): Finding | undefined {
-    const wrong = isUuid ? undefined : this.#tokenProblem(token);
-    if (wrong !== undefined) return wrong;
-    if (year !== '' && this.isWrongYear(Number(year))) return WRONG_YEAR;
-    return merchant === '' ? undefined : this.#merchant(merchant).problem;
+    const ofToken = isUuid ? undefined : tokenProblem(token);
+    if (this.#isRefused(ofToken)) return ofToken;
+    const ofYear = year !== '' && this.isWrongYear(Number(year)) ? WRONG_YEAR : undefined;
+    if (this.#isRefused(ofYear)) return ofYear;
+    const ofMerchant = merchant === '' ? undefined : this.#merchant(merchant).problem;
+    return this.#isRefused(ofMerchant) ? ofMerchant : undefined;
+  }
+
+  /** Tells whether a finding is no accepted one, and records those. */
+  #isRefused(finding: Finding | undefined): boolean {
+    if (finding === undefined) return false;
+    const accepted = CHECKS.find((check) => check === finding.rule && this.#accept.has(check));
+    if (accepted !== undefined) this.#accepted.add(accepted);
+    return accepted === undefined;
   }
 
   /** Tells whether no card expires in a year of this century. */
@@ -110,6 +120,7 @@ export class Overview {
     const sum = (isCounted: (month: number) => boolean): number =>
       months.reduce((rows, month) => (isCounted(month) ? rows + (this.#months[month] ?? 0) : rows), 0);
     return {
+      accepted: this.#accepted,
       rows: this.#rows,
       uuids: this.#rows - this.#others.count,
       others: this.#others,
@@ -128,13 +139,6 @@ export class Overview {
       longPast: sum((month) => month < thisMonth - LONG_PAST_MONTHS && month !== TEST_CARD_MONTH),
       far: sum((month) => month > thisMonth + FAR_MONTHS),
     };
-  }
-
-  #tokenProblem(token: string): Finding | undefined {
-    if (!this.#accept.has('numbers') && isChangedNumber(token)) return NUMBER_AS_TOKEN;
-    if (markOf(token) !== undefined) return MARK_AS_TOKEN;
-    if (unwrappedUuid(token) !== undefined) return this.#accept.has('tokens') ? undefined : WRAPPED;
-    return !this.#accept.has('numbers') && isMarkedText(token) ? MARKED_TOKEN : undefined;
   }
 
   #takeOther(token: string, line: number): void {
@@ -156,17 +160,24 @@ export class Overview {
   #merchant(name: string): Merchant {
     const merchantRows = this.#merchants.get(name);
     if (merchantRows !== undefined) return merchantRows;
-    const merchant = { rows: 0, problem: this.#merchantProblem(name) };
+    const merchant = { rows: 0, problem: merchantProblem(name) };
     if (this.#merchants.size < MAX_MERCHANTS) this.#merchants.set(name, merchant);
     else this.#hasMoreMerchants = true;
     return merchant;
   }
+}
 
-  #merchantProblem(name: string): Finding | undefined {
-    if (!this.#accept.has('numbers') && isChangedNumber(name)) return NUMBER_AS_MERCHANT;
-    if (!this.#accept.has('numbers') && isMarkedText(name)) return MARKED_MERCHANT;
-    return !this.#accept.has('marks') && markOf(name) !== undefined ? MARK_AS_MERCHANT : undefined;
-  }
+function tokenProblem(token: string): Finding | undefined {
+  if (isChangedNumber(token)) return NUMBER_AS_TOKEN;
+  if (markOf(token) !== undefined) return MARK_AS_TOKEN;
+  if (unwrappedUuid(token) !== undefined) return WRAPPED;
+  return isMarkedText(token) ? MARKED_TOKEN : undefined;
+}
+
+function merchantProblem(name: string): Finding | undefined {
+  if (isChangedNumber(name)) return NUMBER_AS_MERCHANT;
+  if (isMarkedText(name)) return MARKED_MERCHANT;
+  return markOf(name) === undefined ? undefined : MARK_AS_MERCHANT;
 }
 
 /** Returns the doubts about a file as a whole. */

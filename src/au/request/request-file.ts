@@ -1,6 +1,6 @@
 // The format and the limits of a request file.
 
-import type { Doubt } from './checks.ts';
+import type { Check, Doubt } from './checks.ts';
 import { MAX_REQUEST_FILE_BYTES, MAX_REQUEST_FILE_ROWS, REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 
 export type RequestColumn = (typeof REQUEST_COLUMNS)[number];
@@ -66,9 +66,10 @@ export interface Problem extends Finding {
   readonly line: number;
 }
 
-const PROBLEMS_KEPT = 20;
+/** The number of problems that are shown, and kept of each rule. */
+export const PROBLEMS_KEPT = 20;
 
-/** Collects problems in bounded memory: the first 20 and the total numbers. */
+/** Collects problems in bounded memory: the first 20 of each rule, in the order of their lines, and the total numbers. */
 export class Problems {
   readonly first: Problem[] = [];
   readonly byRule: Partial<Record<Rule, number>> = {};
@@ -77,8 +78,9 @@ export class Problems {
   add(line: number, findings: readonly Finding[]): void {
     for (const finding of findings) {
       this.count += 1;
-      this.byRule[finding.rule] = (this.byRule[finding.rule] ?? 0) + 1;
-      if (this.first.length < PROBLEMS_KEPT) this.first.push({ line, ...finding });
+      const ofRule = (this.byRule[finding.rule] ?? 0) + 1;
+      this.byRule[finding.rule] = ofRule;
+      if (ofRule <= PROBLEMS_KEPT) this.first.push({ line, ...finding });
     }
   }
 }
@@ -124,6 +126,8 @@ export interface RepeatedRows {
 
 /** The overview of a file: its tokens, merchants and expirations. */
 export interface FileOverview {
+  /** The checks of rows that found something, which the operator accepted. */
+  readonly accepted: ReadonlySet<Check>;
   readonly rows: number;
   readonly uuids: number;
   /** Lines of tokens that are no UUIDs. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ended, errorIn } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded } from '../../support/run-here.ts';
 import {
   COUNT,
   HEADER,
@@ -188,6 +188,37 @@ it.each(['99,,', '99,,M-1', '00,,', '"99","",'])(
 it('svc au prepare refuses a merchant that makes a line too long for a request', async () => {
   const long = placeText(`${HEADER}\n${uuid(1)},27,06,${'m'.repeat(17_000)}\n`);
   expect((await refusalOf(long))['problems']).toMatchObject([{ line: 2, rule: 'line_too_long' }]);
+});
+
+it('R93: svc au check shows the lines of a finding behind many accepted ones', async () => {
+  const rows = Array.from({ length: 25 }, (_, at) => `${uuid(at)},27,06,NULL\n`);
+  const { run, path } = placeText(`${HEADER}\n${rows.join('')}${uuid(25)},27,06,4.4E+14\n`);
+  ended(await run('au', 'check', path, '--accept', 'marks'), 13, {
+    error: { problem_count: 1, problems: [{ line: 27, rule: 'numbers' }] },
+  });
+  const both = errorIn(ended(await run('au', 'check', path), 13));
+  expect([both['problem_count'], both['problems']]).toMatchObject([26, { length: 20 }]);
+});
+
+it.each([
+  ['05/2099', 'M-1', ['--accept', 'years'], 'years'],
+  ['05/2031', '"NULL"', [], 'marks'],
+  ['05/2031', 'NA', ['--no-empty'], 'marks'],
+  ['05/2031', '4.4E+14', ['--accept', 'numbers'], 'numbers'],
+])(
+  'R93: svc au prepare names the command that submits what was accepted: %s, %s, %s',
+  async (date, merchant, options, check) => {
+    const exported = placeText(`token,expiration,merchant_id\n${uuid(1)},${date},${merchant}\n`);
+    const { stderr } = succeeded(await exported.prepare(...options, '--out', 'tokens.csv'));
+    expect(stderr).toContain(`svc au submit tokens.csv --accept ${check}\n`);
+    succeeded(await exported.run('au', 'check', exported.path.replace('export.csv', 'tokens.csv'), '--accept', check));
+  },
+);
+
+it('R93: svc au prepare names a submission that accepts old cards and other tokens, and nothing that it did not find', async () => {
+  const old = place(({ at, token, mm }) => [at === 7 ? 'tok-7' : token, `${mm}/20`, 'M-1']);
+  const words = ['--accept', 'past', '--accept', 'tokens', '--accept', 'years', '--out', 'tokens.csv'];
+  expect((await old.prepare(...words)).stderr).toContain('svc au submit tokens.csv --accept tokens --accept past\n');
 });
 
 it('R93: swapped columns of year and month are named', async () => {
