@@ -4,12 +4,16 @@ import { createHash } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { countText } from '../../cli/output/time.ts';
 import { CR, type Finding, LF, MAX_LINE_LENGTH } from '../request/request-file.ts';
-import { checkHeader, utf16Order } from '../request/request-rules.ts';
+import { CARD_NUMBER, checkHeader, utf16Order } from '../request/request-rules.ts';
 import { headerName } from '../results/kept-columns.ts';
 import { type CsvRow, splitCells } from '../csv-rows.ts';
+import { inSmallPieces } from '../request/request-lines.ts';
 import { type DecodedText, type Encoding, type ExportDecoder, exportDecoder } from './export-text.ts';
 import { cardInTitle, findHeader, type Header, headerSign, isDataRow, MAX_HEAD_LINES } from './find-header.ts';
 import type { PrepareOptions } from './how-to-read.ts';
+
+/** The length of the pieces in which an export is read, in bytes. */
+export const PIECE_LENGTH = 8 * 1024;
 
 type Pieces = AsyncGenerator<Uint8Array, void>;
 
@@ -52,8 +56,8 @@ export async function readHead(pieces: Pieces, options: PrepareOptions): Promise
   requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from((lines[0] ?? '').trimEnd()), options);
   const header = findHeader(lines, { name: nameOf(options), tokenName });
   const inTitle = cardInTitle(lines.slice(0, header.skipped));
-  if (inTitle) throw refusedHeader(inTitle, options);
-  if (header.skipped > 0) requireExport(Buffer.from(header.text), options);
+  if (inTitle !== -1) throw refusedHeader(CARD_NUMBER, options, inTitle + 1);
+  if (header.skipped > 0) requireExport(Buffer.from(header.text), options, header.skipped + 1);
   const hasByteOrderMark = new TextDecoder(encoding, { ignoreBOM: true }).decode(head).startsWith('\uFEFF');
   return { encoding, hasByteOrderMark, header, start, decoder };
 }
@@ -63,7 +67,7 @@ export async function readHead(pieces: Pieces, options: PrepareOptions): Promise
  * same. Undefined if no header can be found.
  */
 export async function formOf(source: AsyncIterable<Uint8Array>, options: PrepareOptions): Promise<string | undefined> {
-  const pieces = inSmallPieces(source, {});
+  const pieces = inSmallPieces(source, PIECE_LENGTH);
   try {
     const { header } = await readHead(pieces, options);
     const { cells = [] } = splitCells(header.text, { ...QUOTING, delimiter: header.delimiter }) as Partial<CsvRow>;
@@ -75,22 +79,6 @@ export async function formOf(source: AsyncIterable<Uint8Array>, options: Prepare
     throw error;
   } finally {
     pieces.return(undefined).catch(() => undefined);
-  }
-}
-
-const PIECE = 8 * 1024;
-
-/**
- * Yields a file in small pieces. The garbage collector frees the rows of a small piece cheaply, before it promotes them to
- * long-lived memory.
- */
-export async function* inSmallPieces(
-  source: AsyncIterable<Uint8Array>,
-  { signal }: Pick<PrepareOptions, 'signal'>,
-): Pieces {
-  for await (const chunk of source) {
-    signal?.throwIfAborted();
-    for (let at = 0; at < chunk.length; at += PIECE) yield chunk.subarray(at, at + PIECE);
   }
 }
 
@@ -129,15 +117,19 @@ function firstLine(head: Uint8Array): Uint8Array {
 }
 
 /** Refuses a file that is no export: one that is not text, a result file, or one with a card number in its header. */
-function requireExport(header: Uint8Array, options: PrepareOptions): void {
+function requireExport(header: Uint8Array, options: PrepareOptions, line = 1): void {
   const { findings, below } = checkHeader(header);
   const refused = findings.find(({ rule }) => rule === 'card_number' || rule === 'wrong_file');
   const finding = refused ?? (below === 'nothing' ? findings[0] : undefined);
-  if (finding) throw refusedHeader(finding, options);
+  if (finding) throw refusedHeader(finding, options, line);
 }
 
-export function refusedHeader({ problem, rule }: Pick<Finding, 'problem' | 'rule'>, options: PrepareOptions): SvcError {
-  return new SvcError('refused_input', `${nameOf(options)}, line 1: ${problem}`, { facts: { rule } });
+export function refusedHeader(
+  { problem, rule }: Pick<Finding, 'problem' | 'rule'>,
+  options: PrepareOptions,
+  line: number,
+): SvcError {
+  return new SvcError('refused_input', `${nameOf(options)}, line ${line}: ${problem}`, { facts: { rule } });
 }
 
 function nameOf({ name = 'the export' }: PrepareOptions): string {

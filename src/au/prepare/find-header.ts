@@ -3,11 +3,9 @@
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Delimiter, DELIMITERS, splitCells } from '../csv-rows.ts';
-import { CARD_NUMBER } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
 import { delimiterOf, isTokenName } from './prepare-columns.ts';
 import { readExpiration } from './prepare-date.ts';
-import type { RowFinding } from './prepare-problems.ts';
 
 /** The number of lines at the beginning of an export that may contain the header. */
 export const MAX_HEAD_LINES = 12;
@@ -77,10 +75,9 @@ function cellsOf(line: string, delimiter: string): string[] {
   return split.fault === undefined ? split.cells.map((cell) => cell.trim()) : [];
 }
 
-/** Finds card numbers in the lines above the header, which no other check reads. */
-export function cardInTitle(lines: readonly string[]): RowFinding | undefined {
-  const cells = lines.flatMap((line) => [line, ...line.split(/[,;\t|]/)]);
-  return cells.some((cell) => containsCardNumber(cell, 'cell')) ? CARD_NUMBER : undefined;
+/** Finds a card number in the lines above the header, which no other check reads. Returns the index of its line, or -1. */
+export function cardInTitle(lines: readonly string[]): number {
+  return lines.findIndex((line) => [line, ...line.split(/[,;\t|]/)].some((cell) => containsCardNumber(cell, 'cell')));
 }
 
 /** Tells whether a line has data and not names: a token, a date, or mostly numbers. */

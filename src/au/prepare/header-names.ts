@@ -9,20 +9,15 @@ const MAX_BYTES = 65_536;
 
 /** Returns the column names of an export for completion; an empty list if the file has no header or cannot be read. */
 export function headerNames(file: string): string[] {
-  const lines = startOf(file).split('\n', MAX_HEAD_LINES);
-  const { text, delimiter } = findHeader(lines, { name: file, tokenName: undefined });
-  const split = splitCells(text, { delimiter, allowsPadding: true, allowsInnerQuotes: true });
-  if (split.fault !== undefined || split.cells.length < 2 || isDataRow(split.cells)) return [];
-  return split.cells.map((cell) => cell.trim()).filter(isShown);
-}
-
-function startOf(file: string): string {
   try {
-    return readStartSync(file, MAX_BYTES)
-      .toString('utf8')
-      .replace(/^\uFEFF/, '');
+    const start = readStartSync(file, MAX_BYTES).toString('utf8');
+    const lines = start.replace(/^\uFEFF/, '').split('\n', MAX_HEAD_LINES);
+    const { text, delimiter } = findHeader(lines, { name: file, tokenName: undefined });
+    const split = splitCells(text, { delimiter, allowsPadding: true, allowsInnerQuotes: true });
+    if (split.fault !== undefined || split.cells.length < 2 || isDataRow(split.cells)) return [];
+    return split.cells.map((cell) => cell.trim()).filter(isShown);
   } catch {
     // Completion prints no errors: the command itself says what is wrong.
-    return '';
+    return [];
   }
 }

@@ -5,7 +5,7 @@ import { withColumnOptions } from './header-errors.ts';
 import type { PrepareOptions, ReadingOptions } from './how-to-read.ts';
 import { dateOrders } from './date-orders.ts';
 import { PreparedFiles, type PreparedNames } from './prepare-files.ts';
-import { explainPrepared, refusedAsWhole, refusedExport } from './prepare-messages.ts';
+import { explainPrepared, refusedAsWhole, refusedExport, withoutOption } from './prepare-messages.ts';
 import type { RejectLimit } from './prepare-options.ts';
 import { type Prepared, droppedRows, prepareRequest } from './prepare.ts';
 import { askForColumns, requireMeantRepeats } from './questions.ts';
@@ -166,7 +166,7 @@ async function openExclusions(context: Context, typed: string, words: readonly s
   throw new SvcError('config', `${typed} does not exist; nothing was written`, {
     hint: 'Put the file back and run the same command again, or go on without it: the rows that it left out are then in the request.',
     next: words,
-    alternatives: [words.map((word, at) => (words[at - 1] === '--exclusions' ? 'none' : word))],
+    alternatives: [[...withoutOption(words, '--exclusions'), '--exclusions', 'none']],
     facts: { file: typed },
   });
 }

@@ -6,12 +6,13 @@ import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRows } from '../../cli/output/csv.ts';
 import { countText } from '../../cli/output/time.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
+import { inSmallPieces } from '../request/request-lines.ts';
 import { CARD_NUMBER } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
 import { headerName, KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
 import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows, type Delimiter } from '../csv-rows.ts';
 import type { ChangeKind } from './changes.ts';
-import { emptyExport, inSmallPieces, QUOTING, readHead, refusedHeader } from './export-head.ts';
+import { emptyExport, PIECE_LENGTH, QUOTING, readHead, refusedHeader } from './export-head.ts';
 import type { Encoding } from './export-text.ts';
 import { columnsOfRows, type Header, isDataRow, isHeader, withoutHeader } from './find-header.ts';
 import type { PrepareOptions } from './how-to-read.ts';
@@ -70,7 +71,7 @@ export async function prepareRequest(
   options: PrepareOptions = {},
 ): Promise<Prepared> {
   const hash = createHash('sha256');
-  const pieces = inSmallPieces(hashed(source, hash), options);
+  const pieces = inSmallPieces(hashed(source, hash), PIECE_LENGTH, options.signal);
   try {
     const { encoding, hasByteOrderMark, header, start, decoder } = await readHead(pieces, options);
     const { delimiter, skipped: titleLines } = header;
@@ -189,7 +190,7 @@ class ExportReader {
 
   unreadable({ why, line }: { readonly why: CsvFault; readonly line: number }): void {
     const finding = { rule: 'quoting', problem: `${FAULTS[why]}; nothing below was read` } as const;
-    if (this.#rows === undefined) throw refusedHeader(finding, this.#options);
+    if (this.#rows === undefined) throw refusedHeader(finding, this.#options, line);
     this.#rows.refuse(line, finding);
     this.#rejects.push(() => [String(line), finding.problem, ...this.#columns.names.map(() => '')]);
   }
@@ -242,7 +243,8 @@ class ExportReader {
     const header = row.cells.map(headerName);
     const { columns = [], columnNames, keep = [], noExpiration } = this.#options;
     // A header can have several lines, and the earlier check saw only the first.
-    if (header.some((name) => containsCardNumber(name, 'cell'))) throw refusedHeader(CARD_NUMBER, this.#options);
+    if (header.some((name) => containsCardNumber(name, 'cell')))
+      throw refusedHeader(CARD_NUMBER, this.#options, row.line);
     const tokenName = columns.find(({ column }) => column === 'token')?.name;
     const isNamed = isHeader(header, tokenName);
     if (columnNames !== undefined && !isNamed) requireWidth(columnNames, header);

@@ -72,17 +72,23 @@ export class LineBlocks {
   }
 }
 
-const SMALL = 4 * 1024;
-
 /**
- * Cuts chunks into pieces of at most 4 KiB. The garbage collector frees the rows of a small piece cheaply, before it
- * promotes them to long-lived memory.
+ * Cuts chunks into small pieces, of at most `length` bytes. The garbage collector frees the rows of a small piece cheaply, before
+ * it promotes them to long-lived memory.
  */
-async function* inSmallPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+export async function* inSmallPieces(
+  source: AsyncIterable<Uint8Array>,
+  length: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of source) {
-    for (let at = 0; at < chunk.length; at += SMALL) yield chunk.subarray(at, at + SMALL);
+    signal?.throwIfAborted();
+    for (let at = 0; at < chunk.length; at += length) yield chunk.subarray(at, at + length);
   }
 }
+
+/** The length of the pieces in which a request is read, in bytes. */
+const PIECE_LENGTH = 4 * 1024;
 
 export interface RequestRow {
   readonly token: string;
@@ -98,7 +104,7 @@ export async function* readRequest(source: AsyncIterable<Uint8Array>): AsyncGene
   const decoder = new TextDecoder();
   let isHeader = true;
   let rest = '';
-  for await (const piece of inSmallPieces(source)) {
+  for await (const piece of inSmallPieces(source, PIECE_LENGTH)) {
     const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > MAX_LINE_LENGTH) throw changedRequest();

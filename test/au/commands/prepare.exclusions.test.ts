@@ -33,11 +33,18 @@ it('svc au prepare --exclusions ends with 3 when the list does not exist, and na
       message: 'closed.csv does not exist; nothing was written',
       next: 'svc au prepare export.csv --exclusions closed.csv --rejects rejected.csv --max-rejects 1 --out tokens.csv',
       alternatives: [
-        'svc au prepare export.csv --exclusions none --rejects rejected.csv --max-rejects 1 --out tokens.csv',
+        'svc au prepare export.csv --rejects rejected.csv --max-rejects 1 --out tokens.csv --exclusions none',
       ],
     },
   });
   expect(readdirSync(cwd)).toEqual(['export.csv']);
+});
+
+it('svc au prepare --exclusions names the way on without a list whose name begins with a dash', async () => {
+  const { cwd } = place();
+  ended(await svcHere(['au', 'prepare', 'export.csv', '--exclusions=-closed.csv'], { cwd }), 3, {
+    error: { alternatives: ['svc au prepare export.csv --exclusions none'] },
+  });
 });
 
 it('svc au prepare --exclusions none leaves out no row', async () => {

@@ -123,7 +123,10 @@ it.each([
 });
 
 it('R40: svc au prepare refuses a card number in a title', async () => {
-  ended(await place(`Card 4111111111111111\ntoken,expiry\n${A},05/29\n`).prepare(), 13, { unsaid: SHOWN_DIGITS });
+  ended(await place(`Report\nCard 4111111111111111\ntoken,expiry\n${A},05/29\n`).prepare(), 13, {
+    error: { message: expect.stringMatching(/^export\.csv, line 2: /) },
+    unsaid: SHOWN_DIGITS,
+  });
 });
 
 it.each([

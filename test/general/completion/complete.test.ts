@@ -61,6 +61,8 @@ describe('completion of values of the real commands', () => {
     expect(await after('Cards of May\ncard id;valid to;4111111111111111\n1;2;3\n')).toEqual([]);
     expect(await after('card id;valid to;4111111111111111\n')).toEqual(['token=card id', 'token=valid to']);
     expect(await after('00000000-0000-4000-8000-000000000001,31,05,Ann\n')).toEqual([]);
+    expect(await after('+-------+\n| token |\n+-------+\n')).toEqual([]);
+    expect(await after('token,a;b\n')).toEqual([]);
   });
 
   it('svc au submit --cycle and TAB offer this month and the cycles of the ledgers', async () => {
