@@ -97,9 +97,10 @@ export const prepare = defineCommand({
     });
     if (out === '-') return;
     await print(preparedFile(names, prepared, request));
-    const doubts = doubtsOf(prepared.overview).map(({ check }) => check);
-    const accepted = CHECKS.filter((check) => prepared.overview.accepted.has(check) || doubts.includes(check));
-    noteNext(context, 'to submit it', ['au', 'submit', out, ...option('--accept', accepted)]);
+    const { overview } = prepared;
+    const accepted = new Set([...overview.accepted, ...doubtsOf(overview).map(({ check }) => check)]);
+    const checks = CHECKS.filter((check) => accepted.has(check));
+    noteNext(context, 'to submit it', ['au', 'submit', out, ...option('--accept', checks)]);
   },
 });
 
