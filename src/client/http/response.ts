@@ -37,10 +37,7 @@ export async function readWhole(response: HttpResponse, hide: CallFacts['hide'])
   const body = await response.read(limit);
   if (body.failure && !isError) throw body.failure;
   const encoding = response.header('content-encoding');
-  const plain =
-    encoding === undefined
-      ? { bytes: body.bytes, complete: true }
-      : await decoded(body.bytes, encoding, { limit, isPartial: isError });
+  const plain = await decoded(body.bytes, encoding, { limit, isPartial: isError });
   const { bytes, complete } = 'problem' in plain ? { bytes: Buffer.alloc(0), complete: false } : plain;
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   return {
