@@ -40,7 +40,7 @@ it('counts the same groups with the same names in the report, its page, the file
   const read = (name: string): string => readFileSync(join(cwd, name), 'utf8');
 
   const reported = await svc('report r.csv --request q.csv --split-into todo --html r.html');
-  const made = await svc('next q.csv r.csv --out n.csv --excluded x.csv');
+  const made = await svc('next q.csv r.csv --out n.csv --excluded x.csv --fail-on err=100%');
   const drawn = await svc('report r.csv --request q.csv -o table');
   const report = JSON.parse(reported.stdout) as { groups: GroupCounts; codes: { count: number; share: number }[] };
   const next = JSON.parse(made.stdout) as { groups: GroupCounts; rows: number; unchanged: number };

@@ -16,7 +16,11 @@ it.each([
   { before: SUBMIT, command: `${SUBMIT} --force`, target: 'tokens.results.csv' },
   { before: SUBMIT, command: 'au report tokens.results.csv --html page.html', target: 'page.html' },
   { before: SUBMIT, command: 'au report tokens.results.csv --split-into todo --force', target: 'todo/fix.csv' },
-  { before: SUBMIT, command: 'au next tokens.csv tokens.results.csv --out next.csv', target: 'next.csv', exit: 10 },
+  {
+    before: SUBMIT,
+    command: 'au next tokens.csv tokens.results.csv --out next.csv --fail-on err=100%',
+    target: 'next.csv',
+  },
   { command: 'au prepare tokens.csv --out request.csv', target: 'request.csv' },
   {
     before: 'logs archive audit',
