@@ -34,24 +34,25 @@ export const upload = defineCommand({
   fields: jobView.fields,
   parameters,
   async run(context, input): Promise<Result> {
-    const { job, file, accept, dryRun } = input;
-    const again = ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(input)];
-    return dryRun ? uploadFile(context, input) : resumable(again, { job }, uploadFile(context, input));
+    const { job, dryRun } = input;
+    return dryRun ? uploadFile(context, input) : resumable(wordsFor(job, input), { job }, uploadFile(context, input));
   },
   request: async (_, { job }) => (await import('../../client/api/resources.ts')).readJobRequest(job),
 });
 
-async function uploadFile(
-  context: Context,
-  { job: typed, file, accept, payAgain, newLedger, dryRun }: UploadInput,
-): Promise<Result> {
+/** Returns the command line for a job, as words. */
+function wordsFor(job: string, { file, accept, ...confirmed }: Omit<UploadInput, 'job'>): readonly string[] {
+  return ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(confirmed)];
+}
+
+async function uploadFile(context: Context, { job: typed, ...input }: UploadInput): Promise<Result> {
+  const { file, accept, payAgain, newLedger, dryRun } = input;
   const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
   const { implausibleFile } = await import('../request/implausible-file.ts');
   const { requireTokensOnce } = await import('../request/rows-file.ts');
   const { readJob } = await import('../job/job.ts');
   const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../job/upload.ts');
   const print = await recordPrinter(context, jobView);
-  const confirmed = { payAgain, newLedger };
   const checked = await openJobFile(context, file);
   const { source } = checked;
   const client = await context.client();
@@ -59,16 +60,14 @@ async function uploadFile(
   const pending = await explainMissing(context, job, readJob(client, job));
   // Checked before the claim: a job that has its file takes no other.
   const address = uploadAddress(pending, client);
-  const refused = implausibleFile(checked.submitted, {
-    name: checked.name,
-    words: ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(confirmed)],
-    accept,
-  });
+  const words = wordsFor(job, input);
+  const refused = implausibleFile(checked.submitted, { name: checked.name, words, accept });
   if (refused !== undefined) throw refused;
   await requireTokensOnce(checked, file);
   noteOverview(context, undefined, checked.submitted);
   const { claimFile } = await import('../jobs/claim-file.ts');
-  const claiming = { file: checked, typed: file, confirmed, onlyReads: dryRun };
+  const submit = ['au', 'submit', file, ...option('--accept', accept)];
+  const claiming = { file: checked, words, submit, confirmed: { payAgain, newLedger }, onlyReads: dryRun };
   await claimFile(context, client, pending, claiming, (sent) => {
     const onEvent = showJobs(context);
     const uploading = sent.mayBeWhole

@@ -9,7 +9,7 @@ import { sentBefore } from '../job/upload.ts';
 import { compareClaimed, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
 import { NOTHING_SENT, type NamedFile, cycleText, senderText } from './claim-texts.ts';
 import { compareJobs, openComparedLedger } from './compare-jobs.ts';
-import { type Confirmed, confirmWords } from './options.ts';
+import type { Confirmed } from './options.ts';
 import { type ComparedFile, RowClaims } from './row-claims.ts';
 import { RowsTaken, jobBoundError } from '../ledger/claim-rows.ts';
 import { type SettledClaim, standingClaims } from '../ledger/claims.ts';
@@ -26,8 +26,10 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 
 interface FileForJob {
   readonly file: RequestFile;
-  /** The file as typed. */
-  readonly typed: string;
+  /** The command, as words. */
+  readonly words: readonly string[];
+  /** The command that submits the file without naming a job, as words. */
+  readonly submit: readonly string[];
   readonly confirmed: Confirmed;
   /** Whether to check without writing to the ledger, as a dry run does. */
   readonly onlyReads: boolean;
@@ -45,11 +47,10 @@ export async function claimFile(
   file: FileForJob,
   send: (sent: JobFiles) => Promise<void>,
 ): Promise<void> {
-  const { onlyReads } = file;
-  const words = ['au', 'upload', job.id, file.typed, ...confirmWords(file.confirmed)];
+  const { onlyReads, words } = file;
   const ledger = openComparedLedger(context, words, { onlyReads });
   const jobFiles = ledger.jobFiles(job.id);
-  const claim = (): Promise<void> => bindFile(context, client, job, { ...file, words, ledger, sent: jobFiles });
+  const claim = (): Promise<void> => bindFile(context, client, job, { ...file, ledger, sent: jobFiles });
   if (onlyReads) return claim();
   return holdJob(context, jobFiles, async () => {
     await claim();
@@ -59,7 +60,6 @@ export async function claimFile(
 
 /** A file, the ledger that gets its claim, and the record of what was sent to its job. */
 interface FileToBind extends FileForJob {
-  readonly words: readonly string[];
   readonly ledger: CommandLedger;
   readonly sent: JobFiles;
 }
@@ -68,7 +68,7 @@ async function bindFile(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  { file: request, typed, confirmed, onlyReads, words, ledger, sent }: FileToBind,
+  { file: request, confirmed, onlyReads, words, submit, ledger, sent }: FileToBind,
 ): Promise<void> {
   const tenant = ledger.tenantOf(job);
   requireKnownTenant(context, tenant, 'nothing was uploaded');
@@ -89,7 +89,6 @@ async function bindFile(
   // The same rows with other dates are another file, and a job takes only one file.
   if (bound && bound.sha256 !== sha256) throw jobBoundError(job.id);
   const { name } = named;
-  const submit = ['au', 'submit', typed];
   const beginning = { name, rows: rows.size, cycle: undefined, words, submit, now: client.now() };
   const readOthers = () => otherCycles(opened, cycle, rows, sha256);
   const compareAgain =

@@ -26,7 +26,9 @@ it('R74: the upload of a file to a job does not begin a ledger whose key has job
   const { unrecorded_jobs: jobs, alternatives } = errorIn(refused);
   expect(jobs).toEqual([job]);
   expect(alternatives).toContain(`svc au upload ${String(id)} ${machine.path('work/tokens.csv')} --new-ledger`);
-  ended(await machine.svc(`${line} --pay-again`), 9);
+  ended(await machine.svc(`${line} --accept past --pay-again`), 9, {
+    error: { alternatives: ['svc au jobs', expect.stringMatching(/ --accept past --pay-again --new-ledger$/)] },
+  });
   ended(await machine.svc(`${line} --new-ledger`), 0, job, { uploads: 2 });
 });
 
