@@ -7,6 +7,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
 import { jobRequest, jobView } from '../job/job-view.ts';
+import { wholeJobId } from '../whole-job-id.ts';
 
 export const ignore = defineCommand({
   description:
@@ -18,10 +19,11 @@ export const ignore = defineCommand({
   exitCodes: [3, [5, 'the service does not know the job'], [6, 'svc sent the job itself'], 9],
   fields: jobView.fields,
   parameters: { job: argument('<job>', 'id of a job that svc did not submit', textToSend) },
-  async run(context, { job: id }) {
+  async run(context, { job: typed }) {
     const { readJob } = await import('../job/job.ts');
     const { CommandLedger } = await import('../ledger/command-ledger.ts');
     const print = await recordPrinter(context, jobView);
+    const id = await wholeJobId(context, typed);
     const job = await explainMissing(context, id, readJob(await context.client(), id));
     const reading = new CommandLedger(context, { onlyReads: true });
     await requireForeign(await reading.open(reading.tenantOf(job)), job);

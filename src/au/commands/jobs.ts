@@ -71,7 +71,10 @@ export const jobs = defineCommand({
   async run(context, input) {
     const print = await listPrinter(context, listedJobView);
     if (input.watch) {
-      await print(watchJobs(context, () => look(context, input)));
+      // The interval begins where it began at the first look: jobs that were in it stay in it.
+      const since = input.since?.((await context.client()).now());
+      const fixed = { ...input, since: since === undefined ? undefined : () => since };
+      await print(watchJobs(context, () => look(context, fixed)));
       return 0;
     }
     const seen = newListProgress();

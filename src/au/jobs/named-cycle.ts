@@ -76,14 +76,17 @@ async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
   return false;
 }
 
-/** Finds a cycle in the ledger. @throws SvcError `not_found` if the cycle has no entry */
+/** The error for a cycle that the ledger does not have. */
+class CycleMissing extends SvcError {}
+
+/** Finds a cycle in the ledger. @throws CycleMissing if the cycle has no entry */
 export async function namedCycle(
   context: Context,
   client: Client,
   ledger: CommandLedger,
   typed: string,
 ): Promise<NamedCycle> {
-  const missing = new SvcError('not_found', 'the ledger has no such cycle', {
+  const missing = new CycleMissing('not_found', 'the ledger has no such cycle', {
     hint: 'Name a cycle or the id of a job. What is open:',
     next: ['au', 'status'],
   });
@@ -107,7 +110,7 @@ export async function cycleOrJob<C, J>(withCycle: () => Promise<C>, withJob: () 
   try {
     return await withCycle();
   } catch (missing) {
-    if (!isSvcError(missing, 'not_found')) throw missing;
+    if (!(missing instanceof CycleMissing)) throw missing;
     try {
       return await withJob();
     } catch (error) {

@@ -46,3 +46,10 @@ it('svc au jobs --watch ends at once where no job is under way, and fails where 
   ended(await desk.svc('au jobs --watch', { SVC_PRIVATE_API_KEY: 'sandbox-management-key' }), 4);
   ended(await desk.svc('au jobs --watch --status failed'), 2);
 });
+
+it('svc au jobs --watch --since follows the jobs of its first look until they end', async () => {
+  const desk = await openQuickDesk({ processingMs: HOUR });
+  await desk.svc('au submit tokens.csv');
+  const { stdout } = ended(await desk.svc('au jobs --watch --since 10s -o jsonl'), 0);
+  expect(rowsIn<{ status: string }>(stdout).at(-1)).toMatchObject({ status: 'completed' });
+});

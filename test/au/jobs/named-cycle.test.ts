@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { cycleOrJob } from '../../../src/au/jobs/named-cycle.ts';
+import { SvcError } from '../../../src/base/errors.ts';
 import { openMachine } from '../commands/machine.ts';
 import { ended, succeeded } from '../../support/run-here.ts';
 
@@ -44,4 +46,11 @@ it('a key that may not list jobs gets the results of those that it sent', async 
   for (const line of ['au submit tokens.csv --cycle c --new-ledger', 'au submit more.csv --cycle c', 'au status'])
     expect(await machine.svc(line)).toMatchObject({ code: 0 });
   ended(await machine.svc('au resume c --wait --out results.csv'), 0, { row: { rows: 41, status: 'completed' } });
+});
+
+it('a 404 of a store is no reason to look for a job with the name of a cycle', async () => {
+  const refused = new SvcError('not_found', 'the bucket does not exist');
+  const looked = vi.fn<() => Promise<undefined>>();
+  await expect(cycleOrJob(() => Promise.reject(refused), looked)).rejects.toBe(refused);
+  expect(looked).not.toHaveBeenCalled();
 });
