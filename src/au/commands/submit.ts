@@ -16,7 +16,7 @@ import { FileSubmission } from '../jobs/submit-file.ts';
 import { standingClaims, wereResultsRead } from '../ledger/claims.ts';
 import { cycleName } from '../ledger/cycle-names.ts';
 import { acceptParameter } from '../request/checks.ts';
-import { checkedFileView, copyRequestFile, openRequestFile } from '../request/open-request-file.ts';
+import { checkedFileView, copyRequestFile, openRequestFile, type RequestFile } from '../request/open-request-file.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { type Submission, checkThreshold, countCycle, printResults, submissionView } from '../results/submission.ts';
 import { isSvcError } from '../../base/errors.ts';
@@ -104,16 +104,16 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   if (decided.kind === 'planned') return undefined;
   if (decided.kind === 'nothing new') {
     await warnOfOldCycle(context, await submission.jobs());
-    return print(nothingNew(file.name, input.cycle));
+    return print(nothingNew(file, input.cycle));
   }
   const sending = new Sending(context, input, submission, { ...decided, print });
   await resumable(() => submission.again, of, sending.run());
 }
 
 /** Returns the submission of a file whose tokens all came from results of its cycle. */
-function nothingNew(file: string, cycle: string | undefined): Submission {
-  const counts = { rows: 0, sent: 0, left_out: 0, left_out_errors: 0, in_cycle_since: null };
-  return { status: 'nothing_new', file, cycle: cycle ?? null, ...counts, job: null, jobs: [] };
+function nothingNew({ name, check: { rows } }: RequestFile, cycle: string | undefined): Submission {
+  const counts = { rows, sent: 0, left_out: rows, left_out_errors: 0, in_cycle_since: null };
+  return { status: 'nothing_new', file: name, cycle: cycle ?? null, ...counts, job: null, jobs: [] };
 }
 
 /** The age from which a cycle is old: a monthly cycle, even with a late run, is younger. */

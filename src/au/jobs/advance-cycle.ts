@@ -11,6 +11,7 @@ import { wereResultsRead, openJobs, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { isFileCycle, submitWords } from '../ledger/cycle-names.ts';
 import type { NamedCycle } from './named-cycle.ts';
+import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { ContestedJob, type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
 import { enterDelivery } from '../results/reading.ts';
@@ -50,7 +51,8 @@ export interface AdvancedCycle {
 /** Returns the file in the current directory for the results of a cycle, or of a file without a cycle. */
 export function resultsOfCycle({ name, entries }: Pick<NamedCycle, 'name' | 'entries'>): string {
   const [first] = standingClaims(entries);
-  if (!isFileCycle(name) || first === undefined) return `${name}.results.csv`;
+  // Several files may have come from standard input.
+  if (!isFileCycle(name) || first === undefined || first.file.name === STANDARD_INPUT) return `${name}.results.csv`;
   const file = first.file.name.replace(/^.*[/\\]/, '').replace(/(\.csv)?$/i, '.results.csv');
   return /^[\w. -]+$/.test(file) && !file.startsWith('.') ? file : `${name}.results.csv`;
 }

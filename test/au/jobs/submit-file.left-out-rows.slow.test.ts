@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
-import { ended, type HereResult, rowOf, succeeded } from '../../support/run-here.ts';
+import { ended, type HereResult, rowOf, rowsIn, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk, type QuickDesk, writeRows } from '../commands/support.ts';
 
 const DAY = 86_400_000;
@@ -113,6 +113,16 @@ describe('left-out rows whose result is an error', () => {
     });
     expect(fixCommand(done)).toBe('au submit fix.csv --cycle 2026-12.2 --pay-again');
     expect(read(desk, 'fix.csv')).toEqual([HEADER, ...desk.wrong]);
+  });
+
+  it('the results of two files from standard input have different names', async () => {
+    const desk = await openQuickDesk();
+    for (const row of ['one-more,27,01,', 'another,27,01,'])
+      succeeded(await desk.svc('au submit - --pay-again', {}, `${HEADER}\n${row}\n`));
+    const done = succeeded(await desk.svc('au resume --wait'));
+    const files = rowsIn(done.stdout).map((row) => String((row['results'] as { file: string }).file));
+    expect(files).toHaveLength(2);
+    expect(files.map((file) => read(desk, file).length)).toEqual([2, 2]);
   });
 
   it('R79: no message names the whole file with a cycle in which its left-out rows are paid for again', async () => {
