@@ -120,7 +120,7 @@ describe('left-out rows whose result is an error', () => {
     for (const row of ['one-more,27,01,', 'another,27,01,'])
       succeeded(await desk.svc('au submit - --pay-again', {}, `${HEADER}\n${row}\n`));
     const done = succeeded(await desk.svc('au resume --wait'));
-    const files = rowsIn(done.stdout).map((row) => String((row['results'] as { file: string }).file));
+    const files = rowsIn(done.stdout).map((row) => (row['results'] as { file: string }).file);
     expect(files).toHaveLength(2);
     expect(files.map((file) => read(desk, file).length)).toEqual([2, 2]);
   });
