@@ -2,7 +2,7 @@ import { holdJob } from '../job/hold-job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { findJob } from '../job/job.ts';
 import { openComparedLedger } from '../jobs/compare-jobs.ts';
-import { ledgerOfKey } from '../jobs/named-cycle.ts';
+import { ledgerOfKey } from '../jobs/ledger-of-key.ts';
 import { deliveryOf, hasStandingClaim, senderName, wereResultsRead } from '../ledger/claims.ts';
 import { type ClaimedJob, CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
@@ -73,7 +73,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const client = await context.client();
   const reading = new CommandLedger(context, { onlyReads: true });
   const hasJob = async (ledger: Ledger): Promise<boolean> => (await ledger.cycleOfJob(job)) !== undefined;
-  const [tenant] = (await ledgerOfKey(context, client, reading, hasJob, { isNamed: true })) ?? [];
+  const { tenant } = (await ledgerOfKey(context, client, reading, hasJob)) ?? {};
   if (tenant === undefined) throw notInLedger();
   const claimed = await reading.claimed(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);

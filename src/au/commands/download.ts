@@ -2,7 +2,7 @@ import { jobRequest } from '../job/job-view.ts';
 import { findJob } from '../job/job.ts';
 import { resumable } from '../job/resumable.ts';
 import { showJobs } from '../job/show-progress.ts';
-import { tenantOfKey } from '../job/tenant-of-key.ts';
+import { readTenantOfKey } from '../job/tenant-of-key.ts';
 import { openComparedLedger } from '../jobs/compare-jobs.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
@@ -126,7 +126,7 @@ async function downloadJob(context: Context, job: string, options: DownloadOptio
 
 /** Returns the tenant of a job, or the key's if the job is not found or names no tenant. */
 async function tenantOfJob(client: Client, job: string): Promise<string | undefined> {
-  return (await findJob(client, job))?.tenant_id || tenantOfKey(client);
+  return (await findJob(client, job))?.tenant_id || readTenantOfKey(client);
 }
 
 /** Returns the rows that this machine sent to a job, to check its results against. */

@@ -37,13 +37,13 @@ export const status = defineCommand({
 
 async function printCycles(context: Context): Promise<number> {
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
-  const { ledgerOfKey } = await import('../jobs/named-cycle.ts');
+  const { ledgerOfKey } = await import('../jobs/ledger-of-key.ts');
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
-  const opened = await ledgerOfKey(context, client, new CommandLedger(context, { onlyReads: true }));
-  const rows = opened === undefined ? [] : await unreadCycles(client, opened[1]);
+  const ofKey = await ledgerOfKey(context, client, new CommandLedger(context, { onlyReads: true }));
+  const rows = ofKey === undefined ? [] : await unreadCycles(client, ofKey.ledger);
   await print(oneBatch(rows));
-  if (rows.length === 0) await noteNoneOpen(context, opened?.[1]);
+  if (rows.length === 0) await noteNoneOpen(context, ofKey?.ledger);
   else
     noteNext(context, 'to get the results of a cycle, whichever machine sent it', [
       'au',
@@ -51,7 +51,7 @@ async function printCycles(context: Context): Promise<number> {
       rows[0]?.cycle ?? '',
       '--wait',
     ]);
-  for (const { cycle } of rows) await opened?.[1].cycle(cycle).heal();
+  for (const { cycle } of rows) await ofKey?.ledger.cycle(cycle).heal();
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
 }
 

@@ -3,6 +3,7 @@
 import { type ErrorCode, isSvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isObject } from '../../schema/json-value.ts';
+import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 /** What the newest jobs show of a key. */
 export interface KeyFacts {
@@ -13,7 +14,7 @@ export interface KeyFacts {
 }
 
 /** Finds the tenant of a client's key as `readKeyFacts` does. */
-export async function tenantOfKey(client: Client): Promise<string | undefined> {
+export async function readTenantOfKey(client: Client): Promise<string | undefined> {
   return (await readKeyFacts(client)).tenant;
 }
 
@@ -22,7 +23,7 @@ export async function tenantOfKey(client: Client): Promise<string | undefined> {
  * read it.
  */
 export async function readKeyFacts(client: Client): Promise<KeyFacts> {
-  const jobs = (await ifAllowed(client.accountUpdater.list({ pageSize: 100 }).first(100))) ?? [];
+  const jobs = (await ifAllowed(client.accountUpdater.list({ pageSize: MAX_PAGE_SIZE }).first(MAX_PAGE_SIZE))) ?? [];
   const pending = jobs.flatMap(({ id, status }) => (status === 'pending' && id) || []);
   const [first, second] = new Set(jobs.flatMap(({ tenant_id: tenant }) => tenant ?? []));
   const tenant = first === undefined ? await readSelf(client) : second === undefined ? first : undefined;

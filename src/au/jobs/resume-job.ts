@@ -13,7 +13,7 @@ import { showJobs } from '../job/show-progress.ts';
 import { openComparedLedger } from './compare-jobs.ts';
 import { hasStandingClaim } from '../ledger/claims.ts';
 import { finishUploads } from './send-rows.ts';
-import { tenantOfKey } from '../job/tenant-of-key.ts';
+import { readTenantOfKey } from '../job/tenant-of-key.ts';
 import { optionWords, type ResumeOptions, withWait } from './options.ts';
 import { outlast, waitForJob } from '../job/wait.ts';
 
@@ -47,7 +47,7 @@ async function begunUpload(
 ): Promise<Parameters<typeof finishUploads>[2] | undefined> {
   const ledger = openComparedLedger(context, ['au', 'resume', job], { onlyReads: dryRun });
   if (ledger.jobFiles(job).sent !== 'some') return undefined;
-  const tenant = await outlast(context, wait, () => tenantOfKey(client));
+  const tenant = await outlast(context, wait, () => readTenantOfKey(client));
   const claimed = tenant === undefined ? undefined : await ledger.claimed(tenant, job);
   if (tenant === undefined || claimed === undefined || !hasStandingClaim(claimed.entries, job)) return undefined;
   return { name: claimed.cycle.name, tenant, ledger, claims: [claimed.claim] };

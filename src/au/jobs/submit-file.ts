@@ -2,7 +2,7 @@
 
 import { showJobs } from '../job/show-progress.ts';
 import { SpareJob, creatorMemory } from '../job/spare-job.ts';
-import { type KeyFacts, readKeyFacts, tenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
+import { type KeyFacts, readKeyFacts, readTenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
 import { outlast } from '../job/wait.ts';
 import {
   type SubmitInput,
@@ -130,7 +130,7 @@ export class FileSubmission {
   /** Returns the number of free rows; undefined if the tenant is not known. Sends nothing. */
   async countNewRows(): Promise<number | undefined> {
     const client = this.#input.dryRun ? undefined : await this.#context.client();
-    const tenant = (client && (await tenantOfKey(client))) ?? (await this.#tenantWithoutRequest());
+    const tenant = (client && (await readTenantOfKey(client))) ?? (await this.#tenantWithoutRequest());
     if (tenant === undefined) return undefined;
     this.#input.checkTenant?.(tenant);
     const { division } = await this.#compare(tenant, client);

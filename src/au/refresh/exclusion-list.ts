@@ -5,7 +5,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { countText, isoTime } from '../../cli/output/time.ts';
-import { tenantOfKey } from '../job/tenant-of-key.ts';
+import { readTenantOfKey } from '../job/tenant-of-key.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import type { RefreshDirectory, RefreshRecord } from './refresh-directory.ts';
@@ -96,7 +96,7 @@ async function closedElsewhere(context: Context, directory: RefreshDirectory) {
 /** Returns the tenant of the key; undefined without a key, or if the service does not show it. */
 async function tenantIfShown(context: Context): Promise<string | undefined> {
   try {
-    return await tenantOfKey(await context.client());
+    return await readTenantOfKey(await context.client());
   } catch (error) {
     if (context.signal.aborted || !isSvcError(error)) throw error;
     return undefined;

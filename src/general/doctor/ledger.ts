@@ -12,7 +12,7 @@ import {
 } from '../../au/ledger/place.ts';
 import { PlannedObjects, requireNotEmpty, tryPlace } from '../../au/ledger/objects.ts';
 import { folderOf } from '../../base/files/names.ts';
-import { tenantOfKey } from '../../au/job/tenant-of-key.ts';
+import { readTenantOfKey } from '../../au/job/tenant-of-key.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -110,7 +110,7 @@ async function readTenant(context: Context): Promise<string | null | undefined> 
   const limit = AbortSignal.timeout(LIMIT_MS);
   try {
     const client = await context.client({ signal: AbortSignal.any([context.signal, limit]) });
-    return (await tenantOfKey(client)) ?? null;
+    return (await readTenantOfKey(client)) ?? null;
   } catch (error) {
     // The checks of keys and network report the reason.
     if (context.signal.aborted || (!isSvcError(error) && !limit.aborted)) throw error;

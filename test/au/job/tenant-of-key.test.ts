@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { tenantOfKey } from '../../../src/au/job/tenant-of-key.ts';
+import { readTenantOfKey } from '../../../src/au/job/tenant-of-key.ts';
 import { openBench } from '../support.ts';
 
 const [OURS, THEIRS] = ['tenant-a', 'tenant-b'];
@@ -30,7 +30,7 @@ async function told({ list = [], self = 403 }: Script) {
     else send(outgoing, self);
   });
   onTestFinished(() => bench.close());
-  return { tenant: await tenantOfKey(bench.client), methods: [...methods] };
+  return { tenant: await readTenantOfKey(bench.client), methods: [...methods] };
 }
 
 it.each<[string, Script, string | undefined]>([
