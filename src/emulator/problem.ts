@@ -1,12 +1,14 @@
+// The errors of the emulated service, and the check of bodies that throws them.
+
 import { STATUS_CODES } from 'node:http';
 import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { type Headers, jsonResponse } from './response.ts';
 import type { Checked, Shape } from '../schema/response.ts';
-
-type Headers = Readonly<Record<string, string>>;
 
 /** Returns the exception that ends a request with an error body (RFC 9457) and further members. */
 export function problem(
-  status: ConstructorParameters<typeof HTTPException>[0] & number,
+  status: ContentfulStatusCode,
   detail: string,
   { members, headers }: { members?: object; headers?: Headers } = {},
 ): HTTPException {
@@ -42,16 +44,4 @@ export function checkBody<S extends Shape>(shape: S, body: unknown): Checked<S> 
   const { success, error, data } = shape.safeParse(body);
   if (success) return data;
   throw invalidFields(error.issues.map(({ path, message }) => [path.map(String).join('.') || 'body', `${message}.`]));
-}
-
-/** Returns a response with a JSON body, or without a body. */
-export function jsonResponse(status: number, body: unknown, headers: Headers = {}): Response {
-  if (body === undefined) return new Response(null, { status, headers });
-  return textResponse(status, JSON.stringify(body), { 'content-type': 'application/json; charset=utf-8', ...headers });
-}
-
-/** Returns a response with a text and its length, which a HEAD request needs too. */
-export function textResponse(status: number, text: string, headers: Headers): Response {
-  const length = String(Buffer.byteLength(text));
-  return new Response(text, { status, headers: { ...headers, 'content-length': length } });
 }

@@ -2,18 +2,19 @@ import type { Context, Env, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { Hono } from 'hono/tiny';
-import { parsedJson } from '../../schema/json-value.ts';
-import { findKey, keyTypeOf, type SandboxKey } from '../keys.ts';
-import type { Feature } from '../options.ts';
-import { invalid, jsonResponse, problem } from '../problem.ts';
 import { type AuditNote, auditNote, recordAudit } from '../audit.ts';
 import type { ApiRoute } from '../endpoint.ts';
-import type { Service } from '../service.ts';
+import { type SandboxKey, findKey, keyTypeOf } from '../keys.ts';
+import type { Feature } from '../options.ts';
+import { invalid, problem } from '../problem.ts';
+import { jsonResponse } from '../response.ts';
 import { ACCOUNT_UPDATER_ROUTES } from './account-updater.ts';
 import { LOG_ROUTES } from './logs.ts';
 import { TENANT_ROUTES } from './tenant.ts';
 import { THREE_DS_ROUTES } from './three-ds.ts';
 import { TOKEN_ROUTES } from './tokens.ts';
+import type { Service } from '../service.ts';
+import { parsedJson } from '../../schema/json-value.ts';
 
 export const API_ROUTES: readonly ApiRoute[] = [
   ...LOG_ROUTES,

@@ -1,12 +1,13 @@
-import { Hono } from 'hono/tiny';
 import { bodyLimit } from 'hono/body-limit';
-import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
+import { Hono } from 'hono/tiny';
 import { FaultSyntaxError } from '../faults/occasion.ts';
 import { findKey } from '../keys.ts';
-import { invalid, jsonResponse, problem } from '../problem.ts';
+import { invalid, problem } from '../problem.ts';
+import { jsonResponse } from '../response.ts';
 import type { SandboxEnv, Service } from '../service.ts';
 import { splitOutcomes } from '../three-ds/forced-outcome.ts';
 import { listOutcomes } from '../three-ds/set-outcomes.ts';
+import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 
 /**
  * Routes that only the sandbox has. Tests in any language set the outcomes of authentications here, without a key, and svc

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { textResponse } from '../problem.ts';
+import { textResponse } from '../response.ts';
 
 type Texts = Readonly<Record<string, string>>;
 

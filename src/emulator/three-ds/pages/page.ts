@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { textResponse } from '../../problem.ts';
+import { textResponse } from '../../response.ts';
 import type { Service } from '../../service.ts';
-import { findSession, type Session } from '../../state/world.ts';
+import { type Session, findSession } from '../../state/world.ts';
 import { isEqual, sign } from '../../store/files.ts';
 
 /** HTML with escaped texts. */
