@@ -2,7 +2,7 @@
 import { VERSION } from '../src/base/version.ts';
 import { type Command, type Entry, exitCodesOf, type Group, isGroup } from '../src/cli/app/command.ts';
 import { commandPage, rootPage, topicHelp } from '../src/cli/app/help.ts';
-import { isFilled, type Section, topicPage, type TopicName, TOPICS } from '../src/cli/app/topics.ts';
+import { isFilled, type Section, topicList, topicPage, type TopicName, TOPICS } from '../src/cli/app/topics.ts';
 import { PROGRAM, TREE } from '../src/tree.ts';
 
 /** Returns the man pages in roff by file name: a short svc(1), one page a group, command and topic. */
@@ -29,7 +29,7 @@ interface ManPage {
 
 function rootManPage(): ManPage {
   const { title, sections } = rootPage(PROGRAM);
-  const topics = Object.entries(TOPICS).map(([name, about]) => [`svc-${name}(7)`, about] as const);
+  const topics = topicList().map(([name, about]) => [`svc-${name}(7)`, about] as const);
   return {
     name: 'svc',
     section: 1,

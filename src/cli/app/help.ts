@@ -6,7 +6,7 @@ import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { Parameter, Parameters } from './parameter.ts';
 import type { About, HelpRequest } from './invocation.ts';
 import { pageText } from './page-text.ts';
-import { type Page, type Row, type TopicName, topicPage, TOPICS } from './topics.ts';
+import { type Page, type Row, topicList, type TopicName, topicPage } from './topics.ts';
 
 /** Returns help as text, as wide as the terminal if there is one. */
 export async function helpText(
@@ -94,7 +94,7 @@ export function rootPage({ tree, examples }: Pick<Program, 'tree' | 'examples'>)
       { title: 'Usage', line: 'svc <command> [options]' },
       { title: 'Commands', rows: listed.map(({ name, summary }) => [name, summary]) },
       { title: 'Options', rows: optionRows(frequentParameters()) },
-      { title: 'Topics', rows: Object.entries(TOPICS).map(([name, about]) => [`svc help ${name}`, about]) },
+      { title: 'Topics', rows: topicList().map(([name, about]) => [`svc help ${name}`, about]) },
       {
         title: 'More',
         rows: [

@@ -1,34 +1,48 @@
+// Reads the pages of help topics, which are Markdown.
+
 import type { Example } from './command.ts';
 
-/** The help topics that belong to no command: the word after `svc help`, and its description. */
+/** The help topics that belong to no command: the word after `svc help`, its description, and its page, which is loaded on demand. */
 export const TOPICS = {
-  'exit-codes': 'what each exit code and error code means',
-  environment: 'environment variables',
-  output: 'formats, fields, jq, times, pager; all common options',
-  limits: 'limits of the service, and how svc stays within them',
-  files: 'what svc stores on this machine, input and output files',
-  events: 'webhook events: receive, keep, forward, send again',
-  sandbox: 'the service emulated on this machine',
-  faults: 'make requests to the sandbox fail',
-  outcomes: 'decide the outcomes of 3-D Secure in the sandbox',
-  security: 'keys, addresses, card numbers: what svc promises',
+  'exit-codes': {
+    about: 'what each exit code and error code means',
+    load: () => import('../../../docs/help/exit-codes.md'),
+  },
+  environment: { about: 'environment variables', load: () => import('../../../docs/help/environment.md') },
+  output: {
+    about: 'formats, fields, jq, times, pager; all common options',
+    load: () => import('../../../docs/help/output.md'),
+  },
+  limits: {
+    about: 'limits of the service, and how svc stays within them',
+    load: () => import('../../../docs/help/limits.md'),
+  },
+  files: {
+    about: 'what svc stores on this machine, input and output files',
+    load: () => import('../../../docs/help/files.md'),
+  },
+  events: {
+    about: 'webhook events: receive, keep, forward, send again',
+    load: () => import('../../../docs/help/events.md'),
+  },
+  sandbox: { about: 'the service emulated on this machine', load: () => import('../../../docs/help/sandbox.md') },
+  faults: { about: 'make requests to the sandbox fail', load: () => import('../../../docs/help/faults.md') },
+  outcomes: {
+    about: 'decide the outcomes of 3-D Secure in the sandbox',
+    load: () => import('../../../docs/help/outcomes.md'),
+  },
+  security: {
+    about: 'keys, addresses, card numbers: what svc promises',
+    load: () => import('../../../docs/help/security.md'),
+  },
 } as const;
 
 export type TopicName = keyof typeof TOPICS;
 
-// The pages of docs/help. Only the requested page is loaded.
-const PAGES: Readonly<Record<TopicName, () => Promise<{ readonly text: string }>>> = {
-  'exit-codes': () => import('../../../docs/help/exit-codes.md'),
-  environment: () => import('../../../docs/help/environment.md'),
-  output: () => import('../../../docs/help/output.md'),
-  limits: () => import('../../../docs/help/limits.md'),
-  files: () => import('../../../docs/help/files.md'),
-  events: () => import('../../../docs/help/events.md'),
-  sandbox: () => import('../../../docs/help/sandbox.md'),
-  faults: () => import('../../../docs/help/faults.md'),
-  outcomes: () => import('../../../docs/help/outcomes.md'),
-  security: () => import('../../../docs/help/security.md'),
-};
+/** Returns the names of the topics, with their descriptions. */
+export function topicList(): (readonly [name: string, about: string])[] {
+  return Object.entries(TOPICS).map(([name, { about }]) => [name, about]);
+}
 
 /** A help page as data, rendered both as terminal text and as the man page. */
 export interface Page {
@@ -55,7 +69,7 @@ export function isFilled({ line, text, examples = [], rows = [] }: Section): boo
 export type Row = readonly [term: string, meaning: string];
 
 export async function topicPage(name: TopicName): Promise<Page> {
-  const { text: markdown } = await PAGES[name]();
+  const { text: markdown } = await TOPICS[name].load();
   const [title = '', ...sections] = markdown.split(/^#+ (?=.*\n\n)/m).slice(1);
   return { title: plainText(title), sections: sections.map(readSection) };
 }

@@ -7,7 +7,7 @@ import { text as powershellScript } from '../../../completions/svc.ps1';
 import type { System } from '../../base/system.ts';
 import type { Entry } from '../../cli/app/command.ts';
 import { GLOBAL_PARAMETERS } from '../../cli/app/global-parameters.ts';
-import { TOPICS } from '../../cli/app/topics.ts';
+import { topicList } from '../../cli/app/topics.ts';
 import type { PathsHost } from '../../cli/config/paths.ts';
 import { writePlain } from '../../cli/output/output.ts';
 import { quoted, readLine, unquote } from './bash-line.ts';
@@ -155,7 +155,7 @@ export function shellNamed(name: string): Shell | undefined {
  * being typed.
  */
 export async function runComplete(argv: readonly string[], system: System, tree: readonly Entry[]): Promise<number> {
-  const program = { tree, globals: GLOBAL_PARAMETERS, topics: Object.entries(TOPICS) };
+  const program = { tree, globals: GLOBAL_PARAMETERS, topics: topicList() };
   try {
     const text = await complete(program, argv, system);
     return text === undefined ? 2 : await writePlain(system, text);
