@@ -21,6 +21,7 @@ import { pattern, positiveDuration, text, textToSend, trimmed, trimmedToSend } f
 import type { LogFilter } from '../client/api/logs.ts';
 import type { PageOptions } from '../client/api/pages.ts';
 import { HOUR_MS } from '../schema/durations.ts';
+import { MAX_PAGE_SIZE } from '../schema/page-size.ts';
 
 /** The filters that the service applies. */
 export const ENTITY_PARAMETERS = {
@@ -159,7 +160,10 @@ export function actorNames(context: Context, source: 'service' | 'archive' = 'se
 }
 
 /** Returns the request for the first page of entries, for `--curl`. */
-export async function firstRequest(filter: LogFilter, page: PageOptions = { pageSize: 100 }): Promise<PreviewRequest> {
+export async function firstRequest(
+  filter: LogFilter,
+  page: PageOptions = { pageSize: MAX_PAGE_SIZE },
+): Promise<PreviewRequest> {
   const [{ listLogsRequest }, { pageRequest }] = await Promise.all([
     import('../client/api/logs.ts'),
     import('../client/api/pages.ts'),

@@ -7,6 +7,7 @@ import type { Client } from '../client/api/client.ts';
 import type { Log } from '../schema/log.ts';
 import { type ActorNames, actorText } from './actor.ts';
 import { isReadOfLogs } from './filter.ts';
+import { MAX_PAGE_SIZE } from '../schema/page-size.ts';
 
 /** Counts and hides the reads of the logs by one actor: the application of this command's key. */
 export class OwnReads {
@@ -49,7 +50,7 @@ async function findOwnReads(client: Client): Promise<OwnReads | undefined> {
     // The first response shows the service's time, and its request is in the second response.
     await logs.list({}, { pageSize: 1 }).pages().next();
     const startDate = isoTime(wholeSecond(client.now()) - SECOND_MS);
-    return logs.list({ startDate }, { pageSize: 100 }).first(100);
+    return logs.list({ startDate }, { pageSize: MAX_PAGE_SIZE }).first(MAX_PAGE_SIZE);
   });
   const reads = listed instanceof SvcError ? [] : listed.filter((log) => isReadOfLogs(log) && log.actor_id);
   const [sample] = reads;

@@ -5,6 +5,7 @@ import { fieldPaths, statusAmong, type Tone, type View } from '../../cli/output/
 import { JOB_STATUSES } from '../../schema/account-updater-files.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { isJobId } from './job.ts';
+import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 /** Returns the request for a job, for `--curl`. */
 export async function jobRequest(job: string): Promise<PreviewRequest> {
@@ -41,7 +42,7 @@ const TONES: ReadonlyMap<unknown, Tone> = new Map([
 export async function firstRequest(): Promise<PreviewRequest> {
   const { listJobsRequest } = await import('../../client/api/resources.ts');
   const { pageRequest } = await import('../../client/api/pages.ts');
-  return pageRequest(listJobsRequest(), { pageSize: 100 });
+  return pageRequest(listJobsRequest(), { pageSize: MAX_PAGE_SIZE });
 }
 
 /** Returns the first request of a submission that changes something at the service. */

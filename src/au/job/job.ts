@@ -9,6 +9,7 @@ import type { Flaw } from '../../client/transfer/receive.ts';
 import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { UUID } from '../../schema/uuid.ts';
+import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 /** An event after each poll of a wait, except the last. */
 type PollEvent =
@@ -85,7 +86,7 @@ export async function findJob(client: Client, id: string): Promise<AccountUpdate
  */
 export async function* jobPages(client: Client, { orNone = false } = {}): AsyncGenerator<readonly ListedJob[]> {
   try {
-    for await (const { items } of client.accountUpdater.list({ pageSize: 100 }).pages()) yield items;
+    for await (const { items } of client.accountUpdater.list({ pageSize: MAX_PAGE_SIZE }).pages()) yield items;
   } catch (error) {
     const isNone = isSvcError(error, 'not_found');
     // A job can be read by a key that may not list jobs.

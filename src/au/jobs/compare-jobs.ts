@@ -24,9 +24,7 @@ import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
-
-/** The size of the pages of the list. */
-const PAGE_SIZE = 100;
+import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 /** The age up to which the list must show the jobs in the ledger. The service may forget older jobs. */
 const LISTED_MS = 7 * DAY_MS;
@@ -195,7 +193,7 @@ async function listRecentJobs(
 ): Promise<readonly ListedJob[]> {
   const latestEnd = since - MINUTE_MS;
   const jobs: ListedJob[] = [];
-  for await (const { items } of soundPages(client, PAGE_SIZE)) {
+  for await (const { items } of soundPages(client, MAX_PAGE_SIZE)) {
     jobs.push(...items);
     const end = wholeSecond(Math.min(latestEnd, Math.max(earlierMonthsEnd(jobs), ledgerSince)));
     if (items.some((job) => (creationTime(job) ?? Infinity) < end)) break;

@@ -7,6 +7,7 @@ import { pollUntil } from '../../client/api/poll.ts';
 import { UNDER_WAY_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
+import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 import { isReadable, soundPages, UnsoundList } from '../job/job.ts';
 import { creationOf } from './claims.ts';
 import type { ClaimEntry } from './entry.ts';
@@ -61,7 +62,7 @@ export async function proofOfAbsence(
 export async function listedJob(client: Client, claim: ClaimEntry): Promise<AccountUpdaterJob | undefined> {
   const since = wholeSecond(creationOf(claim));
   try {
-    for await (const { items } of soundPages(client, 100)) {
+    for await (const { items } of soundPages(client, MAX_PAGE_SIZE)) {
       const job = items.find(({ id }) => id === claim.job);
       if (job) return isReadable(job) ? job : undefined;
       if (items.some(({ created_at: at }) => (parseTime(at ?? '') ?? Infinity) < since)) return undefined;

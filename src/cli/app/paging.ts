@@ -5,13 +5,14 @@ import type { Context } from './command.ts';
 import { option, typedCommand } from './hint.ts';
 import { conflicting, type Input, value, flag, rare } from './parameter.ts';
 import { cursor, integer } from './value-parsers.ts';
+import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 /** The paging options of commands that list. */
 export const PAGING_PARAMETERS = {
   limit: conflicting(['all'], value('-n, --limit <n>', 'stop after this many', integer(1))),
   all: flag('--all', 'every page, not only the newest'),
   start: value('--start <cursor>', 'resume from the cursor of an earlier run', cursor),
-  pageSize: rare(value('--page-size <n>', 'items per request, 1 to 100', integer(1, 100))),
+  pageSize: rare(value('--page-size <n>', `items per request, 1 to ${MAX_PAGE_SIZE}`, integer(1, MAX_PAGE_SIZE))),
 } as const;
 
 export type PagingInput = Input<typeof PAGING_PARAMETERS>;

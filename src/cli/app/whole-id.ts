@@ -3,6 +3,7 @@
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { Context } from './command.ts';
+import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 /** The beginning of a UUID, as tables show it. */
 const SHORT_ID = /^[0-9a-f]{8}$/i;
@@ -48,6 +49,6 @@ async function idsBeginning(
 
 /** Returns the ids of the entities in the newest log entries. */
 export async function loggedIds({ logs }: Client): Promise<readonly (string | null | undefined)[]> {
-  const entries = await logs.list({}, { pageSize: 100 }).first(NEWEST_ENTRIES);
+  const entries = await logs.list({}, { pageSize: MAX_PAGE_SIZE }).first(NEWEST_ENTRIES);
   return entries.map(({ entity_id: id }) => id);
 }

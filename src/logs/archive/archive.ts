@@ -16,6 +16,7 @@ import { marginMs, withMargin } from './records/coverage.ts';
 import type { Retention } from './retention.ts';
 import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
+import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 interface RunOptions extends Omit<SyncOptions, 'beginsWithAll' | 'reopen' | 'onCommit'> {
   /** The base URL of the service, which the archive's first record names. */
@@ -279,7 +280,7 @@ export async function learnTenant(client: Client): Promise<string> {
   } catch (error) {
     if (!isSvcError(error, 'forbidden')) throw error;
   }
-  const newest = await client.logs.list({}, { pageSize: 100 }).first(100);
+  const newest = await client.logs.list({}, { pageSize: MAX_PAGE_SIZE }).first(MAX_PAGE_SIZE);
   const [id, ...others] = new Set(newest.flatMap(({ tenant_id: id }) => id ?? []));
   if (id !== undefined && others.length === 0) return id;
   throw new SvcError('forbidden', 'cannot tell which tenant the key belongs to', {
