@@ -36,7 +36,8 @@ export function createRedactor({ showUrls }: { readonly showUrls?: boolean | und
 
 /** How often JSON inside JSON is decoded. */
 const JSON_LEVELS = 3;
-const LINE = /[^\r\n]+/g;
+/** The end of a line, which `split` keeps. A pattern of a whole line overflows the stack for one of millions of characters. */
+const LINE_END_KEPT = /([\r\n])/;
 const QUOTE = /"/g;
 /** Escapes that a service may choose for any character, such as the slash of a key or the = of a query. */
 const CHOSEN_ESCAPE = /\\[/u]/;
@@ -55,7 +56,8 @@ function withDecodedTokens(text: string, redactPlain: Redactor['redact'], redact
     const plain = redactPlain(token);
     return parsedJson(plain) === redacted ? plain : asciiJson(redacted);
   };
-  return text.replace(LINE, (line) => replaceTokens(line, QUOTE, redactToken));
+  const lines = text.split(LINE_END_KEPT);
+  return lines.map((line) => replaceTokens(line, QUOTE, redactToken)).join('');
 }
 
 /** Writes a JSON string. Characters that a terminal could take for a command stay escaped. */
