@@ -4,7 +4,7 @@ import { fstatSync, readSync, statSync } from 'node:fs';
 import { devNull, homedir, userInfo } from 'node:os';
 import process from 'node:process';
 import { setFlagsFromString } from 'node:v8';
-import { type ErrorCode, SvcError } from './base/errors.ts';
+import { type ErrorCode, SvcError, systemCodeOf } from './base/errors.ts';
 import { type System, systemClock } from './base/system.ts';
 import { standardStream } from './cli/output/output.ts';
 import { main } from './main.ts';
@@ -66,8 +66,17 @@ const LONG_MS = 100;
 void start();
 
 async function start(): Promise<void> {
-  // process.exit would cut off output that is still being written into a pipe.
-  process.exitCode = await main(process.argv.slice(2), system);
+  try {
+    // process.exit would cut off output that is still being written into a pipe.
+    process.exitCode = await main(process.argv.slice(2), system);
+  } catch (error) {
+    // An upgrade takes away the files that explain an error, too.
+    if (systemCodeOf(error) !== 'MODULE_NOT_FOUND') throw error;
+    process.stderr.write(
+      'error: svc was upgraded or removed while this command was running. Run the same command again.\n',
+    );
+    process.exitCode = 1;
+  }
   // An open pipe on stdin would keep the process alive; after a signal, so would a stdout that nobody reads.
   input?.destroy();
   if (ending?.aborted) process.exit();
