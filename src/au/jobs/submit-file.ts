@@ -279,10 +279,9 @@ export class FileSubmission {
     const client = await this.#context.client();
     const facts = await outlast(this.#context, this.#input.outlasts, () => readKeyFacts(client));
     if (facts.tenant !== undefined) return facts;
-    const job = await (await this.#spareJob()).get();
-    // A command that ends here leaves a pending job, which its directory shows to have no file.
-    this.#ledger.jobFiles(job.id).make();
-    return { ...facts, tenant: this.#ledger.tenantOf(job) };
+    // A command that ends after it creates the job leaves it pending, without a file.
+    if (facts.pending.length === 0) await this.#ledger.noteNoJobs();
+    return { ...facts, tenant: this.#ledger.tenantOf(await (await this.#spareJob()).get()) };
   }
 
   /** Reads the key's tenant. It is undefined without a key, or with a note if the service does not show it. */

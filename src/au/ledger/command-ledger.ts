@@ -15,6 +15,7 @@ import type { ObjectStore } from '../../client/store/store.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
+import { hadNoJobs, type KeyOfService, noteNoJobs } from './first-job-note.ts';
 import type { LedgerCycle, LedgerHost } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
 import {
@@ -139,11 +140,21 @@ export class CommandLedger {
     });
   }
 
+  /** Records that the key has no jobs, before a command creates the first one, which shows the tenant. */
+  async noteNoJobs(): Promise<void> {
+    noteNoJobs(this.#root(), await this.#keyOfService(), this.#context.clock.now());
+  }
+
   /** Returns the jobs that were pending when this machine's own ledger of a tenant was first used, as `Ledger.pendingBefore`. */
   async pendingBefore(tenant: string, pending: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.isShared) return new Set();
-    const foreign = pending.filter((job) => !this.jobFiles(job).exists);
+    const isFirst = hadNoJobs(this.#root(), await this.#keyOfService(), this.#context.clock.now());
+    const foreign = isFirst ? [] : pending.filter((job) => !this.jobFiles(job).exists);
     return (await this.open(tenant)).pendingBefore(foreign);
+  }
+
+  async #keyOfService(): Promise<KeyOfService> {
+    return { service: serviceOf(this.#context), key: (await this.#context.key('private')).value };
   }
 
   /** Returns the directory of a tenant's own ledger, and of the copies of its shared ledgers. */

@@ -77,10 +77,7 @@ export async function openMachine({ pickupMs = 0 } = {}): Promise<Machine> {
       return { ...ended, uploads: machine.uploads() };
     },
     uploads: () => places.reduce((sum, place) => sum + uploadsTaken(place).length, 0),
-    jobs() {
-      const folders = existsSync(path('state/jobs')) ? readdirSync(path('state/jobs')) : [];
-      return folders.filter((folder) => readdirSync(path(join('state/jobs', folder))).length > 0);
-    },
+    jobs: () => (existsSync(path('state/jobs')) ? readdirSync(path('state/jobs')) : []),
     files: (job) => new JobFiles(path('state/jobs'), job),
   };
   return machine;
