@@ -27,7 +27,8 @@ class LiveScreen extends Screen {
   }
 }
 
-const ROWS = 5_000;
+// Enough to read that the line is painted meanwhile, however busy the machine is.
+const ROWS = 50_000;
 
 /** A directory with a large request, and results in which each tenth row of it has a new token. */
 function place(): string {
