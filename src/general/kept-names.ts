@@ -17,7 +17,7 @@ export const KEPT_BELOW: Readonly<Record<string, RegExp>> = {
   pacing: /^(?:secret|[^.].*\.(?:json|log))(?:\..*)?$/,
   // An earlier build kept copies of request files there.
   runs: /^(?:run-.*|elsewhere|damaged|begin\.lock.*)$/,
-  sandbox: /^(?:journal\.jsonl|ledger\.jsonl|files|objects|tenants)/,
+  sandbox: /^(?:journal\.jsonl(?:\.[0-9a-f-]{36})?|ledger\.jsonl|files|objects|tenants)$/,
   spool: /^\.?(?:[0-9a-f]{8}-)?\d+-[0-9a-f]{12}\./,
   tails: /^\.?\d{8}T\d{6}-[0-9a-f]{8}\.json/,
 };

@@ -91,29 +91,52 @@ export function statePaths(directory: string) {
 /** Creates a private state directory. Throws if the directory contains other files than a sandbox's. */
 export function prepareDirectory(paths: StatePaths): void {
   fs.mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
-  if (!fs.existsSync(paths.journal) && !fs.readdirSync(paths.directory).every((name) => SANDBOX_FILE.test(name)))
+  if (directoryUse(paths.directory) === 'foreign')
     throw new Error(`${paths.directory} contains other files than a sandbox's`);
   if ((fs.statSync(paths.directory).mode & 0o077) !== 0) fs.chmodSync(paths.directory, 0o700);
   fs.mkdirSync(paths.files, { recursive: true, mode: 0o700 });
 }
 
-/** The names of a sandbox's files, and of the buckets that an earlier build kept. */
-const SANDBOX_FILE = /^(?:journal\.jsonl|ledger\.jsonl|files|objects|tenants)/;
+/** The names of a sandbox's files: its journal, also before it is complete, and the record of its requests. */
+const SANDBOX_FILE = /^(?:journal\.jsonl(?:\.[0-9a-f-]{36})?|ledger\.jsonl)$/;
+/** The names of a sandbox's folders, with that of the buckets that an earlier build kept. */
+const SANDBOX_FOLDER = /^(?:files|objects|tenants)$/;
 
 /**
  * Tells whether a directory belongs to a sandbox, belongs to a sandbox whose journal is damaged, contains other files
  * (`foreign`), or is unused.
  */
 export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreign' | 'unused' {
-  const { journal } = statePaths(directory);
-  const first = fs.existsSync(journal) ? firstLine(journal) : undefined;
+  const { journal, ledger, files } = statePaths(directory);
+  // Opening a pipe would wait for ever.
+  if ([journal, ledger].some((path) => isThere(path) && !isFile(path))) return 'foreign';
+  const first = isFile(journal) ? firstLine(journal) : undefined;
   if (first !== undefined && readEvent(first)?.type === 'start') return 'sandbox';
   const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
-  if (!entries.every(({ name }) => SANDBOX_FILE.test(name))) return 'foreign';
-  if (first !== undefined) return 'damaged';
-  // Without a journal, folders of these names may be anybody's, unless they are empty.
-  const isEmpty = (name: string): boolean => fs.readdirSync(join(directory, name)).length === 0;
-  return entries.every((entry) => !entry.isDirectory() || isEmpty(entry.name)) ? 'unused' : 'foreign';
+  if (!entries.every((entry) => (entry.isDirectory() ? SANDBOX_FOLDER : SANDBOX_FILE).test(entry.name)))
+    return 'foreign';
+  // A loss of power may have emptied the journal, but not the names of the files of jobs.
+  if (first !== undefined) return namesIn(files).every((name) => JOB_FILE.test(name)) ? 'damaged' : 'foreign';
+  // Without a journal, files and folders of these names may be anybody's. A sandbox that runs during a reset records requests.
+  const isOwn = (entry: fs.Dirent): boolean =>
+    entry.isDirectory()
+      ? namesIn(join(directory, entry.name)).length === 0
+      : /^(?:$|\{"(?:at|method|type)":)/.test(firstLine(join(directory, entry.name)));
+  return entries.every(isOwn) ? 'unused' : 'foreign';
+}
+
+const JOB_FILE = /^(?:(?:request|result)-.*\.csv|[0-9a-f-]{36}\.draft)$/;
+
+function isThere(path: string): boolean {
+  return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isFile(path: string): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function namesIn(directory: string): string[] {
+  return fs.existsSync(directory) ? fs.readdirSync(directory) : [];
 }
 
 function firstLine(path: string): string {
@@ -133,9 +156,9 @@ const MAX_START_BYTES = 4096;
 /** Deletes all state of a sandbox. Sandboxes that run on the directory start over. */
 export function resetSandbox(directory: string): void {
   const { journal, files, tenants, ledger } = statePaths(directory);
+  // Running sandboxes keep writing to the same file.
+  if (fs.existsSync(ledger)) fs.truncateSync(ledger);
   // The journal is deleted last, because it shows that the other files are a sandbox's.
   for (const path of [files, join(directory, 'objects'), tenants, journal])
     fs.rmSync(path, { recursive: true, force: true });
-  // Running sandboxes keep writing to the same file.
-  if (fs.existsSync(ledger)) fs.truncateSync(ledger);
 }

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -80,6 +81,24 @@ describe('svc sandbox reset', () => {
       expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining("other files than a sandbox's")]);
     }
     expect(existsSync(home.file(`app/${folder}/${file}`))).toBe(true);
+  });
+
+  it.each([
+    ['a journal of another program', { 'journal.jsonl': '{"entry":1}\n', 'files/invoice.pdf': 'x' }],
+    ['a file in the place of a folder', { files: 'precious' }],
+    ['a record of its own', { 'ledger.jsonl': 'mine\n' }],
+    ['a name that only begins like one', { 'tenants-2026.csv': 'keep' }],
+    ['a folder in the place of the journal', { 'journal.jsonl/x': '' }],
+  ])('a directory with %s is no sandbox, and nothing of it is deleted', async (_, files) => {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(path.dirname(home.file(`app/${name}`)), { recursive: true });
+      writeFileSync(home.file(`app/${name}`), text);
+    }
+    for (const command of ['reset', 'clock', 'requests']) {
+      const { code, stderr } = await svc(['sandbox', command, '--directory', home.file('app'), '--yes']);
+      expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining("other files than a sandbox's")]);
+    }
+    for (const [name, text] of Object.entries(files)) expect(readFileSync(home.file(`app/${name}`), 'utf8')).toBe(text);
   });
 
   it('a sandbox whose journal was emptied by a loss of power names the reset in each command, and works after it', async () => {
