@@ -84,7 +84,10 @@ export class Notifier {
     }
     this.#active.set(
       name,
-      this.#deliver(url, event).finally(() => this.#active.delete(name)),
+      // A full disk leaves the delivery unrecorded, so that it is due again.
+      this.#deliver(url, event)
+        .catch(() => undefined)
+        .finally(() => this.#active.delete(name)),
     );
   }
 
