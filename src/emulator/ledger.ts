@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { parsedJson } from '../schema/json-value.ts';
+import { objectOrUndefined, parsedJson } from '../schema/json-value.ts';
 import { findKey } from './keys.ts';
 import { statePaths } from './state/journal.ts';
 
@@ -129,7 +129,9 @@ export class Ledger {
 export function readLedger(directory: string): LedgerEntry[] {
   const lines = readFileSync(statePaths(directory).ledger, 'utf8').split('\n');
   // A killed process may have left an incomplete line.
-  return lines.map((line) => parsedJson(line) as LedgerEntry | undefined).filter((entry) => entry !== undefined);
+  return lines
+    .map((line) => objectOrUndefined(parsedJson(line)) as LedgerEntry | undefined)
+    .filter((entry) => entry !== undefined);
 }
 
 function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessage, now: number): LedgerEntry {

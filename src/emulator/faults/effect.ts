@@ -114,14 +114,23 @@ function readEffect(word: string): Effect {
   if (/^[2-5]\d\d$/.test(word)) return { status: Number(word) };
   const syntax = ownMember(EFFECTS, name);
   if (syntax !== undefined) return syntax.read(value);
-  if (value !== undefined && /^[\w-]+$/.test(name)) return { headers: { [name.toLowerCase()]: value } };
+  if (value !== undefined && /^[\w-]+$/.test(name)) return { headers: { [name.toLowerCase()]: headerValue(value) } };
   throw new FaultSyntaxError(`expected a status, ${Object.keys(EFFECTS).join(', ')} or header=value`);
 }
 
+function headerValue(text: string): string {
+  if (!/^[\t -~\u0080-\u00FF]*$/.test(text)) throw new FaultSyntaxError('expected a value that a header may have');
+  return text;
+}
+
+/** The longest time that a timer takes, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 function milliseconds(text = ''): number {
   const [, number, unit] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
-  if (number === undefined || unit === undefined) throw new FaultSyntaxError('expected a duration such as 20ms or 2s');
-  return Number(number) * (ownMember(UNIT_MS, unit) ?? 1);
+  const time = Number(number) * (ownMember(UNIT_MS, unit ?? '') ?? Number.NaN);
+  if (!(time <= MAX_TIMER_MS)) throw new FaultSyntaxError('expected a duration such as 20ms or 2s');
+  return time;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };

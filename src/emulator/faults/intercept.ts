@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as later } from 'node:timers';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { objectOrUndefined, parsedJson } from '../../schema/json-value.ts';
 import type { Interceptor } from '../options.ts';
 import { problemBody } from '../problem.ts';
 import type { Effect, Encoding } from './effect.ts';
@@ -86,8 +87,10 @@ function without(target: string, ...names: readonly string[]): string {
 
 /** Adds a cursor to the last page with items. The page at this cursor is empty and repeats the cursor. */
 function withRepeatedCursor(body: Buffer, isPastEnd: boolean): Buffer {
-  const page = JSON.parse(body.toString('utf8')) as { data?: unknown[]; pagination?: { next?: string | null } };
-  if (!Array.isArray(page.data) || page.pagination === undefined) return body;
+  const page = objectOrUndefined(parsedJson(body.toString('utf8'))) as
+    | { data?: unknown[]; pagination?: { next?: string | null } }
+    | undefined;
+  if (!Array.isArray(page?.data) || page.pagination === undefined) return body;
   if (!isPastEnd && (page.pagination.next || page.data.length === 0)) return body;
   const data = isPastEnd ? [] : page.data;
   return Buffer.from(JSON.stringify({ ...page, data, pagination: { ...page.pagination, next: LAST_CURSOR } }));
