@@ -147,8 +147,9 @@ describe('a key', () => {
   });
 
   it('a key file at an absolute path is named', async () => {
-    const error = await failureOf('private', { env: { SVC_API_KEY_FILE: '/nowhere/key-2' } });
-    expect(error.message).toBe('the key file /nowhere/key-2 (SVC_API_KEY_FILE) does not exist');
+    const file = path.join(temporaryDirectory(), 'key-2');
+    const error = await failureOf('private', { env: { SVC_API_KEY_FILE: file } });
+    expect(error.message).toBe(`the key file ${file} (SVC_API_KEY_FILE) does not exist`);
   });
 
   it('given both as a value and as a file is refused', async () => {
