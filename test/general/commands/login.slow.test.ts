@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { errorIn, succeeded } from '../../support/run-here.ts';
 import { LAUNCHER } from '../../support/svc.ts';
 import { TerminalSession } from '../../support/terminal.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 import { place } from './logging-in.ts';
 
 describe('svc login', () => {
@@ -51,7 +52,9 @@ describe('svc login', () => {
 
   it('svc login walks through the questions on a terminal, asks again after a key that will not do, and shows none', async () => {
     const { url, env, config } = await place();
-    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: { HOME: '/nowhere', ...env } });
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], {
+      env: { HOME: temporaryDirectory(), ...env },
+    });
     await session.waitFor('Base URL');
     session.type('api.example\r');
     await session.waitFor(/Base URL[^]*Base URL/);
@@ -72,7 +75,7 @@ describe('svc login', () => {
 
   it('svc login ends with the refusal of the only key that was typed', async () => {
     const { url, env, config } = await place();
-    const home = { HOME: '/nowhere', ...env, SVC_BASE_URL: url };
+    const home = { HOME: temporaryDirectory(), ...env, SVC_BASE_URL: url };
     const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: home });
     await session.waitFor('Management key (logs');
     session.type('canary-wrong-key\r');
@@ -87,7 +90,9 @@ describe('svc login', () => {
 
   it('svc login names the base URL that was typed in the command that checks it', async () => {
     const { env, config } = await place();
-    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: { HOME: '/nowhere', ...env } });
+    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], {
+      env: { HOME: temporaryDirectory(), ...env },
+    });
     await session.waitFor('Base URL');
     session.type('http://127.0.0.1:9\r');
     await session.waitFor('Management key (logs');
