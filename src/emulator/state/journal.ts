@@ -115,16 +115,21 @@ export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreig
   const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
   if (!entries.every((entry) => (entry.isDirectory() ? SANDBOX_FOLDER : SANDBOX_FILE).test(entry.name)))
     return 'foreign';
-  // A loss of power may have emptied the journal, but not the names of the files of jobs.
-  if (first !== undefined) return namesIn(files).every((name) => JOB_FILE.test(name)) ? 'damaged' : 'foreign';
-  // Without a journal, files and folders of these names may be anybody's. A sandbox that runs during a reset records requests.
-  const isOwn = (entry: fs.Dirent): boolean =>
-    entry.isDirectory()
-      ? namesIn(join(directory, entry.name)).length === 0
-      : /^(?:$|\{"(?:at|method|type)":)/.test(firstLine(join(directory, entry.name)));
+  // Folders of this name may be anybody's, but not the files of jobs.
+  if (!namesIn(files).every((name) => JOB_FILE.test(name))) return 'foreign';
+  // A loss of power may have emptied the journal.
+  if (first !== undefined) return 'damaged';
+  // A reset deletes the journal while a sandbox that runs may still store a file and record requests.
+  const isOwn = ({ name }: fs.Dirent): boolean => {
+    const path = join(directory, name);
+    if (path === files) return true;
+    return SANDBOX_FOLDER.test(name) ? namesIn(path).length === 0 : OWN_LINE.test(firstLine(path));
+  };
   return entries.every(isOwn) ? 'unused' : 'foreign';
 }
 
+/** How the first line of a journal or of a record of requests begins; nothing in a new one. */
+const OWN_LINE = /^(?:$|\{"(?:at|method|type)":)/;
 const JOB_FILE = /^(?:(?:request|result)-.*\.csv|[0-9a-f-]{36}\.draft)$/;
 
 function isThere(path: string): boolean {

@@ -101,6 +101,14 @@ describe('svc sandbox reset', () => {
     for (const [name, text] of Object.entries(files)) expect(readFileSync(home.file(`app/${name}`), 'utf8')).toBe(text);
   });
 
+  it('what a running sandbox still writes during a reset does not make its directory another one', async () => {
+    const directory = home.file('app');
+    mkdirSync(path.join(directory, 'files'), { recursive: true });
+    writeFileSync(path.join(directory, 'files/a0b1c2d3-0000-4000-8000-00000000000c.draft'), 'token');
+    writeFileSync(path.join(directory, 'ledger.jsonl'), '{"at":"2026-01-05T12:00:00.000Z","method":"GET"}\n');
+    expect((await svc(['sandbox', 'clock', '--directory', directory])).code).toBe(0);
+  });
+
   it('a sandbox whose journal was emptied by a loss of power names the reset in each command, and works after it', async () => {
     await svc(['--sandbox', 'au', 'create']);
     truncateSync(home.file('.local/state/svc/sandbox/journal.jsonl'));
