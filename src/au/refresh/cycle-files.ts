@@ -75,7 +75,7 @@ export class CycleFiles {
     await this.#writeResults();
     await this.#report(trend);
     const threshold = thresholdError(() => checkThreshold(counted, this.#input.failOn)) ?? this.#oneErrorCode(counts);
-    // Where one error code has most rows, it may be wrong, and tokens on the list are left out for good.
+    // If most rows have the same error code, the code may be wrong. Then no token is added to the list, which is permanent.
     const isDoubtful = threshold !== undefined && this.#dominance(counts) !== undefined;
     const isNextWanted = this.#input.next && threshold === undefined;
     const unlisted = isDoubtful ? undefined : await this.#errorOf(() => this.#exclude(isNextWanted));
