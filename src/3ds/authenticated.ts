@@ -1,14 +1,14 @@
 // Reads and authenticates a session, and remembers which sessions this machine may have authenticated.
 
 import path from 'node:path';
-import { isSvcError, type SvcError } from '../base/errors.ts';
+import { isSvcError } from '../base/errors.ts';
 import { makeDirectory } from '../base/files/directory.ts';
 import { writeFileAtomicSync } from '../base/files/draft.ts';
 import { withLock } from '../base/files/lock.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
 import { serviceOf } from '../cli/app/service.ts';
-import { requireKnownTenant } from '../cli/app/tenant-mark.ts';
+import { describeTenant, requireKnownTenant, tenantInUse } from '../cli/app/tenant-mark.ts';
 import { directoryOf, requireDirectory } from '../cli/config/paths.ts';
 import type { Client } from '../client/api/client.ts';
 import { DAY_MS } from '../schema/durations.ts';
@@ -17,13 +17,14 @@ import { ownMember } from '../schema/own-member.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { AuthenticationResult, ThreeDsSession } from '../schema/three-ds/session.ts';
 
-// Remembers the sessions that this machine authenticated. While a challenge is open, a service may not show that the session
-// was authenticated.
+// Remembers the sessions that a person authenticated on this machine. While a challenge is open, a service may not show that the
+// session was authenticated. The sessions of a suite are not remembered: nobody authenticates them again.
 
 const FILE = '3ds-sessions.json';
 
 /** How long a session is remembered. The service removes sessions earlier. */
 const KEPT_MS = 30 * DAY_MS;
+const MAX_KEPT = 1_000;
 
 /** Whether this machine authenticated the session, or may have. */
 export function wasAuthenticated(context: Context, id: string): boolean {
@@ -31,23 +32,44 @@ export function wasAuthenticated(context: Context, id: string): boolean {
 }
 
 /**
- * Reads a session before its authentication. Returns the refusal if the key may not read sessions, which authenticating does
- * not require.
+ * Reads a session before its authentication. If the key may not read sessions, which authenticating does not require, warns that
+ * the tenant and `others` are not checked, and returns undefined.
  * @throws SvcError `config` for a session of another tenant than the profile's known one
  */
 export async function readSession(
   context: Context,
   { threeDs }: Client,
   id: string,
-): Promise<ThreeDsSession | SvcError> {
+  others: readonly string[] = [],
+): Promise<ThreeDsSession | undefined> {
   try {
     const session = await threeDs.read(id);
     requireKnownTenant(context, session.tenant_id, 'the session was not authenticated');
     return session;
   } catch (error) {
     if (!isSvcError(error, 'unauthorized', 'forbidden')) throw error;
-    return error;
+    const known = tenantInUse(context);
+    const tenant = known === undefined ? [] : [`that the key belongs to the ${describeTenant(known)}`];
+    const unchecked = [...tenant, ...others].join(', or ');
+    context.notices.warn(`the key may not read the session (${error.status}), so svc cannot check ${unchecked}`);
+    return undefined;
   }
+}
+
+/**
+ * Returns a check that the key belongs to the profile's known tenant, by a new session. A key has one tenant, so several sessions
+ * share one read. Without a known tenant nothing is read, since no question named one.
+ */
+export function tenantCheck(context: Context, client: Client): (id: string) => Promise<void> {
+  let check: Promise<unknown> | undefined = tenantInUse(context) === undefined ? Promise.resolve() : undefined;
+  return async (id) => {
+    try {
+      await (check ??= readSession(context, client, id));
+    } catch (error) {
+      check = undefined;
+      throw error;
+    }
+  };
 }
 
 /** Authenticates a session and remembers it, unless the service refused or the request was certainly not sent. */
@@ -74,12 +96,13 @@ async function remember(context: Context, id: string, isAuthenticated: boolean):
   try {
     const file = path.join(requireDirectory(system, 'state'), FILE);
     makeDirectory(path.dirname(file));
-    await withLock(`${file}.lock`, system, () => {
+    const work = (): void => {
       const name = nameOf(context, id);
       const { [name]: _, ...others } = sessionsOf(context);
       const sessions = { ...others, ...(isAuthenticated && { [name]: clock.now() }) };
       writeFileAtomicSync(file, `${JSON.stringify({ version: 1, sessions })}\n`);
-    });
+    };
+    await withLock(`${file}.lock`, system, work, { waitMs: 2_000, endsAtRestart: true });
   } catch (error) {
     if (!isSvcError(error, 'config', 'local')) throw error;
     notices.warn(`a second authentication of this session will not be noticed: ${error.message}`);
@@ -90,14 +113,14 @@ function nameOf(context: Context, id: string): string {
   return `${serviceOf(context)} ${id}`;
 }
 
-/** Returns the time at which each session was authenticated, without sessions that the service has removed since. */
+/** Returns the times at which the newest sessions were authenticated, without sessions that the service has removed since. */
 function sessionsOf({ system, clock }: Context): Readonly<Record<string, unknown>> {
   const isKept = (at: unknown): boolean => typeof at === 'number' && at > clock.now() - KEPT_MS;
   try {
     const directory = directoryOf(system, 'state') ?? '';
     const file: unknown = JSON.parse(readRegularFileSync(path.join(directory, FILE)));
     const sessions = Object.entries(objectOrUndefined(objectOrUndefined(file)?.['sessions']) ?? {});
-    return Object.fromEntries(sessions.filter(([, at]) => isKept(at)));
+    return Object.fromEntries(sessions.filter(([, at]) => isKept(at)).slice(-MAX_KEPT));
   } catch {
     return {};
   }

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { value } from '../cli/app/parameter.ts';
-import { tenantInUse } from '../cli/app/tenant-mark.ts';
 import { positiveDuration } from '../cli/app/value-parsers.ts';
 import { fieldPaths, type Tone, type View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
@@ -13,7 +12,6 @@ import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { AuthenticationResult, CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
-import { authenticateSession, readSession } from './authenticated.ts';
 import { bodyName, changedBody, type CheckedBody, checkedBody, readBody } from './body.ts';
 import type { LiftableRule } from './rules.ts';
 import { isOpen } from './outcome-lines.ts';
@@ -85,20 +83,37 @@ async function exampleFor(context: Context, sessionType: SessionType): Promise<u
   return templateBody({ type, category: 'payment', sessionType }, context.clock.now());
 }
 
+/** How a command runs scenarios. */
+interface ScenarioOptions {
+  /** Checks the tenant of the key by a new session. */
+  readonly checkTenant: (id: string) => Promise<void>;
+  readonly authenticate: (id: string, body: AuthenticateRequest) => Promise<AuthenticationResult>;
+  readonly timeoutMs?: number | undefined;
+}
+
 /** Creates and authenticates a session, waits for the outcome unless an open challenge is expected, and compares statuses. */
-export async function runScenario(context: Context, client: Client, planned: PlannedScenario, timeoutMs = 600_000) {
+export async function runScenario(
+  context: Context,
+  client: Client,
+  planned: PlannedScenario,
+  { checkTenant, authenticate, timeoutMs = 600_000 }: ScenarioOptions,
+): Promise<ScenarioResult> {
   const started = context.clock.now();
   const id = await createSession(client, planned);
   if (typeof id !== 'string') return resultOf(planned, id.refused, undefined, undefined, context.clock.now() - started);
-  if (planned.outcome !== undefined) await setOutcome(client, `${planned.outcome}@session ${id}`);
-  // The question before this work names the profile's known tenant, and none is asked for a test tenant.
-  if (tenantInUse(context) !== undefined) await readSession(context, client, id);
-  const got = await reachedStatus(context, client, id, planned, timeoutMs);
-  const isPlain = planned.reason === undefined && got === 'successful';
-  const outcome = isPlain || /^[45]\d\d$/.test(got) ? undefined : await outcomeWithReason(client, id, planned);
-  const reasons = [outcome?.authentication_status_reason, outcome?.challenge_cancel_reason];
-  const reason = reasons.find((one) => one === planned.reason && one) ?? reasons.find((one) => one) ?? undefined;
-  return resultOf(planned, got, reason, id, context.clock.now() - started);
+  try {
+    if (planned.outcome !== undefined) await setOutcome(client, `${planned.outcome}@session ${id}`);
+    await checkTenant(id);
+    const first = await firstOutcome(authenticate(id, planned.body), planned);
+    const got = await reachedStatus(context, client, id, first, planned, timeoutMs);
+    const isPlain = planned.reason === undefined && got === 'successful';
+    const outcome = isPlain || /^[45]\d\d$/.test(got) ? undefined : await outcomeWithReason(client, id, planned);
+    const reasons = [outcome?.authentication_status_reason, outcome?.challenge_cancel_reason];
+    const reason = reasons.find((one) => one === planned.reason && one) ?? reasons.find((one) => one) ?? undefined;
+    return resultOf(planned, got, reason, id, context.clock.now() - started);
+  } catch (error) {
+    throw isSvcError(error) ? error.with({ facts: { session: id } }) : error;
+  }
 }
 
 /** Reads the outcome with its reason. The read may fail if no reason is expected. */
@@ -185,10 +200,10 @@ async function reachedStatus(
   context: Context,
   client: Client,
   id: string,
+  first: AuthenticationResult | string,
   planned: PlannedScenario,
   timeoutMs: number,
 ): Promise<string> {
-  const first = await firstOutcome(context, client, id, planned);
   if (typeof first === 'string') return first;
   const { authentication_status: status } = first;
   if (!isOpen(first) || status === planned.expect) return status;
@@ -215,14 +230,14 @@ async function challengeOutcome(
   return last.authentication_status ?? status;
 }
 
-/** Authenticates and returns the result. If a status is expected, returns the HTTP status of a refusal instead of throwing. */
-async function firstOutcome(context: Context, client: Client, id: string, { body, expect }: PlannedScenario) {
+/** Returns the result of an authentication. If a status is expected, returns the HTTP status of a refusal instead of throwing. */
+async function firstOutcome(authentication: Promise<AuthenticationResult>, { expect }: PlannedScenario) {
   try {
-    return await authenticateSession(context, client, id, body);
+    return await authentication;
   } catch (error) {
     const status = refusalOf(error);
     if (expect !== undefined && [expect, '424', '500'].includes(status)) return status;
-    throw isSvcError(error) ? error.with({ facts: { session: id } }) : error;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
 import { DOCUMENTS, argument, flag, reading, value } from '../../cli/app/parameter.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
@@ -48,9 +48,7 @@ export const authenticate = defineCommand({
     const read = await readBody(context, bodyFile, { set, allow });
     const client = await context.client();
     const id = await wholeId(context, typed, () => loggedIds(client));
-    const sessionOrRefusal = await readSession(context, client, id);
-    const session = isSvcError(sessionOrRefusal) ? undefined : sessionOrRefusal;
-    if (isSvcError(sessionOrRefusal)) warnOfUncheckedType(context, sessionOrRefusal);
+    const session = await readSession(context, client, id, ['the rules that depend on its type']);
     const sessionType = SESSION_TYPES.find((known) => known === session?.type);
     const checked = await checkedBody(context, bodyName(bodyFile), read, { sessionType, allow });
     const request = checked.body as AuthenticateRequest;
@@ -83,10 +81,6 @@ export const authenticate = defineCommand({
     return (await import('../../client/api/resources.ts')).readSessionRequest(id);
   },
 });
-
-function warnOfUncheckedType({ notices }: Context, { status }: SvcError): void {
-  notices.warn(`the key may not read the session (${status}): rules that depend on its type are not checked`);
-}
 
 function requiredFile(file: string | undefined): string {
   if (file !== undefined) return file;

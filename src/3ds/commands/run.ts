@@ -7,6 +7,7 @@ import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
+import { authenticateSession, tenantCheck } from '../authenticated.ts';
 import { bodyParameters, reportBody } from '../body.ts';
 import { afterAuthentication } from '../outcome.ts';
 import {
@@ -86,7 +87,11 @@ export const run = defineCommand({
     reportBody(context, planned);
     await confirmCost(context, 'run the scenario', { unchanged: 'nothing was sent' });
     const client = await context.client();
-    const result = await runScenario(context, client, planned, input.challengeTimeout);
+    const result = await runScenario(context, client, planned, {
+      checkTenant: tenantCheck(context, client),
+      authenticate: (id, body) => authenticateSession(context, client, id, body),
+      timeoutMs: input.challengeTimeout,
+    });
     const { expected, expected_reason, got, reason, session } = result;
     await (session === null ? print(result) : afterAuthentication(session, 'outcome_unknown', print(result)));
     if (result.result === 'passed') return context.notices.success(`${got}, as expected`);

@@ -9,6 +9,8 @@ import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
+import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
+import { tenantCheck } from '../authenticated.ts';
 import { bodyParameters, warnOfViolations } from '../body.ts';
 import { openJunitFile } from '../junit-file.ts';
 import {
@@ -130,6 +132,12 @@ interface SuiteResults {
 /** Runs all scenarios, several at a time. Returns an error that ended the suite early, so that results are reported first. */
 async function runAll(context: Context, planned: Planned, timeoutMs?: number): Promise<SuiteResults> {
   const client = await context.client();
+  const { threeDs } = client;
+  const options = {
+    checkTenant: tenantCheck(context, client),
+    authenticate: (id: string, body: AuthenticateRequest) => threeDs.authenticate(id, body, ['3ds', 'show', id]),
+    timeoutMs,
+  };
   const shown = context.progress.watching('3-D Secure scenarios');
   const results: ScenarioResult[] = [];
   const fatal: unknown[] = [];
@@ -138,7 +146,7 @@ async function runAll(context: Context, planned: Planned, timeoutMs?: number): P
     for (const [at, one] of waiting) {
       if (fatal.length > 0) return;
       try {
-        results[at] = await runScenario(context, client, one, timeoutMs);
+        results[at] = await runScenario(context, client, one, options);
       } catch (error) {
         if (!isSvcError(error) || FATAL_CODES.has(error.code)) {
           fatal.push(error);

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { readFault } from '../../../src/emulator/faults/fault.ts';
+import { faultInterceptor } from '../../../src/emulator/faults/intercept.ts';
 import { sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { SvcError } from '../../../src/base/errors.ts';
 import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
@@ -26,6 +28,9 @@ function serveUntil(limit: number, reply: () => Reply): void {
 const TWENTY = JSON.stringify({
   scenarios: Array.from({ length: 20 }, (_, at) => ({ name: `scenario ${at}`, token: 'a', expect: 'successful' })),
 });
+
+const FRICTIONLESS = 'Successful Frictionless';
+const SENT = /^POST .*\/authenticate$/;
 
 /** The report of an earlier run, in which everything passed. */
 const GREEN = '<?xml version="1.0"?>\n<testsuites>\n  <testsuite name="3-D Secure" failures="0"/>\n</testsuites>\n';
@@ -90,6 +95,33 @@ describe('svc 3ds test', () => {
     const paths = two.ledger().map(({ path }) => path);
     expect(paths).toContain('/3ds/sessions');
     expect(paths.filter((path) => path.endsWith('/authenticate'))).toEqual([]);
+  });
+
+  it.each([
+    [['test', '--only', FRICTIONLESS], 500, 10, { next: expect.stringMatching(/3ds show [0-9a-f-]{36}$/) }],
+    [['run', '--card', FRICTIONLESS], 500, 8, { session: expect.stringMatching(/^[0-9a-f-]{36}$/) }],
+    [['run', '--card', FRICTIONLESS, '--expect', '404'], 404, 5, { session: expect.stringMatching(/^[0-9a-f-]{36}$/) }],
+  ])('svc 3ds %j names the session that it created and cannot read (%i)', async (argv, status, code, error) => {
+    const there = await openProduction(`${status}@GET /3ds/sessions/*`);
+    ended(await there.svc(...argv), code, { error });
+    expect(there.requests(SENT)).toBe(0);
+  });
+
+  it.each([
+    ['test', '--only', FRICTIONLESS],
+    ['run', '--card', FRICTIONLESS],
+  ])('svc 3ds %s says once that it cannot check the tenant of a key that may not read sessions', async (...argv) => {
+    const there = await openProduction('403@GET /3ds/sessions/*');
+    const { stderr } = succeeded(await there.svc(...argv));
+    expect(stderr.match(/\(403\), so svc cannot check that the key belongs to the PRODUCTION tenant/g)).toHaveLength(1);
+    expect(there.requests(SENT)).toBeGreaterThan(0);
+  });
+
+  it('svc 3ds test reads one session to compare the tenant of the key', async () => {
+    const there = await openProduction();
+    succeeded(await there.svc('test', '--only', FRICTIONLESS));
+    expect(there.requests(SENT)).toBeGreaterThan(1);
+    expect(there.requests(/^GET \/3ds/)).toBe(1);
   });
 
   it('svc 3ds test fails with 10 where an outcome differs, and runs the others; open challenges and refusals can be expected', async () => {
@@ -352,6 +384,23 @@ describe('svc 3ds test', () => {
     expect(scripted.calls).toEqual([]);
   });
 });
+
+/** Starts a sandbox with a production tenant, at whose keys a profile is logged in. */
+async function openProduction(...faults: readonly string[]) {
+  const intercept = faultInterceptor(faults.map((fault) => readFault(fault)));
+  const sandbox = await startSandbox({ directory: temporaryDirectory(), clock, tenants: ['production'], intercept });
+  onTestFinished(() => sandbox.close());
+  const home = temporaryDirectory();
+  const login = ['login', '--base-url', sandbox.url, '--management-key-stdin', '--private-key-stdin'];
+  succeeded(await svcHere(login, { home, clock, input: 'sandbox-management-key\nsandbox-private-key' }));
+  const before = sandbox.ledger().length;
+  const requests = (line: RegExp): number =>
+    sandbox
+      .ledger()
+      .slice(before)
+      .filter(({ method, path }) => line.test(`${method} ${path}`)).length;
+  return { requests, svc: (...argv: readonly string[]) => svcHere(['3ds', ...argv, '--yes'], { home, clock }) };
+}
 
 const SUITE = `
 body: body.json
