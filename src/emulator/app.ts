@@ -1,63 +1,71 @@
-import type { Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
-import { HTTPException } from 'hono/http-exception';
-import { Hono } from 'hono/tiny';
-import { isCrossSite, isForThisMachine, type RequestHeaders } from '../schema/address.ts';
+import { isCrossSite, isForThisMachine } from '../schema/address.ts';
 import { ownMember } from '../schema/own-member.ts';
+import { recordAudit } from './audit.ts';
 import { findKey } from './keys.ts';
-import { problem } from './problem.ts';
+import { Problem, problem } from './problem.ts';
+import type { ServiceRequest } from './request.ts';
+import type { ServiceResponse } from './response.ts';
+import { methodsOf, respondBy } from './router.ts';
 import { apiRoutes } from './routes/api.ts';
 import { controlRoutes } from './routes/control.ts';
-import { recordAudit } from './audit.ts';
-import type { SandboxEnv, Service } from './service.ts';
-import { storeRoutes } from './routes/store.ts';
-import { collectMethod, notifyMethod, showChallenge, showMethod, submitChallenge } from './three-ds/pages/challenge.ts';
-import { errorPage, failurePage, type Visit } from './three-ds/pages/page.ts';
+import { isOfStore, respondAsStore } from './routes/store.ts';
+import type { Service } from './service.ts';
+import { pageRoutes } from './three-ds/pages/challenge.ts';
+
+/** The emulated service. */
+export type App = (request: ServiceRequest) => Promise<ServiceResponse>;
 
 /** The system's error codes for a full disk. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** The emulated service, as a function from request to response. */
-export function createApp(service: Service, allowHosts: readonly string[] = []): Hono<SandboxEnv> {
-  const app = new Hono<SandboxEnv>();
-  // The sandbox's keys are public, so a web page in a browser must not be able to use them.
-  app.use((c, next) => {
-    if (isForThisMachine(originHeaders(c), allowHosts)) return next();
-    throw problem(403, 'The Host header names another machine. Start the sandbox with --allow-host to allow a name.');
-  });
-  // Other sites may link to these addresses, which cannot be guessed and need no key.
-  app.route('/', pageRoutes(service)).route('/', storeRoutes(service));
-  app.use((c, next) => {
-    if (!isCrossSite(originHeaders(c), allowHosts)) return next();
-    throw problem(403, 'The request comes from a page of another site.');
-  });
-  app.route('/', apiRoutes(service)).route('/', controlRoutes(service));
-  for (const [path, methods] of methodsByPath(app))
-    app.all(path, (c) => refuseUnknown(service, c, methodNotAllowed(methods)));
-  app.notFound((c) => refuseUnknown(service, c, problem(404, 'There is no such path.')));
-  app.onError((error) => {
-    if (error instanceof HTTPException) return error.getResponse();
-    const code = 'code' in error ? String(error.code) : '';
-    const isFull = NO_ROOM.has(code);
-    const detail = isFull
-      ? `The state of the sandbox cannot be written (${code}).`
-      : `A bug of the sandbox: ${error.message}`;
-    return problem(isFull ? 507 : 500, detail).getResponse();
-  });
-  return app;
+export function createApp(service: Service, allowHosts: readonly string[] = []): App {
+  const pages = pageRoutes(service);
+  const routes = [...apiRoutes(service), ...controlRoutes(service)];
+  const respond = (request: ServiceRequest) => {
+    const { headers, url } = request;
+    // The sandbox's keys are public, so a web page in a browser must not be able to use them.
+    if (!isForThisMachine(headers, allowHosts))
+      throw problem(403, 'The Host header names another machine. Start the sandbox with --allow-host to allow a name.');
+    // Other sites may link to these addresses, which cannot be guessed and need no key.
+    const opened = isOfStore(url) ? respondAsStore(service, request) : respondBy(pages, request);
+    if (opened !== undefined) return opened;
+    if (isCrossSite(headers, allowHosts)) throw problem(403, 'The request comes from a page of another site.');
+    return respondBy(routes, request) ?? refuseUnknown(service, request, methodsOf([...pages, ...routes], url));
+  };
+  return async (request) => {
+    try {
+      return await respond(request);
+    } catch (error) {
+      return (error instanceof Problem ? error : failure(error)).response;
+    }
+  };
 }
 
-function refuseUnknown(service: Service, { req }: Context, refusal: HTTPException): Response {
-  const key = findKey(req.header('svc-api-key'), service.tenant);
+function failure(error: unknown): Problem {
+  const { code = '', message } = error as Error & { readonly code?: string };
+  if (NO_ROOM.has(code)) return problem(507, `The state of the sandbox cannot be written (${code}).`);
+  return problem(500, `A bug of the sandbox: ${message}`);
+}
+
+/** Refuses a path without a route for the method, and records that. */
+function refuseUnknown(
+  service: Service,
+  { method, headers }: ServiceRequest,
+  allowed: readonly string[],
+): ServiceResponse {
+  const key = findKey(headers['svc-api-key'], service.tenant);
   const { tenantId, deleted } = service.state.world;
   if (key !== undefined && !key.expired && !deleted)
     recordAudit(service, key, {
       entityType: 'tenant',
       entityId: tenantId,
-      operation: ownMember(OPERATIONS, req.method) ?? 'read',
+      operation: ownMember(OPERATIONS, method) ?? 'read',
       message: 'Unknown endpoint refused',
     });
-  return refusal.getResponse();
+  if (allowed.length === 0) return problem(404, 'There is no such path.').response;
+  const allow = METHODS.filter((each) => allowed.includes(each)).join(', ');
+  return problem(405, `Allowed here: ${allow}.`, { headers: { allow } }).response;
 }
 
 const OPERATIONS: Readonly<Record<string, string>> = {
@@ -68,41 +76,3 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 };
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
-
-function methodNotAllowed(allowed: readonly string[]): HTTPException {
-  const allow = METHODS.filter((method) => allowed.includes(method)).join(', ');
-  return problem(405, `Allowed here: ${allow}.`, { headers: { allow } });
-}
-
-function methodsByPath({ routes }: Hono<SandboxEnv>): Map<string, string[]> {
-  const methods = new Map<string, string[]>();
-  for (const { method, path } of routes)
-    if (METHODS.includes(method)) methods.set(path, [...(methods.get(path) ?? []), method]);
-  return methods;
-}
-
-function originHeaders({ req }: Context): RequestHeaders {
-  return {
-    host: req.header('host') ?? new URL(req.url).host,
-    origin: req.header('origin'),
-    'sec-fetch-site': req.header('sec-fetch-site'),
-  };
-}
-
-/** Routes the pages of the card issuer's access control server, and the notification of a completed method. */
-function pageRoutes(service: Service): Hono<SandboxEnv> {
-  const pages = new Hono<SandboxEnv>();
-  const page = (handle: (visit: Visit) => Response | Promise<Response>) => (c: Context<SandboxEnv>) => {
-    const { id = '', token = '' } = c.req.param();
-    const { remoteAddress = '' } = c.env;
-    return handle({ service, request: c.req.raw, remoteAddress, id, token, now: service.state.now() });
-  };
-  const limitBody = bodyLimit({ maxSize: 1_000_000, onError: () => failurePage(413) });
-  pages.get('/acs/challenge/:id/:token', page(showChallenge));
-  pages.post('/acs/challenge/:id/:token', limitBody, page(submitChallenge));
-  pages.get('/acs/method/:id/:token', page(showMethod));
-  pages.post('/acs/method/:id/:token', limitBody, page(collectMethod));
-  pages.post('/3ds/sessions/:id/method-notification', limitBody, page(notifyMethod));
-  pages.onError(errorPage);
-  return pages;
-}

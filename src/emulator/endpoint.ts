@@ -1,12 +1,12 @@
 import type { AuditSubject } from './audit.ts';
 import type { Permission, SandboxKey } from './keys.ts';
+import type { Params } from './router.ts';
 import type { Service } from './service.ts';
 
 /** A request, for the handler of its endpoint. */
 export interface Call {
   readonly service: Service;
-  /** Parts of the path by name, decoded. */
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
   readonly query: URLSearchParams;
   readonly key: SandboxKey;
   /** The sandbox's time at arrival, in milliseconds. */

@@ -4,13 +4,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Hono } from 'hono/tiny';
-import { createApp } from './app.ts';
+import { type App, createApp } from './app.ts';
 import { keyOfTenant, MANAGEMENT_KEY, PRIVATE_KEY, SANDBOX_KEYS } from './keys.ts';
 import { Ledger } from './ledger.ts';
 import type { SandboxOptions } from './options.ts';
+import { serviceRequest } from './request.ts';
 import type { RunningSandbox, SandboxTenant } from './running-sandbox.ts';
-import type { SandboxEnv, Service } from './service.ts';
+import type { Service } from './service.ts';
 import { prepareDirectory, statePaths } from './state/journal.ts';
 import { openTenants, tenantOf } from './tenants.ts';
 import { isWebhookAddress, Notifier } from './webhooks/notifier.ts';
@@ -116,62 +116,20 @@ function stop(server: Server): Promise<void> {
   });
 }
 
-// A placeholder for the host, which the Host header names.
-const ORIGIN = 'http://sandbox.invalid';
-
-/** Responses up to this length go out in one write. */
+/** Files up to this length go out in one write. */
 const WHOLE_BYTES = 256 * 1024;
 
 /** Passes a request of Node's server to the app. Rejects if the exchange ends early. */
-async function respond(
-  app: Hono<SandboxEnv>,
-  ledger: Ledger,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  const { remoteAddress } = incoming.socket;
-  const response = await app.fetch(toRequest(incoming, outgoing), { remoteAddress });
-  ledger.noteStatus(outgoing, response.status);
+async function respond(app: App, ledger: Ledger, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { status, headers, body } = await app(serviceRequest(incoming, outgoing));
+  ledger.noteStatus(outgoing, status);
   if (outgoing.destroyed) {
-    void response.body?.cancel();
+    if (body instanceof Readable) body.destroy();
     return;
   }
-  outgoing.statusCode = response.status;
-  outgoing.setHeaders(response.headers);
-  const { body } = response;
-  if (body === null) outgoing.end();
-  else if (Number(response.headers.get('content-length')) <= WHOLE_BYTES)
-    outgoing.end(Buffer.from(await response.arrayBuffer()));
-  else await pipeline(Readable.fromWeb(body), outgoing);
-}
-
-function toRequest(incoming: IncomingMessage, outgoing: ServerResponse): Request {
-  const { method = 'GET', url = '/' } = incoming;
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(incoming.headers)) headers.set(name, String(value));
-  headers.set('x-request-id', String(outgoing.getHeader('x-request-id')));
-  const hasBody = method !== 'GET' && method !== 'HEAD' && isSent(incoming);
-  return new Request(ORIGIN + url.replace(/^https?:\/\/[^/?]*/i, ''), {
-    method,
-    headers,
-    ...(hasBody && { body: bodyOf(incoming, outgoing), duplex: 'half' }),
-  });
-}
-
-function isSent({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/** Returns the request's body as a stream. With `Expect: 100-continue`, asks the client for the body when the app reads it. */
-function bodyOf(incoming: IncomingMessage, outgoing: ServerResponse): ReadableStream<Uint8Array> {
-  const chunks: AsyncIterator<Buffer> = incoming.iterator({ destroyOnReturn: false });
-  let isAwaited = incoming.headers.expect !== undefined;
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    if (isAwaited) outgoing.writeContinue();
-    isAwaited = false;
-    const { done, value } = await chunks.next();
-    if (done === true) controller.close();
-    else controller.enqueue(value);
-  };
-  return new ReadableStream({ pull }, { highWaterMark: 0 });
+  outgoing.statusCode = status;
+  for (const [name, text] of Object.entries(headers)) outgoing.setHeader(name, text);
+  if (!(body instanceof Readable)) outgoing.end(body);
+  else if (Number(headers['content-length']) <= WHOLE_BYTES) outgoing.end(Buffer.concat(await body.toArray()));
+  else await pipeline(body, outgoing);
 }

@@ -1,4 +1,3 @@
-import type { Env } from 'hono';
 import type { Processing } from './account-updater/processing.ts';
 import type { RateLimits } from './limits.ts';
 import type { SandboxOptions } from './options.ts';
@@ -20,9 +19,4 @@ export interface Service {
   readonly outcomes: readonly SetOutcome[];
   /** Returns scheme, host and port of this process's server. */
   origin(): string;
-}
-
-/** Facts about a connection, for the app. */
-export interface SandboxEnv extends Env {
-  readonly Bindings: { readonly remoteAddress?: string | undefined };
 }

@@ -1,54 +1,41 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { createApp } from '../../src/emulator/app.ts';
-import { createService } from '../../src/emulator/tenants.ts';
-import { prepareDirectory, statePaths } from '../../src/emulator/state/journal.ts';
-import { logPageSchema } from '../../src/schema/log.ts';
-import { MANAGEMENT, PRIVATE, START } from './harness.ts';
-import { temporaryDirectory } from '../support/directory.ts';
+import { expect, it } from 'vitest';
+import { MANAGEMENT, PRIVATE, raw, sandbox } from './harness.ts';
 
-/** Creates the app alone, without a server or a socket. */
-function app() {
-  const directory = temporaryDirectory();
-  prepareDirectory(statePaths(directory));
-  const service = createService(
-    { directory, logCount: 10 },
-    () => START,
-    () => 'http://localhost',
-  );
-  onTestFinished(() => service.state.close());
-  return createApp(service);
-}
-
-it('the app without a server serves the API', async () => {
-  const response = await app().request('/logs?size=3', { headers: MANAGEMENT });
-  expect(response.status).toBe(200);
-  expect(logPageSchema.parse(await response.json()).data).toHaveLength(3);
-});
-
-it('the app without a server takes a job through its store', async () => {
-  const on = app();
-  const created = await on.request('/account-updater/jobs', { method: 'POST', headers: PRIVATE });
-  const { upload_url } = (await created.json()) as { upload_url: string };
-  const put = { method: 'PUT', body: 'token\n', headers: { 'content-length': '6' } };
-  expect((await on.request(upload_url, put)).status).toBe(200);
-  const altered = await on.request(`${upload_url}x`, put);
-  expect([altered.status, await altered.text()]).toEqual([403, expect.stringContaining('SignatureDoesNotMatch')]);
-});
-
-it('the app without a server refuses a body that is too large, whether or not its length is given', async () => {
-  const on = app();
+it('the app refuses a body that is too large, whether or not its length is given', async () => {
+  const { url } = await sandbox();
   const body = `"${'x'.repeat(1_000_001)}"`;
-  const headers = { ...MANAGEMENT, 'content-type': 'application/json' };
-  const given = { ...headers, 'content-length': String(body.length) };
-  for (const sent of [headers, given]) {
-    const response = await on.request('/tenants/self', { method: 'PUT', body, headers: sent });
-    expect([response.status, response.headers.get('content-type')]).toEqual([413, 'application/problem+json']);
+  for (const framing of [{ 'transfer-encoding': 'chunked' }, { 'content-length': body.length }]) {
+    const headers = { ...MANAGEMENT, 'content-type': 'application/json', ...framing };
+    const answer = await raw(`${url}/tenants/self`, { method: 'PUT', headers, chunks: [body] });
+    expect([answer.status, answer.headers['content-type']]).toEqual([413, 'application/problem+json']);
   }
 });
 
-it('the app without a server refuses other hosts, other methods and other paths', async () => {
-  const on = app();
-  expect((await on.request('/logs', { headers: { host: 'example.com' } })).status).toBe(403);
-  expect((await on.request('/logs', { method: 'PUT' })).headers.get('allow')).toBe('GET');
-  expect((await on.request('/nothing')).status).toBe(404);
+it('the app refuses other hosts, other methods and other paths', async () => {
+  const { url } = await sandbox();
+  const answer = (method: string, path: string, headers = {}) => raw(url + path, { method, headers });
+  expect((await answer('GET', '/logs', { host: 'example.com' })).status).toBe(403);
+  const refused = await answer('PUT', '/logs');
+  expect([refused.status, refused.headers['allow']]).toEqual([405, 'GET']);
+  const ofPage = await answer('DELETE', '/acs/challenge/1/2');
+  expect([ofPage.status, ofPage.headers['allow']]).toEqual([405, 'GET, POST']);
+  for (const path of ['/nothing', '/logs/', '/account-updater/jobs//', '/%zz'])
+    expect([path, (await answer('GET', path)).status]).toEqual([path, 404]);
+});
+
+it('the app answers HEAD as GET, without the body', async () => {
+  const { url } = await sandbox();
+  const read = await raw(`${url}/tenants/self`, { method: 'GET', headers: MANAGEMENT });
+  const head = await raw(`${url}/tenants/self`, { method: 'HEAD', headers: MANAGEMENT });
+  expect([head.status, head.body, head.headers['content-length']]).toEqual([200, '', String(read.body.length)]);
+});
+
+it('the app takes a segment of a path decoded', async () => {
+  const on = await sandbox();
+  const { id } = await on.createJob();
+  const answer = await raw(`${on.url}/account-updater/jobs/%${id.charCodeAt(0).toString(16)}${id.slice(1)}`, {
+    method: 'GET',
+    headers: PRIVATE,
+  });
+  expect([answer.status, (JSON.parse(answer.body) as { id: string }).id]).toEqual([200, id]);
 });

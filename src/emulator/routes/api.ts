@@ -1,13 +1,11 @@
-import type { Context, Env, MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
-import { HTTPException } from 'hono/http-exception';
-import { Hono } from 'hono/tiny';
-import { type AuditNote, auditNote, recordAudit } from '../audit.ts';
+import { auditNote, recordAudit } from '../audit.ts';
 import type { ApiRoute } from '../endpoint.ts';
 import { type SandboxKey, findKey, keyTypeOf } from '../keys.ts';
 import type { Feature } from '../options.ts';
-import { invalid, problem } from '../problem.ts';
-import { jsonResponse } from '../response.ts';
+import { invalid, Problem, problem } from '../problem.ts';
+import { readText, type ServiceRequest } from '../request.ts';
+import { jsonResponse, type ServiceResponse } from '../response.ts';
+import type { Params, Route } from '../router.ts';
 import { ACCOUNT_UPDATER_ROUTES } from './account-updater.ts';
 import { LOG_ROUTES } from './logs.ts';
 import { TENANT_ROUTES } from './tenant.ts';
@@ -25,68 +23,49 @@ export const API_ROUTES: readonly ApiRoute[] = [
 ];
 
 /** Routes the API. Every endpoint checks key, limits and permission before its own work. */
-export function apiRoutes(service: Service): Hono<ApiEnv> {
-  const api = new Hono<ApiEnv>();
-  for (const route of API_ROUTES)
-    api.on(route.method, route.path, checkAccess(service, route), LIMIT_BODY, (c) => handle(service, route, c));
-  api.onError((error, c) => {
-    const { key, refusal } = c.var;
-    // Recorded last, so that a list of logs never contains its own request.
-    if (key !== undefined && refusal !== undefined) recordAudit(service, key, refusal);
-    return (
-      error instanceof HTTPException ? error : problem(500, `The sandbox failed: ${String(error)}`)
-    ).getResponse();
-  });
-  return api;
+export function apiRoutes(service: Service): readonly Route[] {
+  return API_ROUTES.map((route) => ({
+    method: route.method,
+    path: route.path,
+    respond: (request, params) => respondAsApi(service, route, request, params),
+  }));
 }
 
-/** Facts about a request with a valid key. */
-interface ApiEnv extends Env {
-  readonly Variables: {
-    key?: SandboxKey;
-    /** The log that the request creates if it is refused. */
-    refusal?: AuditNote;
-  };
-}
+const MAX_BODY_BYTES = 1_000_000;
 
-const LIMIT_BODY = bodyLimit({
-  maxSize: 1_000_000,
-  onError: () => {
-    throw problem(413, 'The body is too large.');
-  },
-});
-
-function checkAccess(service: Service, route: ApiRoute): MiddlewareHandler<ApiEnv> {
-  return async (c, next) => {
-    const key = keyOf(service, c.req.header('svc-api-key'));
-    c.set('key', key);
-    c.set('refusal', auditNote(service, route.audit, true, c.req.param('id')));
-    checkLimits(service, key, c.req.path);
+async function respondAsApi(
+  service: Service,
+  route: ApiRoute,
+  request: ServiceRequest,
+  params: Params,
+): Promise<ServiceResponse> {
+  const { url, headers } = request;
+  let key: SandboxKey | undefined;
+  let { id } = params;
+  try {
+    key = keyOf(service, headers['svc-api-key']);
+    checkLimits(service, key, url.pathname);
     checkAccessTo(service, route.path);
     checkPermission(route, key);
-    await next();
-  };
-}
-
-async function handle(service: Service, route: ApiRoute, c: Context<ApiEnv>): Promise<Response> {
-  const { key } = c.var;
-  if (key === undefined) throw new Error('a handler without a key');
-  const params = c.req.param();
-  let { id } = params;
-  const body = await route.handle({
-    service,
-    params,
-    query: new URL(c.req.url).searchParams,
-    key,
-    now: service.state.now(),
-    json: async () => parseJson(await c.req.text()),
-    created: (newId) => {
-      id = newId;
-    },
-  });
-  if (service.options.auditReads !== false || route.audit.entityType !== 'log')
-    recordAudit(service, key, auditNote(service, route.audit, false, id));
-  return jsonResponse(route.status ?? 200, body);
+    const body = await route.handle({
+      service,
+      params,
+      query: url.searchParams,
+      key,
+      now: service.state.now(),
+      json: async () => parseJson(await readText(request, MAX_BODY_BYTES)),
+      created: (newId) => {
+        id = newId;
+      },
+    });
+    if (service.options.auditReads !== false || route.audit.entityType !== 'log')
+      recordAudit(service, key, auditNote(service, route.audit, false, id));
+    return jsonResponse(route.status ?? 200, body);
+  } catch (error) {
+    // Recorded last, so that a list of logs never contains its own request.
+    if (key !== undefined) recordAudit(service, key, auditNote(service, route.audit, true, params['id']));
+    return (error instanceof Problem ? error : problem(500, `The sandbox failed: ${String(error)}`)).response;
+  }
 }
 
 function parseJson(text: string): unknown {

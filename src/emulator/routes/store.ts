@@ -1,9 +1,10 @@
 import { renameSync } from 'node:fs';
-import { Hono } from 'hono/tiny';
 import { MAX_REQUEST_FILE_BYTES } from '../../schema/account-updater-files.ts';
 import { ACCEPT_SECOND_PUT } from '../faults/fault.ts';
 import { recordAudit } from '../audit.ts';
-import type { SandboxEnv, Service } from '../service.ts';
+import type { ServiceRequest } from '../request.ts';
+import type { ServiceResponse } from '../response.ts';
+import type { Service } from '../service.ts';
 import { type Job, jobStatus } from '../state/world.ts';
 import { checkAddress, jobOfObject } from '../store/files.ts';
 import {
@@ -15,28 +16,35 @@ import {
   StoreRefusal,
 } from '../store/responses.ts';
 
-/** Routes uploads and downloads of job files, at pre-signed addresses, which need no key. */
-export function storeRoutes(service: Service): Hono<SandboxEnv> {
-  const store = new Hono<SandboxEnv>();
-  store.put('/store/requests/:object', (c) => putRequest(service, c.req.raw));
-  store.get('/store/results/:object', (c) => getResult(service, c.req.raw));
-  store.all('/store/*', () => {
+/** Whether an address is one of the store. */
+export function isOfStore({ pathname }: URL): boolean {
+  return pathname === '/store' || pathname.startsWith('/store/');
+}
+
+/** Responds to uploads and downloads of job files, at pre-signed addresses, which need no key. */
+export async function respondAsStore(service: Service, request: ServiceRequest): Promise<ServiceResponse> {
+  const { method, url } = request;
+  try {
+    if (method === 'PUT' && /^\/store\/requests\/[^/]+$/.test(url.pathname)) return await putRequest(service, request);
+    if (isRead(method) && /^\/store\/results\/[^/]+$/.test(url.pathname)) return getResult(service, request);
     // An address is signed for one method. With another method, its signature is wrong.
     throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.');
-  });
-  store.onError((error, c) => {
-    if (error instanceof StoreRefusal) recordRefusal(service, c.req.raw);
-    return refusalResponse(error, c.req.raw);
-  });
-  return store;
+  } catch (error) {
+    if (error instanceof StoreRefusal) recordRefusal(service, request);
+    return refusalResponse(error, request);
+  }
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /** Stores a request file. An upload that breaks off, or does not match its MD5, stores nothing. */
-async function putRequest(service: Service, request: Request): Promise<Response> {
+async function putRequest(service: Service, request: ServiceRequest): Promise<ServiceResponse> {
   checkAuthentication(request);
   checkFraming(request);
   const path = checkSignature(service, request);
-  const isSecondAllowed = request.headers.has(ACCEPT_SECOND_PUT);
+  const isSecondAllowed = request.headers[ACCEPT_SECOND_PUT] !== undefined;
   const job = openJob(service, path, isSecondAllowed);
   const bytes = checkLength(request);
   const draft = service.files.draft();
@@ -46,7 +54,7 @@ async function putRequest(service: Service, request: Request): Promise<Response>
     openJob(service, path, isSecondAllowed);
     renameSync(draft, service.files.path(path));
     recordUpload(service, job, { bytes, md5 });
-    return new Response(null, { headers: { etag: `"${md5}"` } });
+    return { status: 200, headers: { etag: `"${md5}"` } };
   } finally {
     service.files.discard(draft);
   }
@@ -61,8 +69,8 @@ function recordUpload(service: Service, job: Job, file: { bytes: number; md5: st
   service.processing.prepare(job, pickup);
 }
 
-function checkLength({ headers }: Request): number {
-  const bytes = Number(headers.get('content-length'));
+function checkLength({ headers }: ServiceRequest): number {
+  const bytes = Number(headers['content-length']);
   if (bytes > MAX_REQUEST_FILE_BYTES)
     throw new StoreRefusal(400, 'EntityTooLarge', 'The upload is larger than allowed.', {
       ProposedSize: String(bytes),
@@ -81,7 +89,7 @@ function openJob(service: Service, path: string, isSecondAllowed: boolean): Job 
 }
 
 /** Responds with a result file or a range of it. Honors `If-Match`, but not `If-Range`, as many stores do. */
-function getResult(service: Service, request: Request): Response {
+function getResult(service: Service, request: ServiceRequest): ServiceResponse {
   checkAuthentication(request);
   const path = checkSignature(service, request);
   const { world } = service.state;
@@ -98,31 +106,31 @@ function getResult(service: Service, request: Request): Response {
   return response;
 }
 
-function checkCondition({ headers }: Request, etag: string): void {
-  const expectedTag = headers.get('if-match');
-  if (expectedTag === null || expectedTag === '*' || expectedTag.split(/\s*,\s*/).includes(etag)) return;
+function checkCondition({ headers }: ServiceRequest, etag: string): void {
+  const expectedTag = headers['if-match'];
+  if (expectedTag === undefined || expectedTag === '*' || expectedTag.split(/\s*,\s*/).includes(etag)) return;
   throw conditionFailed('If-Match');
 }
 
-function checkAuthentication({ headers }: Request): void {
-  if (headers.has('authorization'))
+function checkAuthentication({ headers }: ServiceRequest): void {
+  if (headers['authorization'] !== undefined)
     throw new StoreRefusal(400, 'InvalidArgument', 'Only one authentication mechanism is allowed.');
 }
 
 /** Checks the signature in a request's address, and returns the path of its object. */
-function checkSignature({ state }: Service, { method, url, headers }: Request): string {
-  const { pathname, searchParams } = new URL(url);
+function checkSignature({ state }: Service, { method, url, headers }: ServiceRequest): string {
+  const { pathname, searchParams } = url;
   const { secret } = state.world.start;
   checkAddress({ method, object: pathname }, searchParams, { secret, now: state.now() });
   const signed = searchParams.get('X-Amz-SignedHeaders')?.split(';') ?? [];
-  if (signed.some((name) => !headers.has(name)))
+  if (!signed.every((name) => Object.hasOwn(headers, name)))
     throw new StoreRefusal(403, 'SignatureDoesNotMatch', 'The signature does not match the request.');
   return pathname;
 }
 
 // Records nothing for an unknown job, since no tenant owns it.
-function recordRefusal(service: Service, { method, url }: Request): void {
-  const job = service.state.world.jobs.find(jobOfObject(new URL(url).pathname));
+function recordRefusal(service: Service, { method, url }: ServiceRequest): void {
+  const job = service.state.world.jobs.find(jobOfObject(url.pathname));
   if (job === undefined || service.state.world.deleted) return;
   if (method === 'PUT') recordAccess(service, job, 'update', 'Request file upload refused');
   else recordAccess(service, job, 'read', 'Result file download refused');

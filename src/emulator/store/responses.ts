@@ -1,8 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { textResponse } from '../response.ts';
+import { xmlElement } from '../markup.ts';
+import type { ServiceRequest } from '../request.ts';
+import { type ServiceResponse, textResponse } from '../response.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -24,24 +26,16 @@ export class StoreRefusal extends Error {
 }
 
 /** Returns the response to an error. Any error but a `StoreRefusal` is a failure of the sandbox. */
-export function refusalResponse(error: unknown, request: Request): Response {
+export function refusalResponse(error: unknown, { id }: ServiceRequest): ServiceResponse {
   const refusal = error instanceof StoreRefusal ? error : FAILURE;
   const { code, message, details, headers, status } = refusal;
-  const requestId = request.headers.get('x-request-id') ?? randomUUID();
-  const elements = { Code: code, Message: message, ...details, RequestId: requestId };
+  const elements = { Code: code, Message: message, ...details, RequestId: id };
   const inner = Object.entries(elements).map(([name, text]) => xmlElement(name, text));
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${inner.join('')}</Error>`;
   return textResponse(status, text, { 'content-type': 'application/xml', ...headers });
 }
 
 const FAILURE = new StoreRefusal(500, 'InternalError', 'The sandbox failed. Please try again.');
-
-function xmlElement(name: string, text: string): string {
-  const escaped = text.replaceAll(/[&<>"\r\n]/g, (sign) => XML_ESCAPES[sign] ?? `&#${sign.charCodeAt(0)};`);
-  return `<${name}>${escaped}</${name}>`;
-}
-
-const XML_ESCAPES: Texts = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Returns the refusal of a request whose condition failed. */
 export function conditionFailed(condition: string): StoreRefusal {
@@ -51,17 +45,17 @@ export function conditionFailed(condition: string): StoreRefusal {
 }
 
 /** Refuses an upload without `Content-Length`. */
-export function checkFraming({ headers }: Request): void {
-  if (headers.has('transfer-encoding'))
+export function checkFraming({ headers }: ServiceRequest): void {
+  if (headers['transfer-encoding'] !== undefined)
     throw new StoreRefusal(501, 'NotImplemented', 'A header implies functionality that is not implemented.', {
       Header: 'Transfer-Encoding',
     });
-  if (!headers.has('content-length'))
+  if (headers['content-length'] === undefined)
     throw new StoreRefusal(411, 'MissingContentLength', 'The Content-Length header is required.');
 }
 
 /** Writes a body to a new file, and returns its MD5 in hex. Checks Content-MD5. */
-export async function receiveBody({ body, headers }: Request, path: string): Promise<string> {
+export async function receiveBody({ body, headers }: ServiceRequest, path: string): Promise<string> {
   const md5 = createHash('md5');
   const digest = new Transform({
     transform(chunk: Buffer, _encoding, done): void {
@@ -69,10 +63,10 @@ export async function receiveBody({ body, headers }: Request, path: string): Pro
       done(null, chunk);
     },
   });
-  await pipeline(body ?? [], digest, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  await pipeline(body, digest, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
   const hash = md5.digest('hex');
-  const given = headers.get('content-md5');
-  if (given !== null && Buffer.from(given, 'base64').toString('hex') !== hash)
+  const given = headers['content-md5'];
+  if (given !== undefined && Buffer.from(given, 'base64').toString('hex') !== hash)
     throw new StoreRefusal(400, 'BadDigest', 'The Content-MD5 does not match what was received.');
   return hash;
 }
@@ -87,19 +81,16 @@ export interface SentFile {
 }
 
 /** Responds with a file, or with the requested range. */
-export function fileResponse({ headers, method }: Request, file: SentFile): Response {
+export function fileResponse({ headers, method }: ServiceRequest, file: SentFile): ServiceResponse {
   const { path, bytes, type, etag, modified } = file;
-  const range = bytes === 0 ? undefined : readRange(headers.get('range') ?? undefined, bytes);
+  const range = bytes === 0 ? undefined : readRange(headers['range'], bytes);
   if (range === 'unsatisfiable') {
     const contentRange = { 'content-range': `bytes */${bytes}` };
     throw new StoreRefusal(416, 'InvalidRange', 'The range cannot be satisfied.', {}, contentRange);
   }
   const { first, last } = range ?? { first: 0, last: bytes - 1 };
-  const content =
-    method === 'HEAD' || last < first
-      ? null
-      : createReadStream(path, { start: first, end: last, highWaterMark: 1 << 18 });
-  return new Response(content && Readable.toWeb(content), {
+  const isEmpty = method === 'HEAD' || last < first;
+  return {
     status: range === undefined ? 200 : 206,
     headers: {
       etag,
@@ -109,7 +100,8 @@ export function fileResponse({ headers, method }: Request, file: SentFile): Resp
       'last-modified': new Date(modified).toUTCString(),
       ...(range && { 'content-range': `bytes ${first}-${last}/${bytes}` }),
     },
-  });
+    ...(!isEmpty && { body: createReadStream(path, { start: first, end: last, highWaterMark: 1 << 18 }) }),
+  };
 }
 
 /** Reads a Range header. Returns undefined for the whole file: without a header, or if it is malformed or has several ranges. */

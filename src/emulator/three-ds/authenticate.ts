@@ -1,11 +1,10 @@
-import type { HTTPException } from 'hono/http-exception';
 import { type AuthenticateRequest, authenticateSchema, MAX_EXTENSIONS } from '../../schema/three-ds/authenticate.ts';
 import { ownValue } from '../../schema/three-ds/body-values.ts';
 import { fieldAt, type FieldType } from '../../schema/three-ds/fields.ts';
 import { missingFields } from '../../schema/three-ds/needs.ts';
 import { amountText, currencyOf } from '../../schema/three-ds/tables.ts';
 import { type SessionType, sessionTypesOf } from '../../schema/three-ds/values.ts';
-import { invalid, invalidFields, problem } from '../problem.ts';
+import { invalid, invalidFields, type Problem, problem } from '../problem.ts';
 import type { Call } from '../endpoint.ts';
 import type { EventOf, PostedDevice } from '../state/events.ts';
 import type { Session } from '../state/world.ts';
@@ -62,7 +61,7 @@ export function postedDevice(body: unknown): PostedDevice | undefined {
   return Object.keys(posted).length > 0 ? posted : undefined;
 }
 
-function failure(breaks: 'directory-server' | '3ds-server'): HTTPException {
+function failure(breaks: 'directory-server' | '3ds-server'): Problem {
   if (breaks === '3ds-server') return problem(500, 'The 3DS server failed.');
   // The service nests the error of the other party twice.
   const error = {

@@ -1,10 +1,13 @@
-import { html } from 'hono/html';
 import { isObject, parsedJson } from '../../../schema/json-value.ts';
+import { html, type Html } from '../../markup.ts';
+import type { ServiceResponse } from '../../response.ts';
+import type { Route } from '../../router.ts';
+import type { Service } from '../../service.ts';
 import type { EventOf } from '../../state/events.ts';
 import type { Session } from '../../state/world.ts';
 import { MAX_ATTEMPTS, type AuthenticationOutcome, authenticationOutcomeOf } from '../outcome.ts';
 import {
-  type Html,
+  errorPage,
   liveSession,
   notificationAddress,
   OtherPage,
@@ -17,13 +20,39 @@ import {
   visitedSession,
 } from './page.ts';
 
+/** Routes the pages of the card issuer's access control server, and the notification of a completed method. */
+export function pageRoutes(service: Service): readonly Route[] {
+  const page = (
+    method: 'GET' | 'POST',
+    path: string,
+    show: (visit: Visit) => ServiceResponse | Promise<ServiceResponse>,
+  ): Route => ({
+    method,
+    path,
+    async respond(request, { id = '', token = '' }) {
+      try {
+        return await show({ service, request, id, token, now: service.state.now() });
+      } catch (error) {
+        return errorPage(error);
+      }
+    },
+  });
+  return [
+    page('GET', '/acs/challenge/:id/:token', showChallenge),
+    page('POST', '/acs/challenge/:id/:token', submitChallenge),
+    page('GET', '/acs/method/:id/:token', showMethod),
+    page('POST', '/acs/method/:id/:token', collectMethod),
+    page('POST', '/3ds/sessions/:id/method-notification', notifyMethod),
+  ];
+}
+
 /** Shows the method page, with a button that posts the form which an SDK posts invisibly. */
-export function showMethod(visit: Visit): Promise<Response> {
+function showMethod(visit: Visit): ServiceResponse {
   return pageResponse(methodPage(visitedSession(visit, 'method')));
 }
 
 /** Records a browser's details, and redirects the browser to post its form to the notification address. */
-export async function collectMethod(visit: Visit): Promise<Response> {
+async function collectMethod(visit: Visit): Promise<ServiceResponse> {
   await readForm(visit);
   const session = visitedSession(visit, 'method');
   const { service, now } = visit;
@@ -33,7 +62,7 @@ export async function collectMethod(visit: Visit): Promise<Response> {
 }
 
 /** Records that the method is completed. This needs no key, because the form names the session. */
-export async function notifyMethod(visit: Visit): Promise<Response> {
+async function notifyMethod(visit: Visit): Promise<ServiceResponse> {
   const { service, id, now } = visit;
   const form = await readForm(visit);
   const session = liveSession(service, id, now);
@@ -58,8 +87,8 @@ const NOTIFIED: Page = {
 // Long enough for any browser.
 const MAX_DETAIL_LENGTH = 2048;
 
-function detailsOf({ request: { headers }, remoteAddress }: Visit) {
-  const header = (name: string): string => (headers.get(name) ?? '').slice(0, MAX_DETAIL_LENGTH);
+function detailsOf({ request: { headers, remoteAddress } }: Visit) {
+  const header = (name: string): string => (headers[name] ?? '').slice(0, MAX_DETAIL_LENGTH);
   return { accept: header('accept'), address: remoteAddress, userAgent: header('user-agent') };
 }
 
@@ -88,12 +117,12 @@ function namesSession(form: URLSearchParams, session: Session): boolean {
 /** The right code on every challenge page, which the page shows. */
 export const RIGHT_CODE = '123456';
 
-export function showChallenge(visit: Visit): Promise<Response> {
+function showChallenge(visit: Visit): ServiceResponse {
   return pageResponse(challengePage(challengedIn(visit)));
 }
 
 /** Accepts a reply to a challenge, and redirects the browser to the page, so that "back" does not post the reply again. */
-export async function submitChallenge(visit: Visit): Promise<Response> {
+async function submitChallenge(visit: Visit): Promise<ServiceResponse> {
   const form = await readForm(visit);
   const challenged = challengedIn(visit);
   const { session, outcome } = challenged;
@@ -102,7 +131,7 @@ export async function submitChallenge(visit: Visit): Promise<Response> {
   if (answer === undefined) throw new OtherPage(challengePage(challenged, true));
   const { service, request, now } = visit;
   service.state.record({ type: '3ds-challenge', at: now, session: session.id, answer });
-  const { pathname, search } = new URL(request.url);
+  const { pathname, search } = request.url;
   return redirect(303, pathname + search);
 }
 

@@ -1,11 +1,10 @@
-import { html } from 'hono/html';
-import { textResponse } from '../../response.ts';
+import { html, type Html } from '../../markup.ts';
+import { Problem } from '../../problem.ts';
+import { readText, type ServiceRequest } from '../../request.ts';
+import { type ServiceResponse, textResponse } from '../../response.ts';
 import type { Service } from '../../service.ts';
 import { type Session, findSession } from '../../state/world.ts';
 import { isEqual, sign } from '../../store/files.ts';
-
-/** HTML with escaped texts. */
-export type Html = ReturnType<typeof html>;
 
 /** A page of the access control server. */
 export interface Page {
@@ -15,13 +14,13 @@ export interface Page {
 }
 
 /** Returns the response with a page, which runs no script and loads nothing. */
-export async function pageResponse({ status, title, main }: Page): Promise<Response> {
+export function pageResponse({ status, title, main }: Page): ServiceResponse {
   const headers = { 'content-type': 'text/html; charset=utf-8', ...POLICIES };
-  return textResponse(status, String(await documentOf(title, main)), headers);
+  return textResponse(status, documentOf(title, main).text, headers);
 }
 
 /** Redirects a browser: with 303 to request the address, with 307 to post its form there again. */
-export function redirect(status: 303 | 307, address: string): Response {
+export function redirect(status: 303 | 307, address: string): ServiceResponse {
   return textResponse(status, '', { location: address, ...POLICIES });
 }
 
@@ -50,9 +49,7 @@ function documentOf(title: string, main: Html): Html {
 /** A request for a page of the access control server. */
 export interface Visit {
   readonly service: Service;
-  readonly request: Request;
-  /** Address of the browser, if known. */
-  readonly remoteAddress: string;
+  readonly request: ServiceRequest;
   readonly id: string;
   /** The secret part of the path, if any. */
   readonly token: string;
@@ -71,12 +68,9 @@ export class OtherPage extends Error {
 }
 
 /** Returns the page for an error that a handler threw. */
-export function errorPage(error: unknown): Promise<Response> {
-  return error instanceof OtherPage ? pageResponse(error.page) : failurePage(500);
-}
-
-/** Returns a page without a reason for the failure. */
-export function failurePage(status: number): Promise<Response> {
+export function errorPage(error: unknown): ServiceResponse {
+  if (error instanceof OtherPage) return pageResponse(error.page);
+  const status = error instanceof Problem ? error.response.status : 500;
   return pageResponse(plainPage(status, 'That did not work', 'Go back and try again.'));
 }
 
@@ -95,8 +89,10 @@ export function liveSession({ state }: Service, id: string, now: number): Sessio
   );
 }
 
+const MAX_FORM_BYTES = 1_000_000;
+
 export async function readForm({ request }: Visit): Promise<URLSearchParams> {
-  return new URLSearchParams(await request.text());
+  return new URLSearchParams(await readText(request, MAX_FORM_BYTES));
 }
 
 const NO_SUCH_PAGE = ['No such page', 'Check that the whole address was copied.'] as const;
