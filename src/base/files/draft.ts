@@ -83,12 +83,15 @@ export class Draft {
 
   /** Appends text or bytes. The caller must await each call. */
   async write(data: string | Uint8Array): Promise<void> {
-    const maxBytes = typeof data === 'string' ? data.length * MAX_UNIT_BYTES : Infinity;
+    const maxBytes = typeof data === 'string' ? data.length * MAX_UNIT_BYTES : data.byteLength;
     if (maxBytes > BUFFER_BYTES - this.#length) await this.#flush();
-    if (typeof data === 'string' && maxBytes <= BUFFER_BYTES) {
-      this.#waiting ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
-      this.#length += this.#waiting.write(data, this.#length);
-    } else await this.#write(typeof data === 'string' ? Buffer.from(data) : data);
+    if (maxBytes >= BUFFER_BYTES) return this.#write(typeof data === 'string' ? Buffer.from(data) : data);
+    this.#waiting ??= Buffer.allocUnsafeSlow(BUFFER_BYTES);
+    if (typeof data === 'string') this.#length += this.#waiting.write(data, this.#length);
+    else {
+      this.#waiting.set(data, this.#length);
+      this.#length += data.byteLength;
+    }
   }
 
   /** Gives the draft the name of its target, replacing any file, without flushing. @throws SvcError `local` */
@@ -102,6 +105,7 @@ export class Draft {
   async seal({ isFlushed = true }: WriteOptions = {}): Promise<SealedFile> {
     if (this.#sealed) return this.#sealed;
     await this.#flush();
+    this.#waiting = undefined;
     // A caller may have ignored the failure of a write.
     if (this.#failure) throw this.#failure;
     try {

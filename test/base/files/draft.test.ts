@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Draft, removeOrphanedTemporaries, writeFileAtomicSync } from '../../../src/base/files/draft.ts';
+import { Draft, removeOrphanedTemporaries, sha256Of, writeFileAtomicSync } from '../../../src/base/files/draft.ts';
 import { modeOf } from '../../cli/config/support/system.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -10,6 +10,9 @@ function existing(): string {
   fs.writeFileSync(file, 'old', { mode: 0o644 });
   return file;
 }
+
+/** More bytes than a draft collects before it writes. */
+const LARGE = 100_000;
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -112,7 +115,7 @@ describe('a draft that meets trouble', () => {
     const file = existing();
     const draft = await Draft.begin(file);
     const failing = vi.spyOn(await prototypeOfHandles(), 'writeFile').mockRejectedValueOnce(full());
-    await expect(draft.write(new Uint8Array(9))).rejects.toMatchObject({ code: 'local' });
+    await expect(draft.write(new Uint8Array(LARGE))).rejects.toMatchObject({ code: 'local' });
     failing.mockRestore();
     await draft.write('more');
     await expect(draft.finish(true)).rejects.toMatchObject({ code: 'local', message: expect.stringContaining('full') });
@@ -127,7 +130,7 @@ describe('a draft that meets trouble', () => {
   ])('R70: a draft that meets trouble gets no name when the disk has %s bytes than were written', async (_, change) => {
     const file = existing();
     const draft = await Draft.begin(file);
-    await draft.write(Buffer.from('new'));
+    await draft.write(new Uint8Array(LARGE));
     change(draft.path);
     await expect(draft.finish(true)).rejects.toMatchObject({
       code: 'local',
@@ -136,6 +139,29 @@ describe('a draft that meets trouble', () => {
     await draft.discard();
     expect(fs.readFileSync(file, 'utf8')).toBe('old');
   });
+});
+
+it('a draft writes small pieces together, in their order, and takes each when it is given', async () => {
+  const file = existing();
+  const draft = await Draft.begin(file);
+  const writing = vi.spyOn(await prototypeOfHandles(), 'writeFile');
+  const piece = Buffer.alloc(100);
+  const expected: Buffer[] = [];
+  for (let at = 0; at < 2_000; at += 1) {
+    piece.fill(at % 251);
+    expected.push(Buffer.from(piece), Buffer.from(`é${at}\n`));
+    await draft.write(piece);
+    await draft.write(`é${at}\n`);
+  }
+  for (const length of [65_535, 65_536, 65_537, 1]) {
+    expected.push(Buffer.alloc(length, length % 256));
+    await draft.write(Buffer.alloc(length, length % 256));
+  }
+  const { bytes, sha256 } = await draft.finish(true);
+  const whole = Buffer.concat(expected);
+  expect(fs.readFileSync(file).equals(whole)).toBe(true);
+  expect([bytes, sha256]).toEqual([whole.byteLength, sha256Of(whole)]);
+  expect(writing.mock.calls.length).toBeLessThan(12);
 });
 
 function full(): Error {
