@@ -57,14 +57,8 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const compared = (await compareInOrder(request, results)) ?? (await compareByToken(request, results, index));
   if (withRepeats === undefined || compared.duplicates === 0) return compared;
-  const { duplicates } = await reconcile(withRepeats, results);
-  return duplicates === 0
-    ? { ...compared, duplicates, mismatches: compared.mismatches.filter(isNotRequested) }
-    : compared;
-}
-
-function isNotRequested({ type }: Mismatch): boolean {
-  return type === 'not_requested';
+  const { duplicates, mismatches } = await reconcile(withRepeats, results);
+  return { ...compared, duplicates, mismatches };
 }
 
 /** Compares results in the order of the request. Returns undefined if they have another order, or rows of no request row. */

@@ -129,6 +129,18 @@ it('svc au next refuses more results of a token than it has rows, where another 
   expect(readdirSync(cwd)).not.toContain('n.csv');
 });
 
+it('svc au next names only the results beyond those of repeated rows, where a token has more of both', async () => {
+  const { next } = place({
+    'q.csv': `${HEADER}\n${'a,27,01,M1\n'.repeat(2)}b,27,02,M1\n`,
+    'r.csv': `${RESULT_HEADER}\n${['a', 'a', 'a', 'b', 'c'].map((token) => `${token},27,01,,,,UPD_PAN\n`).join('')}`,
+  });
+  const mismatches = [
+    { row: 3, type: 'duplicate' },
+    { row: 5, type: 'not_requested' },
+  ];
+  ended(await next('--out', 'n.csv'), 12, { error: { not_requested: 1, duplicates: 1, mismatches } });
+});
+
 it('svc au next takes the operator at his word for a code', async () => {
   const { next, read } = place();
   const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
