@@ -119,7 +119,7 @@ function firstLine(head: Uint8Array): Uint8Array {
 /** Refuses a file that is no export: one that is not text, a result file, or one with a card number in its header. */
 function requireExport(header: Uint8Array, options: PrepareOptions, line = 1): void {
   const { findings, below } = checkHeader(header);
-  const refused = findings.find(({ rule }) => rule === 'card_number' || rule === 'wrong_file');
+  const refused = findings.find(({ rule }) => /^(?:card_number|wrong_file|line_too_long)$/.test(rule));
   const finding = refused ?? (below === 'nothing' ? findings[0] : undefined);
   if (finding) throw refusedHeader(finding, options, line);
 }

@@ -7,7 +7,6 @@ import {
   CountedLines,
   CR,
   LF,
-  MAX_LINE_LENGTH,
   Problems,
   PROBLEMS_KEPT,
   REQUEST_LIMITS,
@@ -16,14 +15,7 @@ import {
   type RequestLimits,
 } from './request-file.ts';
 import { LineBlocks, type LineReader } from './request-lines.ts';
-import {
-  type CheckedHeader,
-  type CheckedRow,
-  checkForCards,
-  checkHeader,
-  checkRow,
-  LINE_TOO_LONG,
-} from './request-rules.ts';
+import { type CheckedHeader, type CheckedRow, checkForCards, checkHeader, checkRow } from './request-rules.ts';
 import { isUuid } from './row-key.ts';
 import type { Overflow } from './row-buckets.ts';
 import { RowRepeats } from './row-repeats.ts';
@@ -144,11 +136,10 @@ class RequestFileScan implements LineReader {
   }
 
   #takeHeader(line: Uint8Array): void {
-    const { findings, below } = checkHeader(line.subarray(0, MAX_LINE_LENGTH));
+    const { findings, below } = checkHeader(line);
     this.#below = below;
     this.#line = 1;
     this.#problems.add(1, findings);
-    if (line.length > MAX_LINE_LENGTH && below !== 'nothing') this.#problems.add(1, [LINE_TOO_LONG]);
   }
 
   /** Checks whole lines. Alternates between the fast path and, for each line that it cannot handle, the full check. */

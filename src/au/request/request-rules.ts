@@ -18,13 +18,15 @@ export interface CheckedHeader {
 }
 
 /** Checks the first line of a request file, without its line end. */
-export function checkHeader(line: Uint8Array): CheckedHeader {
+export function checkHeader(whole: Uint8Array): CheckedHeader {
+  const line = whole.subarray(0, MAX_LINE_LENGTH);
   const format = foreignFormat(line);
   if (format !== undefined)
     return header('nothing', finding('encoding', `the file is ${format}: save it as CSV in UTF-8`));
   const isMarked = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf;
-  const checked = checkNames(isMarked ? line.subarray(3) : line, line);
-  return isMarked ? { ...checked, findings: [BYTE_ORDER_MARK, ...checked.findings] } : checked;
+  const { findings, below } = checkNames(isMarked ? line.subarray(3) : line, line);
+  const isLong = whole.length > MAX_LINE_LENGTH && below !== 'nothing';
+  return header(below, ...(isMarked ? [BYTE_ORDER_MARK] : []), ...findings, ...(isLong ? [LINE_TOO_LONG] : []));
 }
 
 const BYTE_ORDER_MARK = finding(

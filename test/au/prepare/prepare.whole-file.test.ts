@@ -190,6 +190,15 @@ it('svc au prepare refuses a merchant that makes a line too long for a request',
   expect((await refusalOf(long))['problems']).toMatchObject([{ line: 2, rule: 'line_too_long' }]);
 });
 
+it.each([
+  ['\r', 'lines end with carriage returns alone: end them with line feeds'],
+  ['', 'the line is longer than 16384 bytes; are the line ends missing?'],
+])('svc au prepare blames the line ends %j of a long export, and no card number', async (end, problem) => {
+  const rows = Array.from({ length: 500 }, (_, at) => `${uuid(at)},27,06,M-1${end}`);
+  const refused = await refusalOf(placeText(`${HEADER}${end}${rows.join('')}`));
+  expect(refused['message']).toMatch(new RegExp(`line 1: ${problem.replace('?', String.raw`\?`)}$`));
+});
+
 it('R93: svc au check shows the lines of a finding behind many accepted ones', async () => {
   const rows = Array.from({ length: 25 }, (_, at) => `${uuid(at)},27,06,NULL\n`);
   const { run, path } = placeText(`${HEADER}\n${rows.join('')}${uuid(25)},27,06,4.4E+14\n`);
