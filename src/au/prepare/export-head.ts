@@ -36,25 +36,23 @@ export const QUOTING = { allowsPadding: true, allowsInnerQuotes: true } as const
  * @throws SvcError `refused_input` for a file that is no export
  */
 export async function readHead(pieces: Pieces, options: PrepareOptions): Promise<ExportHead> {
-  const { columns = [] } = options;
   const head = await firstPieces(pieces, options);
   const encoding = encodingOf(head);
   const decoder = exportDecoder(encoding);
   const start = [decoder.decode(head)];
   const textSoFar = (): string => start.map(({ text }) => text).join('');
-  const tokenName = columns.find(({ column }) => column === 'token')?.name;
   // In UTF-16, the byte of a line end also occurs within other characters. Lines of a title may stand above the header.
   const isWanted = (): boolean => {
     const text = textSoFar();
     const [first = '', ...others] = text.split('\n', MAX_HEAD_LINES + 1);
-    const isHeader = others.length > 0 && headerSign(first, tokenName) !== undefined;
+    const isHeader = others.length > 0 && headerSign(first, options) !== undefined;
     return !isHeader && others.length < MAX_HEAD_LINES && text.length <= MAX_LINE_LENGTH;
   };
   for await (const piece of takeWhile(pieces, isWanted)) start.push(decoder.decode(piece));
   if (!textSoFar().includes('\n')) start.push(decoder.finish());
   const lines = textSoFar().split('\n', MAX_HEAD_LINES);
   requireExport(encoding === 'utf-8' ? firstLine(head) : Buffer.from((lines[0] ?? '').trimEnd()), options);
-  const header = findHeader(lines, { name: nameOf(options), tokenName });
+  const header = findHeader(lines, nameOf(options), options);
   const inTitle = cardInTitle(lines.slice(0, header.skipped));
   if (inTitle !== -1) throw refusedHeader(CARD_NUMBER, options, inTitle + 1);
   if (header.skipped > 0) requireExport(Buffer.from(header.text), options, header.skipped + 1);

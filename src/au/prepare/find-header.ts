@@ -4,6 +4,7 @@ import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { type Delimiter, DELIMITERS, splitCells } from '../csv-rows.ts';
 import { isUuid } from '../request/row-key.ts';
+import type { ReadingOptions } from './how-to-read.ts';
 import { delimiterOf, isTokenName } from './prepare-columns.ts';
 import { readExpiration } from './prepare-date.ts';
 
@@ -19,25 +20,33 @@ export interface Header {
   readonly delimiter: Delimiter;
 }
 
-/** Tells whether the cells have the name of the token column, and so are the header. A row may have that word beside its token. */
-export function isHeader(cells: readonly string[], tokenName: string | undefined): boolean {
-  return cells.some((cell) => isTokenName(cell, tokenName)) && !cells.some(isUuid);
+/** The operator's names of columns, by which a header is recognized. */
+type NamedColumns = Pick<ReadingOptions, 'columns' | 'columnNames'>;
+
+/**
+ * Tells whether the cells have the name of the token column, and so are the header. A row may have that word beside its token: if
+ * the operator names all columns, the header has it at the place of the tokens, counted from the left or from the right.
+ */
+export function isHeader(cells: readonly string[], { columns = [], columnNames }: NamedColumns): boolean {
+  const tokenName = columns.find(({ column }) => column === 'token')?.name;
+  const isToken = (cell = ''): boolean => isTokenName(cell, tokenName);
+  if (cells.some(isUuid)) return false;
+  if (columnNames === undefined) return cells.some((cell) => isToken(cell));
+  const shift = cells.length - columnNames.length;
+  return columnNames.some((name, at) => isToken(name) && (isToken(cells[at]) || isToken(cells[at + shift])));
 }
 
 /** Returns the sign that separates the cells of a line as a header; undefined if the line is none. */
-export function headerSign(line: string, tokenName: string | undefined): Delimiter | undefined {
-  return DELIMITERS.find((sign) => isHeader(cellsOf(line, sign), tokenName));
+export function headerSign(line: string, how: NamedColumns): Delimiter | undefined {
+  return DELIMITERS.find((sign) => isHeader(cellsOf(line, sign), how));
 }
 
 /**
  * Finds the header among the first lines of an export. Above it may be a line with the separator or a type, or a title, whose
- * lines have fewer cells. `tokenName` is the operator's name for the token column.
+ * lines have fewer cells.
  * @throws SvcError `refused_input` for a table that is drawn with lines, or a header that can be separated in two ways
  */
-export function findHeader(
-  lines: readonly string[],
-  { name, tokenName }: { readonly name: string; readonly tokenName: string | undefined },
-): Header {
+export function findHeader(lines: readonly string[], name: string, how: NamedColumns = {}): Header {
   const box = lines.slice(0, 4).findIndex((line) => RULE.test(line));
   if (box !== -1)
     throw new SvcError('refused_input', `${name}, line ${box + 1}: a table drawn for people, not CSV`, {
@@ -46,18 +55,19 @@ export function findHeader(
   const separator = /^sep=(.)\s*$/i.exec(lines[0] ?? '')?.[1];
   const given = DELIMITERS.find((sign) => sign === separator);
   const first = given !== undefined || /^"?#TYPE /.test(lines[0] ?? '') ? 1 : 0;
-  const at = first + titleLines(lines.slice(first), tokenName);
+  const at = first + titleLines(lines.slice(first), how);
   const text = (lines[at] ?? '').replace(/\r$/, '');
   return { text, skipped: at, delimiter: given ?? delimiterOf(text) };
 }
 
-/** Returns the number of lines of a title: each has fewer cells than the line below them, which names the tokens. */
-function titleLines(lines: readonly string[], tokenName: string | undefined): number {
+/** Returns the number of lines of a title: each has no token, and fewer cells than the line below them, which names the tokens. */
+function titleLines(lines: readonly string[], how: NamedColumns): number {
   for (const [at, line] of lines.entries()) {
-    const sign = headerSign(line, tokenName);
+    const sign = headerSign(line, how);
     if (sign === undefined) continue;
     const width = cellsOf(line, sign).length;
-    return lines.slice(0, at).every((title) => filledCells(cellsOf(title, sign)) < width) ? at : 0;
+    const titles = lines.slice(0, at).map((title) => cellsOf(title, sign));
+    return titles.every((cells) => filledCells(cells) < width && !cells.some(isUuid)) ? at : 0;
   }
   return 0;
 }
@@ -102,7 +112,7 @@ function isDate(cell: string): boolean {
  */
 export function withoutHeader(cells: readonly string[]): SvcError {
   return new SvcError('refused_input', 'the file has no header line', {
-    facts: { needs: 'columns', proposed: proposedColumns(cells).join(',') },
+    facts: { needs: 'columns', proposed: proposedColumns(cells) },
   });
 }
 

@@ -6,6 +6,7 @@ import { withMap, withoutMap } from './questions.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { isSvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
+import { csvRow } from '../../cli/output/csv.ts';
 
 /** Adds the options that help to an error about the header or the quotes. Returns other errors unchanged. */
 export function withColumnOptions(error: unknown, typed: string, words: readonly string[]): unknown {
@@ -17,11 +18,11 @@ export function withColumnOptions(error: unknown, typed: string, words: readonly
   if (needs === 'quotes')
     return answered.with({ next: [...words, '--no-quotes'], alternatives: [[...words, '--accept', 'quotes']] });
   if (needs === 'columns') {
-    const columns = typeof proposed === 'string' ? proposed : '';
+    const columns = Array.isArray(proposed) ? proposed.map(String) : [];
     // A mapped name by which the header was read stays: with it, the header is recognized, and is no row.
-    const isNamed = (mapped: string): boolean => columns.split(',').some((name) => isSameName(name, mapped));
+    const isNamed = (mapped: string): boolean => columns.some((name) => isSameName(name, mapped));
     const kept = withoutMap(withoutOption(words, '--columns'), (_, mapped) => !isNamed(mapped));
-    return answered.with({ hint: NAME_COLUMNS, next: [...kept, ...option('--columns', columns)] });
+    return answered.with({ hint: NAME_COLUMNS, next: [...kept, ...option('--columns', csvRow(columns).trimEnd())] });
   }
   if (typeof found === 'string') {
     const without = withoutMap(words, (column) => column === found).filter((word) => word !== '--no-expiration');

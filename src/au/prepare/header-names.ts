@@ -12,7 +12,7 @@ export function headerNames(file: string): string[] {
   try {
     const start = readStartSync(file, MAX_BYTES).toString('utf8');
     const lines = start.replace(/^\uFEFF/, '').split('\n', MAX_HEAD_LINES);
-    const { text, delimiter } = findHeader(lines, { name: file, tokenName: undefined });
+    const { text, delimiter } = findHeader(lines, file);
     const split = splitCells(text, { delimiter, allowsPadding: true, allowsInnerQuotes: true });
     if (split.fault !== undefined || split.cells.length < 2 || isDataRow(split.cells)) return [];
     return split.cells.map((cell) => cell.trim()).filter(isShown);

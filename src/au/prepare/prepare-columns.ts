@@ -219,7 +219,7 @@ function unclear(
   const [first = 0, second = first] = found;
   // Columns with the same name differ only in their place.
   const isSame = first !== second && isSameName(names[first] ?? '', names[second] ?? '');
-  const proposed = names.map((name, at) => (at === second || !isShown(name) ? '-' : name)).join(',');
+  const proposed = names.map((name, at) => (at === second || !isShown(name) ? '-' : name));
   return refused(`${problem}; the export has the columns ${shownNames(names)}`, {
     facts: isSame ? { needs: 'columns', proposed } : { needs: column, found_names: found.map((at) => names[at] ?? '') },
   });

@@ -15,11 +15,13 @@ import {
   value,
 } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
+import { csvRow } from '../../cli/output/csv.ts';
 import { ownMember } from '../../schema/own-member.ts';
+import { splitCells } from '../csv-rows.ts';
 import { acceptParameter, type Check } from '../request/checks.ts';
 import { markOf } from '../request/marks.ts';
 import type { ReadingOptions } from './how-to-read.ts';
-import { type ColumnChoice, isTokenName, PREPARED_COLUMNS, replacesColumn } from './prepare-columns.ts';
+import { type ColumnChoice, isSameName, isTokenName, PREPARED_COLUMNS, replacesColumn } from './prepare-columns.ts';
 import { DATE_ORDERS, dateOrders, ORDER_NAMES } from './date-orders.ts';
 import { zoneFormat } from './zoned-time.ts';
 
@@ -37,7 +39,7 @@ export const exportParameters = {
     value(
       '--columns <names>',
       'the names of all columns of an export without a header, such as token,month,year,merchant; - is not sent',
-      (typed) => typed.split(',').map((name) => name.trim()),
+      namesIn,
     ),
   ),
   noQuotes: rare(flag('--no-quotes', 'take quotes for text, in formats that quote no cell (psql -A, mariadb --batch)')),
@@ -77,7 +79,7 @@ export const exportParameters = {
  */
 export function readingOptions(typed: ReadingOptions): ReadingOptions {
   const { columns = [], noExpiration, noMerchant } = typed;
-  const columnNames = typed.columnNames && namesInOrder(typed.columnNames, columns);
+  const columnNames = typed.columnNames && namesInOrder(typed.columnNames, typed);
   if (noExpiration) refuseNamed(columns, 'expiration', '--no-expiration');
   if (noMerchant) refuseNamed(columns, 'merchant_id', '--no-merchant');
   return Object.fromEntries(READING.map(([key]) => [key, { ...typed, columnNames }[key]]));
@@ -90,14 +92,21 @@ const SHORT: Readonly<Record<string, string>> = {
   merchant: 'merchant_id',
 };
 
-/** Returns the typed names of columns in place of a header. Those that `--map` names are no short words. */
-function namesInOrder(typed: readonly string[], columns: readonly ColumnChoice[]): readonly string[] {
+/** Returns the typed names of columns in place of a header. Those that `--map` or `--keep` names are no short words. */
+function namesInOrder(typed: readonly string[], { columns = [], keep = [] }: ReadingOptions): readonly string[] {
   const tokenName = columns.find(({ column }) => column === 'token')?.name;
   if (!typed.some((name) => isTokenName(name, tokenName)))
     throw new SvcError('usage', '--columns must be names in the order of the columns, one of them token', {
       hint: didYouMean(typed[0] ?? '', ['token']),
     });
-  return typed.map((name) => (columns.some((each) => each.name === name) ? name : (ownMember(SHORT, name) ?? name)));
+  const own = [...columns.map(({ name }) => name), ...keep];
+  return typed.map((name) => (own.some((each) => isSameName(each, name)) ? name : (ownMember(SHORT, name) ?? name)));
+}
+
+function namesIn(typed: string): readonly string[] {
+  const split = splitCells(typed, { allowsPadding: true, allowsInnerQuotes: true });
+  if (split.fault === undefined) return split.cells.map((name) => name.trim());
+  throw new SvcError('usage', 'must be names with commas between them; a name with a comma stands in quotes');
 }
 
 /** Suggests each column of a request with each column of the typed export. */
@@ -118,7 +127,7 @@ const READING = Object.entries(readingParameters).map(
 /** Returns the options that say how to read an export, as words of a command line. */
 export function exportWords(how: ReadingOptions): string[] {
   const columns = how.columns?.map(({ column, name }) => `${column}=${name}`);
-  const typed = { ...how, columns, columnNames: how.columnNames?.join(',') };
+  const typed = { ...how, columns, columnNames: how.columnNames && csvRow(how.columnNames).trimEnd() };
   return READING.flatMap(([key, word]) => {
     const { [key]: said } = typed;
     if (typeof said === 'boolean') return said ? [word] : [];

@@ -16,7 +16,7 @@ import { emptyExport, PIECE_LENGTH, QUOTING, readHead, refusedHeader } from './e
 import type { Encoding } from './export-text.ts';
 import { columnsOfRows, type Header, isDataRow, isHeader, withoutHeader } from './find-header.ts';
 import type { PrepareOptions } from './how-to-read.ts';
-import { findColumns, findKept, type PreparedColumn } from './prepare-columns.ts';
+import { type ColumnChoice, findColumns, findKept, type PreparedColumn } from './prepare-columns.ts';
 import type { RowFinding } from './prepare-problems.ts';
 import { type ExportColumns, type PreparedRow, type PreparedRows, RowPreparer } from './prepare-row.ts';
 import { isBlank } from './row-cells.ts';
@@ -234,7 +234,7 @@ class ExportReader {
     const what = columnNames === undefined ? `line ${this.#header.skipped + 1} is a header with` : '--columns names';
     const problem = `${what} ${countText(names.length, 'column')}, and each row has ${countText(cells.length, 'cell')}`;
     const used = new Set([...Object.values(places), ...kept]);
-    const proposed = columnsOfRows({ names, used, token: places.token ?? 0 }, cells).join(',');
+    const proposed = columnsOfRows({ names, used, token: places.token ?? 0 }, cells);
     return new SvcError('refused_input', problem, { facts: { needs: 'columns', proposed } });
   }
 
@@ -245,9 +245,8 @@ class ExportReader {
     // A header can have several lines, and the earlier check saw only the first.
     if (header.some((name) => containsCardNumber(name, 'cell')))
       throw refusedHeader(CARD_NUMBER, this.#options, row.line);
-    const tokenName = columns.find(({ column }) => column === 'token')?.name;
-    const isNamed = isHeader(header, tokenName);
-    if (columnNames !== undefined && !isNamed) requireWidth(columnNames, header);
+    const isNamed = isHeader(header, this.#options);
+    if (columnNames !== undefined && !isNamed) requireRow(header, columnNames, columns);
     else if (columnNames === undefined && isDataRow(header) && !isNamed) throw withoutHeader(header);
     const names = columnNames ?? header;
     const kept = findKept(names, keep);
@@ -260,11 +259,16 @@ class ExportReader {
   }
 }
 
-/** @throws SvcError `refused_input` unless the operator named as many columns as the first row has cells */
-function requireWidth(names: readonly string[], cells: readonly string[]): void {
-  if (names.length === cells.length) return;
+/**
+ * @throws SvcError `refused_input` for a first row with more or fewer cells than the operator named columns, or for a header with
+ *   its tokens in another column
+ */
+function requireRow(cells: readonly string[], names: readonly string[], columns: readonly ColumnChoice[]): void {
+  const hint = 'Name each column, with - for one that is not sent.';
   const counts = `the first row has ${countText(cells.length, 'cell')}, and --columns names ${names.length}`;
-  throw new SvcError('refused_input', counts, { hint: 'Name each column, with - for one that is not sent.' });
+  if (names.length !== cells.length) throw new SvcError('refused_input', counts, { hint });
+  if (isDataRow(cells) || !isHeader(cells, { columns })) return;
+  throw new SvcError('refused_input', 'the first row names the tokens in another column than --columns', { hint });
 }
 
 interface RowForm {

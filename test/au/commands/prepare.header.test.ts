@@ -104,6 +104,34 @@ it('svc au prepare --columns reads an export without a header, its first row too
   ended(await prepare('--columns', 'month,year'), 2);
 });
 
+it.each([
+  ['above a row with a merchant of that name', `${A},31,05,\ncus2,31,05,Token\n${C},31,05,M\n`],
+  ['in the first row', 'cus1,31,05,Token\ncus2,31,05,Token\n'],
+  ['in a later row', 'cus1,31,05,\ncus2,31,05,token\n'],
+])('svc au prepare --columns makes neither title nor header of a row: the word token is %s', async (_, text) => {
+  const words = ['--columns', 'token,year,month,merchant', '--accept', 'tokens'];
+  expect(
+    succeeded(await place(text).prepare(...words))
+      .stdout.split('\n')
+      .slice(1)
+      .join('\n'),
+  ).toBe(text);
+});
+
+it('svc au prepare --columns makes no row of a header whose tokens it names in another column', async () => {
+  ended(await place(`id,token,last\n${A},x,1\n`).prepare('--columns', 'token,-,-'), 13, {
+    stdout: '',
+    error: { message: 'the first row names the tokens in another column than --columns' },
+  });
+});
+
+it('svc au prepare takes no row with a token for a title', async () => {
+  ended(await place(`${A},31,05,\ncus2,31,05,Token\n${C},31,05,M\n`).prepare('--accept', 'tokens'), 13, {
+    stdout: '',
+    error: { message: 'export.csv: the file has no header line' },
+  });
+});
+
 it('svc au prepare tells columns of the same name apart with --columns, which replaces the header', async () => {
   const { prepare } = place(`token,token,expiry\n${A},x,05/29\n`);
   const refused = await prepare();
@@ -184,6 +212,25 @@ it('svc au prepare keeps kept columns in the command for a header with one cell 
   expect(rowsIn(read('tokens.keep.csv'))).toEqual([`1,${A},Ann`, `2,${B},Bob`]);
 });
 
+it('svc au prepare keeps a column whose name is a short word in the command for a header with one cell less', async () => {
+  const { cwd, prepare, read } = place(`token,expiry,merchant,"Name, first"\n${A},05/29,a,Ann,x\n`);
+  const words = ['--keep', 'merchant', '--keep', 'Name, first', '--no-merchant', '--out', 'tokens.csv'];
+  const { next_words: next } = errorIn(await prepare(...words)) as { next_words: readonly string[] };
+  succeeded(await svcHere(next.slice(1), { cwd, home: cwd }));
+  expect(rowsIn(read('tokens.csv'))).toEqual([`${A},29,05,`]);
+  expect(read('tokens.keep.csv')).toBe(`row,token,merchant,"Name, first"\n1,${A},a,Ann\n`);
+});
+
+it('svc au prepare refuses --columns with a quote that is not closed', async () => {
+  ended(await place(`${A},05/29\n`).prepare('--columns', 'token,"expiry'), 2, 'must be names with commas between them');
+});
+
+it('svc au prepare sends a merchant that it also keeps only if it is named', async () => {
+  const { prepare } = place(`${A},M-1\n${A},M-2\n${B},M-1\n${B},M-2\n`);
+  const words = ['--columns', 'token,merchant', '--keep', 'merchant', '--out', 'tokens.csv'];
+  expect(errorIn(ended(await prepare(...words), 13))['next']).toContain('--map merchant_id=merchant');
+});
+
 it.each([
   ['columns of the same name below a title', [], `Cards;;\ntoken;mid;mid\n${A};M-1;x\n`, [`${A},,,M-1`]],
   ['a header with one cell less below a title', [], `Cards\ntoken,expiry\n1,${A},05/29\n`, [`${A},29,05,`]],
@@ -195,6 +242,8 @@ it.each([
     `card,month,year,mid,mid\n${A},05,29,M-1,x\n`,
     [`${A},29,05,M-1`],
   ],
+  ['a name with a comma', ['expiration=End, Date'], `token,"End, Date"\n${A},05/29,x\n`, [`${A},29,05,`]],
+  ['the tokens below a name with a comma', ['token=Card, id'], `"Card, id",expiry\n1,${A},05/29\n`, [`${A},29,05,`]],
   [
     'no header, and the word token in a row',
     ['token=card'],
