@@ -33,8 +33,8 @@ export interface ReadingOptions {
 }
 
 export interface PrepareOptions extends ReadingOptions {
-  /** Whether tokens of another shape than a UUID are refused, because an earlier reading found that most are UUIDs. */
-  readonly onlyUuids?: boolean | undefined;
+  /** Tells whether the token of a row must be a UUID, because an earlier reading found that most are. */
+  readonly onlyUuids?: ((cells: readonly string[]) => boolean) | undefined;
   /** The rows that an earlier reading found to be repeated. */
   readonly repeated?: RepeatedRows | undefined;
   /** Tells whether a row below the header is passed over. */
@@ -47,7 +47,6 @@ export interface PrepareOptions extends ReadingOptions {
   readonly exclusions?: TokenList | undefined;
   /** The name of the export in messages. */
   readonly name?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** A file of tokens. */

@@ -67,7 +67,7 @@ export async function prepareExport(
   const files = await PreparedFiles.choose(context, inputs, names, force);
   const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
   if (!force && names.rejects !== undefined)
-    await refuseCorrected(files.path('rejects'), names.rejects, { exported: file, how });
+    await refuseCorrected(context, { path: files.path('rejects'), name: names.rejects }, { exported: file, how });
   const exclusions = list === undefined ? undefined : await openExclusions(context, list, words);
   const reading = new ExportReading(context, { typed, file, files, preparation }, { ...how, exclusions });
   try {
@@ -99,11 +99,10 @@ class ExportReading {
   #sha256: string | undefined;
 
   constructor(context: Context, exported: Exported, options: PrepareOptions) {
-    const { clock, signal } = context;
     const name = exported.typed === '-' ? STANDARD_INPUT : exported.typed;
     this.#context = context;
     this.#exported = exported;
-    this.options = { ...options, now: clock.now(), openOverflow: () => openOverflowFile(context), name, signal };
+    this.options = { ...options, now: context.clock.now(), openOverflow: () => openOverflowFile(context), name };
   }
 
   /**
@@ -118,7 +117,8 @@ class ExportReading {
     const answers = await askForColumns(context, prepared, { typed, how: this.options, words });
     if (answers.columns === undefined) this.options = { ...this.options, ...answers };
     else prepared = await this.#read(answers);
-    if (isMixed(prepared.overview) && !how.accept?.includes('tokens')) prepared = await this.#read({ onlyUuids: true });
+    if (isMixed(prepared.overview) && !how.accept?.includes('tokens'))
+      prepared = await this.#read({ onlyUuids: () => true });
     const implausible = refusesImplausible ? refusedAsWhole(prepared, { typed, words }) : undefined;
     if (implausible !== undefined) throw implausible;
     const meant = await requireMeantRepeats(context, prepared, { typed, how: this.options, words });

@@ -144,7 +144,10 @@ export class RowPreparer {
     const merchant = this.#merchants.read(row, made);
     const { year, month } = expiration;
     const whole = { token, isUuid: isUuid(token), year, month, merchant };
-    const problem = onlyUuids && !whole.isUuid ? otherShape(token) : this.#overview.problemOf(whole);
+    const problem =
+      onlyUuids?.(cells) === true && !whole.isUuid
+        ? { ...NO_UUID, shape: shapeOf(token) }
+        : this.#overview.problemOf(whole);
     if (problem !== undefined) return this.refuse(line, problem);
     const key = rowKey(token, merchant);
     const sent = expirationOf(this.#options.repeated?.latestOf(key) ?? 0) ?? expiration;
@@ -156,12 +159,7 @@ export class RowPreparer {
     this.#repeatColumns.take(key, cells);
     const repeat = this.#takeRepeat(key, expiration, row);
     // The day counts in the row whose month is sent.
-    if (
-      repeat !== 'repeated' &&
-      'isLastDay' in expiration &&
-      expiration.year === sent.year &&
-      expiration.month === sent.month
-    )
+    if (repeat !== 'repeated' && 'isLastDay' in expiration && dateNumber(expiration) === dateNumber(sent))
       this.#dateCounter.take(expiration, line);
     if (repeat === 'repeated' || repeat === 'later') return this.#drop('repeated_tokens', line);
     this.#overview.take({ ...whole, year: sent.year, month: sent.month }, line);
@@ -295,9 +293,8 @@ const WRONG_BYTES = {
   problem: 'the row has bytes that are no text in UTF-8 or UTF-16: save the export as UTF-8',
 } as const;
 
-function otherShape(token: string): RowFinding {
-  return { rule: 'tokens', column: 'token', problem: 'is no UUID, as most tokens are', shape: shapeOf(token) };
-}
+/** The problem of a row whose token differs from the others. */
+export const NO_UUID = { rule: 'tokens', column: 'token', problem: 'is no UUID, as most tokens are' } as const;
 
 /**
  * Returns the problem of a row with the wrong number of cells. Such a row may contain a card number that spans cells.

@@ -71,7 +71,7 @@ export async function prepareRequest(
   options: PrepareOptions = {},
 ): Promise<Prepared> {
   const hash = createHash('sha256');
-  const pieces = inSmallPieces(hashed(source, hash), PIECE_LENGTH, options.signal);
+  const pieces = inSmallPieces(hashed(source, hash), PIECE_LENGTH);
   try {
     const { encoding, hasByteOrderMark, header, start, decoder } = await readHead(pieces, options);
     const { delimiter, skipped: titleLines } = header;
@@ -294,7 +294,8 @@ function lookLikeRows(
   return !isUuid(cells[place] ?? '') && tokens.every((token) => /^\S+$/.test(token));
 }
 
-function reasonOf({ column, problem }: RowFinding): string {
+/** Returns the reason of a refused row, as its file shows it. */
+export function reasonOf({ column, problem }: RowFinding): string {
   return column === undefined ? problem : `${column} ${problem}`;
 }
 

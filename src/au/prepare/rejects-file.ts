@@ -2,14 +2,17 @@
 
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
+import type { Context } from '../../cli/app/command.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { readHead } from '../request/file-kind.ts';
+import { withProgress } from '../request/open-request-file.ts';
 import { TokenTable } from '../request/token-table.ts';
 import type { CsvRow } from '../csv-rows.ts';
 import { exportWords } from './prepare-options.ts';
 import type { PrepareOptions, ReadingOptions } from './how-to-read.ts';
-import { prepareRequest, REJECTS_COLUMNS } from './prepare.ts';
+import { prepareRequest, reasonOf, REJECTS_COLUMNS } from './prepare.ts';
+import { NO_UUID } from './prepare-row.ts';
 
 const START = `${REJECTS_COLUMNS.join(',')},`;
 
@@ -20,57 +23,46 @@ export async function isRejectsFile(path: string): Promise<boolean> {
 }
 
 /**
- * Refuses to replace a file of refused rows in which somebody corrected rows: they are in no other file. `name` is the typed
- * name.
+ * Refuses to replace a file of refused rows in which somebody corrected rows: they are in no other file. A row is unchanged if
+ * the export has it as it is, even if nothing is wrong in it now, because other options read it, or because its encoding was all that
+ * was wrong. `name` is the typed name.
  * @throws SvcError `usage`
  */
 export async function refuseCorrected(
-  path: string,
-  name: string,
+  context: Context,
+  { path, name }: { readonly path: string; readonly name: string },
   { exported, how }: { readonly exported: string; readonly how: ReadingOptions },
 ): Promise<void> {
   if (!(await isRejectsFile(path))) return;
-  const { columns, dateOrder, noExpiration } = how;
-  const options = { columns, dateOrder, noExpiration };
-  if ((await countReadable(path, options)) === 0) return;
-  const unchanged = await findUnchanged(path, exported, how);
-  const rows = await countReadable(path, {
-    ...options,
-    isSkipped: ({ cells }) => unchanged.get(rowInExport(cells)) === FOUND,
-  });
+  const asRead = { ...how, keep: undefined, columnNames: undefined, noQuotes: undefined };
+  const options = { ...asRead, onlyUuids: wasNoUuid, now: context.clock.now() };
+  const refused = new TokenTable();
+  const collect = ({ cells }: CsvRow): boolean => {
+    refused.set(rowInExport(cells), REFUSED);
+    return false;
+  };
+  if ((await countReadable(context, path, { ...options, isSkipped: collect })) === 0) return;
+  const find = ({ cells }: CsvRow): boolean => {
+    const row = cells.join('\0');
+    if (refused.get(row) === REFUSED) refused.set(row, FOUND);
+    return true;
+  };
+  await countReadable(context, exported, { ...how, keep: [], isSkipped: find });
+  const isUnchanged = ({ cells }: CsvRow): boolean => refused.get(rowInExport(cells)) === FOUND;
+  const rows = await countReadable(context, path, { ...options, isSkipped: isUnchanged });
   if (rows === 0) return;
   throw new SvcError('usage', `${name} has ${countText(rows, 'row')} in which nothing is wrong`, {
     hint: 'It seems to have been corrected. Make a request of it before it is replaced, or add --force to replace it:',
-    next: [
-      'au',
-      'prepare',
-      name,
-      ...exportWords({ ...how, keep: undefined, columnNames: undefined, noQuotes: undefined }),
-    ],
+    next: ['au', 'prepare', name, ...exportWords(asRead)],
   });
 }
 
 const REFUSED = 1;
 const FOUND = 2;
 
-/**
- * Finds the refused rows that the export has as they are: nobody corrected them, even if nothing is wrong in them now, because
- * other options read them, or because their encoding was all that was wrong.
- */
-async function findUnchanged(path: string, exported: string, how: ReadingOptions): Promise<TokenTable> {
-  const rows = new TokenTable();
-  const isSkipped = ({ cells }: CsvRow): boolean => {
-    rows.set(rowInExport(cells), REFUSED);
-    return true;
-  };
-  await countReadable(path, { columns: how.columns, isSkipped });
-  const isFound = ({ cells }: CsvRow): boolean => {
-    const row = cells.join('\0');
-    if (rows.get(row) === REFUSED) rows.set(row, FOUND);
-    return true;
-  };
-  await countReadable(exported, { ...how, keep: [], isSkipped: isFound });
-  return rows;
+/** Tells whether a row was refused for its token. Only the export shows that most tokens are UUIDs. */
+function wasNoUuid(cells: readonly string[]): boolean {
+  return cells[1] === reasonOf(NO_UUID);
 }
 
 /** Returns the cells that a refused row has in the export, as one text. */
@@ -79,9 +71,10 @@ function rowInExport(cells: readonly string[]): string {
 }
 
 /** Counts the rows of a file that could be in a request. */
-async function countReadable(path: string, options: PrepareOptions): Promise<number> {
+async function countReadable(context: Context, path: string, options: PrepareOptions): Promise<number> {
+  const source = withProgress(context, 'prepare', await fileSource(path));
   try {
-    const { rows } = await prepareRequest((await fileSource(path)).open(), { request: async () => undefined }, options);
+    const { rows } = await prepareRequest(source.open(), { request: async () => undefined }, options);
     return rows;
   } catch (error) {
     if (isSvcError(error, 'refused_input')) return 0;

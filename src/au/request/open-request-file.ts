@@ -128,9 +128,9 @@ async function refusalOf(check: RequestFileCheck, typed: string, file: string): 
   return refusedFile(check, typed === '-' ? STANDARD_INPUT : typed);
 }
 
-/** Returns a source whose readings show their progress on a terminal, in a line that disappears at the end. */
+/** Returns a source whose readings end with the command, and show their progress on a terminal in a line that disappears at the end. */
 export function withProgress<T extends Pick<UploadSource, 'open' | 'size'>>(
-  { progress }: Pick<Context, 'progress'>,
+  { progress, signal }: Pick<Context, 'progress' | 'signal'>,
   label: string,
   source: T,
 ): T {
@@ -141,6 +141,7 @@ export function withProgress<T extends Pick<UploadSource, 'open' | 'size'>>(
       let bytes = 0;
       try {
         for await (const piece of source.open()) {
+          signal.throwIfAborted();
           bytes += piece.length;
           live?.update({ state: formatPercent(Math.floor((100 * bytes) / source.size) / 100) });
           yield piece;

@@ -79,12 +79,9 @@ export class LineBlocks {
 export async function* inSmallPieces(
   source: AsyncIterable<Uint8Array>,
   length: number,
-  signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of source) {
-    signal?.throwIfAborted();
+  for await (const chunk of source)
     for (let at = 0; at < chunk.length; at += length) yield chunk.subarray(at, at + length);
-  }
 }
 
 /** The length of the pieces in which a request is read, in bytes. */

@@ -73,9 +73,24 @@ describe('the progress of reading', () => {
     const progress = { watching: () => live } as unknown as Progress;
     const source = { size: 4, open: () => Readable.from([Buffer.from('a'), Buffer.from('bcd')]) };
     const pieces: Uint8Array[] = [];
-    for await (const piece of withProgress({ progress }, 'report', source).open()) pieces.push(piece);
+    const ending = new AbortController();
+    const shown = withProgress({ progress, signal: ending.signal }, 'report', source);
+    for await (const piece of shown.open()) pieces.push(piece);
     expect(Buffer.concat(pieces).toString()).toBe('abcd');
     expect(states).toEqual(['25%', '100%', 'done']);
+  });
+
+  it('R19: reading with progress ends with the command, and so does its line', async () => {
+    const states: string[] = [];
+    const live = { update: () => undefined, done: () => void states.push('done') } as unknown as WaitProgress;
+    const progress = { watching: () => live } as unknown as Progress;
+    const ending = new AbortController();
+    const source = { size: 4, open: () => Readable.from([Buffer.from('ab'), Buffer.from('cd')]) };
+    const pieces = withProgress({ progress, signal: ending.signal }, 'report', source).open()[Symbol.asyncIterator]();
+    await pieces.next();
+    ending.abort(new Error('interrupted'));
+    await expect(pieces.next()).rejects.toThrow('interrupted');
+    expect(states).toEqual(['done']);
   });
 
   it.each([
