@@ -67,9 +67,9 @@ export function isTokenName(name: string, chosen: string | undefined): boolean {
   return chosen === undefined ? SYNONYMS.token.includes(plain(name)) : isSameName(name, chosen);
 }
 
-/** Tells whether two names differ in case and signs only. */
+/** Tells whether two names differ in case and signs only. Names of signs alone must be equal. */
 export function isSameName(one: string, other: string): boolean {
-  return plain(one) === plain(other);
+  return one === other || (plain(one) !== '' && plain(one) === plain(other));
 }
 
 /** Returns the delimiter of a header: the one that occurs most often outside of quotes. */

@@ -125,6 +125,12 @@ it('svc au prepare --columns makes no row of a header whose tokens it names in a
   });
 });
 
+it('svc au prepare takes no empty cell for the name of a token column that is a sign', async () => {
+  const words = ['--map', 'token=#', '--columns', 'expiration,#'];
+  const refused = ended(await place(`05/29,\n06/29,${B}\n`).prepare(...words), 13);
+  expect(errorIn(refused)['problems']).toMatchObject([{ line: 1, rule: 'token_empty' }]);
+});
+
 it('svc au prepare takes no row with a token for a title', async () => {
   ended(await place(`${A},31,05,\ncus2,31,05,Token\n${C},31,05,M\n`).prepare('--accept', 'tokens'), 13, {
     stdout: '',
