@@ -107,29 +107,39 @@ const SANDBOX_FOLDER = /^(?:files|objects|tenants)$/;
  * (`foreign`), or is unused.
  */
 export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreign' | 'unused' {
-  const { journal, ledger, files } = statePaths(directory);
+  const { journal, ledger, files, tenants } = statePaths(directory);
   // Opening a pipe would wait for ever.
   if ([journal, ledger].some((path) => isThere(path) && !isFile(path))) return 'foreign';
-  const first = isFile(journal) ? firstLine(journal) : undefined;
-  if (first !== undefined && readEvent(first)?.type === 'start') return 'sandbox';
-  const entries = fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
+  const start = isFile(journal) ? startOf(journal) : undefined;
+  if (start !== undefined && readEvent(start.split('\n', 1)[0] ?? '')?.type === 'start') return 'sandbox';
+  const entries = entriesIn(directory);
   if (!entries.every((entry) => (entry.isDirectory() ? SANDBOX_FOLDER : SANDBOX_FILE).test(entry.name)))
     return 'foreign';
-  // Folders of this name may be anybody's, but not the files of jobs.
-  if (!namesIn(files).every((name) => JOB_FILE.test(name))) return 'foreign';
+  // Folders of these names may be anybody's, but not the files of jobs and the directories of tenants.
+  if (!entriesIn(files).every(({ name }) => JOB_FILE.test(name))) return 'foreign';
+  const isTenant = (entry: fs.Dirent): boolean =>
+    entry.isDirectory() && /^\d+$/.test(entry.name) && directoryUse(join(tenants, entry.name)) !== 'foreign';
+  if (!entriesIn(tenants).every(isTenant)) return 'foreign';
   // A loss of power may have emptied the journal.
-  if (first !== undefined) return 'damaged';
-  // A reset deletes the journal while a sandbox that runs may still store a file and record requests.
+  if (start !== undefined) return 'damaged';
+  // A reset deletes the journal while a sandbox that runs may still store files, begin tenants and record requests.
   const isOwn = ({ name }: fs.Dirent): boolean => {
     const path = join(directory, name);
-    if (path === files) return true;
-    return SANDBOX_FOLDER.test(name) ? namesIn(path).length === 0 : OWN_LINE.test(firstLine(path));
+    if (path === files || path === tenants) return true;
+    return SANDBOX_FOLDER.test(name) ? entriesIn(path).length === 0 : beginsAsOwn(startOf(path));
   };
   return entries.every(isOwn) ? 'unused' : 'foreign';
 }
 
-/** How the first line of a journal or of a record of requests begins; nothing in a new one. */
-const OWN_LINE = /^(?:$|\{"(?:at|method|type)":)/;
+/** How a journal and a record of requests begin. */
+const BEGINNINGS = ['{"at":', '{"method":', '{"type":'];
+
+/** Whether a file is a sandbox's by its start, of which a kill or a loss of power may have left less, or zeros. */
+function beginsAsOwn(start: string): boolean {
+  const written = start.replace(/^\0+/, '');
+  return BEGINNINGS.some((beginning) => written.startsWith(beginning) || beginning.startsWith(written));
+}
+
 const JOB_FILE = /^(?:(?:request|result)-.*\.csv|[0-9a-f-]{36}\.draft)$/;
 
 function isThere(path: string): boolean {
@@ -140,16 +150,16 @@ function isFile(path: string): boolean {
   return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-function namesIn(directory: string): string[] {
-  return fs.existsSync(directory) ? fs.readdirSync(directory) : [];
+function entriesIn(directory: string): fs.Dirent[] {
+  return fs.existsSync(directory) ? fs.readdirSync(directory, { withFileTypes: true }) : [];
 }
 
-function firstLine(path: string): string {
+function startOf(path: string): string {
   const descriptor = fs.openSync(path, 'r');
   try {
     const buffer = Buffer.alloc(MAX_START_BYTES);
     const length = fs.readSync(descriptor, buffer, 0, buffer.length, 0);
-    return buffer.toString('utf8', 0, length).split('\n', 1)[0] ?? '';
+    return buffer.toString('utf8', 0, length);
   } finally {
     fs.closeSync(descriptor);
   }

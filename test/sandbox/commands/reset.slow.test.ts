@@ -87,6 +87,9 @@ describe('svc sandbox reset', () => {
     ['a journal of another program', { 'journal.jsonl': '{"entry":1}\n', 'files/invoice.pdf': 'x' }],
     ['a file in the place of a folder', { files: 'precious' }],
     ['a record of its own', { 'ledger.jsonl': 'mine\n' }],
+    ['a record that begins with half a word', { 'ledger.jsonl': '{"a\n' }],
+    ['tenants of its own', { 'tenants/acme/contract.pdf': 'precious', 'journal.jsonl': '' }],
+    ['a file in the place of a tenant', { 'tenants/2': 'precious' }],
     ['a name that only begins like one', { 'tenants-2026.csv': 'keep' }],
     ['a folder in the place of the journal', { 'journal.jsonl/x': '' }],
   ])('a directory with %s is no sandbox, and nothing of it is deleted', async (_, files) => {
@@ -106,8 +109,21 @@ describe('svc sandbox reset', () => {
     mkdirSync(path.join(directory, 'files'), { recursive: true });
     writeFileSync(path.join(directory, 'files/a0b1c2d3-0000-4000-8000-00000000000c.draft'), 'token');
     writeFileSync(path.join(directory, 'ledger.jsonl'), '{"at":"2026-01-05T12:00:00.000Z","method":"GET"}\n');
+    mkdirSync(path.join(directory, 'tenants/2/files'), { recursive: true });
+    writeFileSync(path.join(directory, 'tenants/2/journal.jsonl'), '{"type":"start"}\n');
     expect((await svc(['sandbox', 'clock', '--directory', directory])).code).toBe(0);
   });
+
+  it.each(['', '\0\0\0', '\0\0{"at":"2026', '{"ty', '{"a'])(
+    "a file that a kill or a loss of power left as %j is still a sandbox's",
+    async (start) => {
+      const directory = home.file('app');
+      mkdirSync(directory);
+      writeFileSync(path.join(directory, 'ledger.jsonl'), start);
+      writeFileSync(path.join(directory, 'journal.jsonl.a0b1c2d3-0000-4000-8000-00000000000c'), start);
+      expect((await svc(['sandbox', 'clock', '--directory', directory])).code).toBe(0);
+    },
+  );
 
   it('a sandbox whose journal was emptied by a loss of power names the reset in each command, and works after it', async () => {
     await svc(['--sandbox', 'au', 'create']);
