@@ -3,9 +3,11 @@
 import { maskCardNumbers } from '../../base/security/card-number.ts';
 
 const MAX_LENGTH = 300;
-const MAX_READ = 5_000;
-/** More than the length of a card number with separators. */
-const MAX_CARD_NUMBER = 100;
+const MAX_READ = 100_000;
+/** Enough to find the words behind a long address. */
+const MAX_LINE = 5_000;
+/** What may be the beginning of a card number: more than its length with separators. */
+const CUT_DIGITS = String.raw`\P{L}{1,100}$`;
 
 /**
  * Reduces a text to one line of at most 300 characters, without control, format or bidirectional characters, card numbers, and
@@ -13,9 +15,9 @@ const MAX_CARD_NUMBER = 100;
  */
 export function plainLine(text: string): string {
   const start = text.slice(0, MAX_READ).replace(new RegExp(String.raw`[\s\p{C}]+`, 'gu'), ' ');
-  const line = maskCardNumbers(start.trim());
-  // The end of what is read may be the beginning of a card number.
-  return cut(hideQueries(text.length > MAX_READ ? line.slice(0, -MAX_CARD_NUMBER) : line));
+  const line = maskCardNumbers(start.trim().slice(0, MAX_LINE));
+  const isCut = text.length > MAX_READ || start.length > MAX_LINE;
+  return cut(hideQueries(isCut ? line.replace(new RegExp(CUT_DIGITS, 'u'), '') : line));
 }
 
 /** Cuts a text to 300 UTF-16 units, never within a character. */

@@ -31,6 +31,9 @@ const ERRORS: readonly (readonly [what: string, body: string | Buffer, end: stri
   ['a page without a title', '<html>', ': a web page instead of JSON', HTML],
   ['nothing', '', ''],
   ['space', ' \r\n\t ', ''],
+  ['a long space before a text', `${' '.repeat(6_000)}Error: bad`, ': Error: bad'],
+  ['a long space within a text', `size${' '.repeat(6_000)}is 7`, ': size is 7'],
+  ['a text before more space than is read', `size is${' '.repeat(200_000)}7`, ': size is'],
   ['plain text', 'size\r\n  is\ttoo big\n', ': size is too big'],
   ['cut JSON', '{"title":"Bad","detail":"si', ': a JSON body that is cut off or damaged'],
   ['5 MB of JSON', JSON.stringify({ title: 'x'.repeat(5_000_000) }), ': a JSON body that is cut off or damaged'],
@@ -135,8 +138,13 @@ describe('a good answer that holds', () => {
     ['a hundred thousand addresses', 'http://'.repeat(100_000), `${'http://'.repeat(50).slice(0, 299)}…`],
     [
       'a card number where reading ends',
-      `${'x '.repeat(100)}${' '.repeat(4_790)}4242 4242 4242 4242`,
-      `${'x '.repeat(54)}x`,
+      `${'x '.repeat(100)}${' '.repeat(99_790)}4242 4242 4242 4242`,
+      `${'x '.repeat(99)}x`,
+    ],
+    [
+      'a card number where a line with a long address ends',
+      `http://a/?${'q'.repeat(4_970)} is 4242 4242 4242 4242`,
+      'http://a/?… is',
     ],
   ])('R21: %s is one clean line with status and request id', async (_, body, end) => {
     const server = await serve([answer(200, body, { 'x-request-id': 'req-1' })]);
