@@ -25,7 +25,7 @@ export function requireStoreAddress(text: string, job: string, source: AddressSo
     });
   for (const [, name = '', value = ''] of url.search.matchAll(/([^?&=]*)=([^&]+)/g)) {
     const decoded = decodedUri(value) ?? value;
-    if (decoded === job || (PLAIN_VALUE.test(decoded) && !SECRET_NAME.test(name))) continue;
+    if (decoded === job || (PLAIN_NAME.test(decodedUri(name) ?? name) && PLAIN_VALUE.test(decoded))) continue;
     for (const form of [value, decoded]) source.addSecret(form);
   }
   return url;
@@ -34,7 +34,8 @@ export function requireStoreAddress(text: string, job: string, source: AddressSo
 /** A date, a word or the name of a file, which may also be in what is printed. */
 const PLAIN_VALUE =
   /^(?:\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z)?|\d{8}T\d{6}Z|[a-z]{1,15}|(?:Get|Put)Object|[\w.-]{1,100}\.csv)$/;
-const SECRET_NAME = /sig|token|credential|key|secret|auth|pass|code/i;
+const PLAIN_NAME =
+  /^(?:x-(?:amz|goog)-date|x-id|s[eprtv]|sk[estv]|op|file(?:name)?|date|expires|response-content-[a-z]+)$/i;
 
 function problemOf(url: URL, baseUrl: URL): string | undefined {
   if (!isSafeAddress(url)) return `has the scheme ${url.protocol.slice(0, 20)} and leaves this machine`;

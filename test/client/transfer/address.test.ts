@@ -41,13 +41,15 @@ describe('a store address', () => {
     expect(source.secrets).toEqual(['a%2Fb%3D', 'a/b=', '%zz', '%zz']);
   });
 
-  it('a store address leaves readable what is no secret: dates, words and names of files', () => {
+  it('R07: a store address leaves readable only dates, words and names of files, in members that are known for them', () => {
     const source = service('https://api.example/');
-    const azure = 'sv=2024-11-04&st=2026-11-30T12%3A00%3A00Z&se=2026-11-30T13%3A00%3A00.123Z&sr=b&sp=cw';
+    const azure =
+      'sv=2024-11-04&st=2026-11-30T12%3A00%3A00Z&se=2026-11-30T13%3A00%3A00.123Z&sr=b&sp=cw&ske=2026-12-01T13%3A00%3A00Z';
     const plain = `op=download&file=results-2026-11.csv&x-id=GetObject&X-Amz-Date=20261130T120000Z&${azure}`;
-    const secret = 'sig=abcdefghijk&X-Amz-Security-Token=abcdefghijkl&AWSAccessKeyId=abcdefghijklm&t=Abcdefghijklmn';
+    const secret = '%73ig=abcdefg&t%6Fken=abcdefgh&h=deadbeefcafe&ticket=hunterpass&p=2026-11-30&op=Abcdefgh';
     requireStoreAddress(`https://store.example/a?${plain}&${secret}`, 'j1', source);
-    expect([...new Set(source.secrets)]).toEqual(['abcdefghijk', 'abcdefghijkl', 'abcdefghijklm', 'Abcdefghijklmn']);
+    const hidden = ['abcdefg', 'abcdefgh', 'deadbeefcafe', 'hunterpass', '2026-11-30', 'Abcdefgh'];
+    expect([...new Set(source.secrets)]).toEqual(hidden);
   });
 });
 
