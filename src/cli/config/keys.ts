@@ -1,5 +1,6 @@
 // Finds the keys of the service: in the environment, in key files, in the profile, or printed by a key command.
 
+import fs from 'node:fs';
 import path from 'node:path';
 import { readProblem, SvcError } from '../../base/errors.ts';
 import { readFileOrPipe, type WaitOptions } from '../../base/files/read.ts';
@@ -182,18 +183,19 @@ const MAX_FILE_BYTES = 16_384;
 async function readKeyFile(file: string, cwd: string, variable: string, waiting: WaitOptions): Promise<string> {
   const bytes = await readFileOrPipe(path.resolve(cwd, file), MAX_FILE_BYTES + 1, waiting).catch((error: unknown) => {
     waiting.signal?.throwIfAborted();
-    throw badFile(file, variable, readProblem(error), error);
+    throw badFile(file, cwd, variable, readProblem(error), error);
   });
   // Windows PowerShell writes UTF-16 with a byte order mark.
   const text = bytes.toString(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf16le' : 'utf8');
-  if (bytes.length > MAX_FILE_BYTES) throw badFile(file, variable, 'is too large to be a key');
-  if (text.trim() === '') throw badFile(file, variable, 'is empty');
+  if (bytes.length > MAX_FILE_BYTES) throw badFile(file, cwd, variable, 'is too large to be a key');
+  if (text.trim() === '') throw badFile(file, cwd, variable, 'is empty');
   return text;
 }
 
-function badFile(file: string, variable: string, problem: string, cause?: unknown): SvcError {
-  // The variable may contain the key itself by mistake.
-  const isPath = path.isAbsolute(file) || file.split(/[\\/]/).every((part) => isShowable(part));
+function badFile(file: string, cwd: string, variable: string, problem: string, cause?: unknown): SvcError {
+  // The variable may contain the key itself by mistake. Any text could be a file at the root or in the working directory.
+  const { root, dir, base } = path.parse(path.resolve(cwd, file));
+  const isPath = fs.existsSync(dir) && (isShowable(base) || (dir !== root && dir !== path.resolve(cwd)));
   const what = isPath ? `the key file ${file} (${variable})` : `the key file that ${variable} names`;
   return new SvcError('config', `${what} ${problem}`, {
     hint: `Store the key there, readable for this user, or set ${variable.replace(/_FILE$/, '')} instead.`,

@@ -140,16 +140,21 @@ describe('a key', () => {
     ['short', `key_${CANARY}`],
     ['too long for a name', CANARY.repeat(400)],
     ['with a slash', `${CANARY}/+x9=`],
+    ['with a slash before it', `/${CANARY}`],
+    ['with a word behind it', `/${CANARY}/key`],
   ])('R05: a key pasted in place of the name of its file is not shown: %s', async (_which, name) => {
     const error = await failureOf('private', { env: { SVC_PRIVATE_API_KEY_FILE: name } });
     expect(error.code).toBe('config');
     expect(error.message).toMatch(/^the key file that SVC_PRIVATE_API_KEY_FILE names (?!.*canary)/i);
   });
 
-  it('a key file at an absolute path is named', async () => {
-    const file = path.join(temporaryDirectory(), 'key-2');
-    const error = await failureOf('private', { env: { SVC_API_KEY_FILE: file } });
-    expect(error.message).toBe(`the key file ${file} (SVC_API_KEY_FILE) does not exist`);
+  it('a key file in a directory that exists is named by its path, absolute or relative', async () => {
+    const directory = temporaryDirectory();
+    for (const parent of [directory, `../${path.basename(directory)}`]) {
+      const file = `${parent}/vault-key-2026.txt`;
+      const error = await failureOf('private', { env: { SVC_API_KEY_FILE: file } });
+      expect(error.message).toBe(`the key file ${file} (SVC_API_KEY_FILE) does not exist`);
+    }
   });
 
   it('given both as a value and as a file is refused', async () => {
