@@ -138,7 +138,7 @@ export function writing<T>(parameter: Parameter<T>): Parameter<T> {
 
 /** Declares that the command reads the file that the parameter names, and appends to it. */
 export function extending<T>(parameter: Parameter<T>): Parameter<T> {
-  return { ...parameter, file: 'extended', parse: (typed) => parameter.parse(newFile(typed)) };
+  return { ...writing(parameter), file: 'extended' };
 }
 
 /** Returns the words of an option, such as `-o` and `--output`; none for an argument. */

@@ -212,12 +212,17 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 /** Returns the value at a dotted path; undefined if the path does not exist. A name may contain dots itself. */
 export function valueAt(row: unknown, path: string): unknown {
+  return membersAt(row, path)?.reduce((value, name) => (isObject(value) ? value[name] : undefined), row);
+}
+
+/** Returns the names of the members that lead to the value at a dotted path; undefined if there is none. */
+function membersAt(row: unknown, path: string): readonly string[] | undefined {
   if (!isObject(row)) return undefined;
-  if (Object.hasOwn(row, path)) return row[path];
+  if (Object.hasOwn(row, path)) return row[path] === undefined ? undefined : [path];
   for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
     const name = path.slice(0, dot);
-    const value = Object.hasOwn(row, name) ? valueAt(row[name], path.slice(dot + 1)) : undefined;
-    if (value !== undefined) return value;
+    const inner = Object.hasOwn(row, name) ? membersAt(row[name], path.slice(dot + 1)) : undefined;
+    if (inner !== undefined) return [name, ...inner];
   }
   return undefined;
 }
@@ -225,7 +230,15 @@ export function valueAt(row: unknown, path: string): unknown {
 /** Copies only the given paths of a row, nested as before, with members in the order of the paths. */
 export function pickPaths(row: unknown, paths: readonly string[]): Record<string, unknown> {
   const picked = emptyObject();
-  for (const path of paths) copyAt(picked, row, path);
+  for (const path of paths) {
+    const names = membersAt(row, path) ?? [];
+    let target = picked;
+    for (const name of names.slice(0, -1)) {
+      const present = target[name];
+      target = target[name] = Object.assign(emptyObject(), isObject(present) ? present : {});
+    }
+    for (const name of names.slice(-1)) target[name] = valueAt(row, path);
+  }
   return picked;
 }
 
@@ -245,25 +258,6 @@ export function leafPaths(row: unknown, prefix = ''): string[] {
 // Without a prototype, `__proto__` is an ordinary key.
 function emptyObject(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
-}
-
-/** Copies the value at a path, which `valueAt` finds too. @returns whether there is one */
-function copyAt(target: Record<string, unknown>, row: unknown, path: string): boolean {
-  if (!isObject(row)) return false;
-  if (Object.hasOwn(row, path)) {
-    if (row[path] !== undefined) target[path] = row[path];
-    return row[path] !== undefined;
-  }
-  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
-    const name = path.slice(0, dot);
-    if (!Object.hasOwn(row, name)) continue;
-    const present = target[name];
-    const inner = Object.assign(emptyObject(), isObject(present) ? present : {});
-    if (!copyAt(inner, row[name], path.slice(dot + 1))) continue;
-    target[name] = inner;
-    return true;
-  }
-  return false;
 }
 
 function replaceOne(value: unknown, keys: readonly string[], replacement: string): unknown {
