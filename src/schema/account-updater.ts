@@ -21,9 +21,6 @@ export const accountUpdaterJobSchema = z.looseObject({
 });
 export type AccountUpdaterJob = z.infer<typeof accountUpdaterJobSchema>;
 
-/** Response of GET /account-updater/jobs as documented, newest job first. */
-export const accountUpdaterJobPageSchema = cursorPageSchema(accountUpdaterJobSchema);
-
 /** A job in a list. Every member is optional, because a job of another system must not make the list unreadable. */
 const listedJobSchema = z.looseObject({
   id: text,

@@ -26,32 +26,8 @@ export function cursorPageSchema<Item extends z.ZodMiniType>(item: Item) {
   });
 }
 
-/** A page of an offset-paginated list (most list endpoints). `page_number` starts at 1. */
-export function offsetPageSchema<Item extends z.ZodMiniType>(item: Item) {
-  return z.looseObject({
-    pagination: z.nullish(
-      z.looseObject({
-        total_items: displayed(z.number()),
-        page_number: displayed(z.number()),
-        page_size: displayed(z.number()),
-        total_pages: displayed(z.number()),
-      }),
-    ),
-    data: z.array(item),
-  });
-}
-
 /** The type of a page that `cursorPageSchema` reads. */
 export type CursorPage<Item> = z.output<ReturnType<typeof cursorPageSchema<z.ZodMiniType<Item>>>>;
-
-/** An error body (RFC 9457). The service does not document its error bodies, so every member is optional. */
-export const problemSchema = z.looseObject({
-  title: text,
-  detail: text,
-  status: displayed(z.number()),
-  /** Messages by field. */
-  errors: displayed(z.record(z.string(), z.array(z.string()))),
-});
 
 /** A zod schema of any type. */
 export type Shape = z.ZodMiniType;

@@ -52,6 +52,18 @@ export function upload(job: Job, body: string, headers: Record<string, string> =
   return fetch(job.upload_url, { method: 'PUT', body, headers });
 }
 
+/** The body of a refusal. */
+interface Problem {
+  title: string;
+  detail: string;
+  status: number;
+  errors?: Record<string, string[]>;
+}
+
+export async function problemOf(answer: Response): Promise<Problem> {
+  return (await answer.json()) as Problem;
+}
+
 export interface JobPage {
   pagination: { next: string | null; page_size: number };
   data: Job[];
@@ -68,11 +80,11 @@ export interface RawAnswer {
 /** Sends a request whose framing the test decides. */
 export function raw(
   url: string,
-  options: { method: string; headers?: Record<string, string | number>; chunks?: string[] },
+  options: { method: string; path?: string; headers?: Record<string, string | number>; chunks?: string[] },
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const { method, headers = {}, chunks = [] } = options;
-    const outgoing = request(url, { method, headers }, (answer) => {
+    const { headers = {}, chunks = [], ...line } = options;
+    const outgoing = request(url, { ...line, headers }, (answer) => {
       const parts: Buffer[] = [];
       answer
         .on('data', (part: Buffer) => parts.push(part))

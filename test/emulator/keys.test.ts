@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { keyTypeOf, SANDBOX_KEYS } from '../../src/emulator/keys.ts';
 import { API_ROUTES } from '../../src/emulator/routes/api.ts';
 import type { ApiRoute } from '../../src/emulator/endpoint.ts';
-import { problemSchema } from '../../src/schema/response.ts';
-import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
+import { MANAGEMENT, PRIVATE, problemOf, raw, sandbox, START } from './harness.ts';
 
 const EXPIRED = SANDBOX_KEYS.flatMap(({ value, expired }) => (expired ? [value] : []));
 
@@ -19,7 +18,7 @@ describe('keys and paths', () => {
       const headers: Record<string, string> = key === undefined ? {} : { 'svc-api-key': key };
       const answer = await call(path.replace(':id', 'x'), { method, headers });
       expect([method, path, answer.status]).toEqual([method, path, 401]);
-      expect(problemSchema.parse(await answer.json())).toMatchObject({ title: 'Unauthorized', status: 401 });
+      expect(await problemOf(answer)).toMatchObject({ title: 'Unauthorized', status: 401 });
     }
   });
 
@@ -37,7 +36,7 @@ describe('keys and paths', () => {
         expect([key.value, method, path, answer.status !== 403]).toEqual([key.value, method, path, allowed]);
         if (allowed) continue;
         refused += 1;
-        const { detail } = problemSchema.parse(await answer.json());
+        const { detail } = await problemOf(answer);
         expect(detail).toContain(permission);
         expect(detail?.includes(`${kind} key`)).toBe(key.kind !== kind);
       }

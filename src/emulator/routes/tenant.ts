@@ -1,6 +1,5 @@
 import { DAY_MS } from '../../schema/durations.ts';
 import { type Tenant, tenantUpdateSchema, type UsageReport } from '../../schema/tenant.ts';
-import type { Application } from '../../schema/vault.ts';
 import { FIRST_TENANT, SANDBOX_KEYS } from '../keys.ts';
 import { offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { checkBody } from '../problem.ts';
@@ -170,7 +169,7 @@ function listApplications({ service, query }: Call): unknown {
 }
 
 // The first applications own the sandbox's keys.
-function application({ start, tenantId }: World, number: number): Application {
+function application({ start, tenantId }: World, number: number) {
   const { seed, at } = start;
   const key = SANDBOX_KEYS.find((candidate) => candidate.application === number);
   return {

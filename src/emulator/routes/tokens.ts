@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { CardToken } from '../../schema/vault.ts';
 import { invalid, invalidFields } from '../problem.ts';
 import { applicationId } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../endpoint.ts';
@@ -19,7 +18,7 @@ export const TOKEN_ROUTES: readonly ApiRoute[] = [
 ];
 
 // Errors never quote the body, which contains a card number.
-async function createToken({ service, key, now, json, created }: Call): Promise<CardToken> {
+async function createToken({ service, key, now, json, created }: Call) {
   const card = readCard(await json());
   const nonce = randomUUID();
   const { application } = key;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  accountUpdaterJobPageSchema,
   accountUpdaterJobSchema,
+  listedJobPageSchema,
   webhookDeliverySchema,
 } from '../../../src/schema/account-updater.ts';
 import { jsonSchema } from '../../../src/schema/json-schema.ts';
@@ -16,7 +16,6 @@ import {
   createSessionSchema,
   threeDsSessionSchema,
 } from '../../../src/schema/three-ds/session.ts';
-import { applicationPageSchema } from '../../../src/schema/vault.ts';
 import { INTERFACE_EXAMPLES, interfaceExample } from '../../support/interface.ts';
 
 /** The shapes with which the client checks each response and each request body. */
@@ -25,10 +24,9 @@ const SHAPES: Readonly<Record<string, readonly [response: Shape, request?: Shape
   '3ds-challenge-result': [challengeResultSchema],
   '3ds-create': [createdSessionSchema, createSessionSchema],
   '3ds-read': [threeDsSessionSchema],
-  applications: [applicationPageSchema],
   'entity-types': [entityTypeListSchema],
   'job-create': [accountUpdaterJobSchema],
-  'job-list': [accountUpdaterJobPageSchema],
+  'job-list': [listedJobPageSchema],
   'job-read': [accountUpdaterJobSchema],
   logs: [logPageSchema],
   'tenant-read': [tenantSchema],
@@ -68,7 +66,7 @@ describe('the examples of the interface', () => {
     },
   );
 
-  it('all have a shape', () => {
-    expect(Object.keys(SHAPES).toSorted()).toEqual([...INTERFACE_EXAMPLES.keys()].toSorted());
+  it('all have a shape but the applications, of which svc reads names only', () => {
+    expect([...Object.keys(SHAPES), 'applications'].toSorted()).toEqual([...INTERFACE_EXAMPLES.keys()].toSorted());
   });
 });

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { SANDBOX_KEYS } from '../../../src/emulator/keys.ts';
-import { applicationPageSchema } from '../../../src/schema/vault.ts';
 import { MANAGEMENT, sandbox } from '../harness.ts';
 
 interface Page {
@@ -14,7 +13,6 @@ it('the list of applications is paged by number', async () => {
   const first = await page('');
   expect(first.pagination).toEqual({ total_items: 45, page_number: 1, page_size: 20, total_pages: 3 });
   expect(first.data).toHaveLength(20);
-  expect(applicationPageSchema.safeParse(first).success).toBe(true);
   const rest = [await page('?page=2'), await page('?page=3&size=20')];
   expect(rest.map(({ data, pagination }) => [data.length, pagination['page_number']])).toEqual([
     [20, 2],

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { resetSandbox } from '../../../src/emulator/state/journal.ts';
 import { exampleRequestFile, sandboxCards } from '../../../src/emulator/vault/cards.ts';
 import type { LogPage } from '../../../src/schema/log.ts';
-import { problemSchema } from '../../../src/schema/response.ts';
 import { type Tenant, usageReportSchema } from '../../../src/schema/tenant.ts';
-import { MANAGEMENT, PRIVATE, sandbox, START } from '../harness.ts';
+import { MANAGEMENT, PRIVATE, problemOf, sandbox, START } from '../harness.ts';
 
 type Sandbox = Awaited<ReturnType<typeof sandbox>>;
 
@@ -54,7 +53,7 @@ describe('an update of the tenant', () => {
     const on = await sandbox();
     const answer = await put(on, body);
     expect(answer.status).toBe(400);
-    const { errors } = problemSchema.parse(await answer.json());
+    const { errors } = await problemOf(answer);
     expect(Object.keys(errors ?? {})).toEqual(fields);
     for (const messages of Object.values(errors ?? {})) expect(messages.join()).toMatch(/\w+.*\.$/);
     expect((await read(on)).name).toBe('Sandbox');

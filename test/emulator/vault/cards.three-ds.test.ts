@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { sandboxCards, sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { networkOf, THREE_DS_CARDS } from '../../../src/emulator/seed/test-cards.ts';
-import { cardTokenSchema } from '../../../src/schema/vault.ts';
 import { type Problem } from '../three-ds/three-ds-harness.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 import { JCB, VISA, tokens } from './token-service.ts';
@@ -38,7 +37,6 @@ it('the seeded cards of 3-D Secure are known to the Account Updater by what thei
 it('a card token is created with its number masked', async () => {
   const on = await tokens();
   const token = await on.create(VISA, { expiration_month: 3, expiration_year: 2030, cvc: '123' });
-  expect(cardTokenSchema.safeParse(token).success).toBe(true);
   expect(token).toMatchObject({
     type: 'card',
     data: { number: '424242******4242', expiration_month: 3, expiration_year: 2030 },
