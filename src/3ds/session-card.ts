@@ -2,16 +2,15 @@
 
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
+import { sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
 import { isLoopbackHost } from '../schema/address.ts';
 import type { SessionCard } from '../schema/three-ds/session.ts';
 import type { SandboxThreeDsCard } from '../emulator/vault/cards.ts';
 
-/** Returns the sandbox's test cards for 3-D Secure, for the tenant of a key. */
-export async function threeDsCards(key = ''): Promise<readonly SandboxThreeDsCard[]> {
+/** Returns the test cards for 3-D Secure of a sandbox with this seed, or with the usual one. */
+export async function threeDsCards(seed?: number): Promise<readonly SandboxThreeDsCard[]> {
   const { sandboxThreeDsCards } = await import('../emulator/vault/cards.ts');
-  const { tenantOfKey } = await import('../emulator/keys.ts');
-  const { DEFAULT_SEED, seedOf } = await import('../emulator/seed/logs.ts');
-  return sandboxThreeDsCards(seedOf(DEFAULT_SEED, tenantOfKey(key)));
+  return sandboxThreeDsCards(seed);
 }
 
 /** The options that name a card, of which exactly one must be set. */
@@ -42,17 +41,27 @@ export async function sessionCard(
 async function tokenOfTestCard(context: Context, card: string): Promise<string> {
   const hint = 'Give the id of the token of the test card: --token, or token in a suite.';
   requireSandbox(context, 'a card is a test card of the sandbox', hint);
-  return findTestCard(await threeDsCards(await keyInUse(context)), card).token;
+  return findTestCard(await threeDsCards(await seedInUse(context)), card).token;
 }
 
-/** Returns the private key, which determines the sandbox's tenant; undefined without a key, as in a preview. */
-async function keyInUse(context: Context): Promise<string | undefined> {
-  if (context.settings.sandbox) return undefined;
+/** Returns the seed of the sandbox in use. A sandbox of another process has the usual seed, and its key names the tenant. */
+async function seedInUse(context: Context): Promise<number> {
+  if (context.settings.sandbox) {
+    const { seedIn } = await import('../emulator/state/state.ts');
+    return seedIn(sandboxDirectory(context));
+  }
+  const { tenantOfKey } = await import('../emulator/keys.ts');
+  const { DEFAULT_SEED, seedOf } = await import('../emulator/seed/logs.ts');
+  return seedOf(DEFAULT_SEED, tenantOfKey(await keyInUse(context)));
+}
+
+/** Returns the private key; empty without a key, as in a preview. */
+async function keyInUse(context: Context): Promise<string> {
   try {
     return (await context.key('private')).value;
   } catch (error) {
     if (!isSvcError(error, 'key_missing')) throw error;
-    return undefined;
+    return '';
   }
 }
 

@@ -54,9 +54,6 @@ export function keyTypeOf(permission: Permission): KeyType {
 /** The number of the tenant whose keys have no number. */
 export const FIRST_TENANT = 1;
 
-/** The maximum number of tenants of a sandbox. */
-export const MAX_TENANTS = 9;
-
 /** Returns the key of another tenant that corresponds to a key of the first: `sandbox-2-management-key`. */
 export function keyOfTenant(value: string, tenant: number): string {
   return tenant === FIRST_TENANT ? value : value.replace('sandbox-', `sandbox-${tenant}-`);

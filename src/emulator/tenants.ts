@@ -1,13 +1,14 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { MAX_TENANTS } from '../schema/sandbox.ts';
 import { UUID_FORM } from '../schema/uuid.ts';
 import { Processing } from './account-updater/processing.ts';
-import { FIRST_TENANT, MAX_TENANTS, tenantOfKey } from './keys.ts';
+import { FIRST_TENANT, tenantOfKey } from './keys.ts';
 import { RateLimits } from './limits.ts';
 import type { SandboxOptions } from './options.ts';
 import { seedOf } from './seed/logs.ts';
 import type { Service } from './service.ts';
-import { statePaths } from './state/journal.ts';
+import { furtherTenants, statePaths } from './state/journal.ts';
 import { type Origins, SandboxState } from './state/state.ts';
 import { storeFiles } from './store/files.ts';
 
@@ -19,7 +20,7 @@ export function openTenants(options: SandboxOptions, now: () => number, origin: 
   const [firstType, ...types] = options.tenants ?? [];
   const first = createService({ ...options, tenantType: firstType }, now, origin);
   const { tenants } = statePaths(options.directory);
-  const known = existsSync(tenants) ? readdirSync(tenants).length : 0;
+  const known = furtherTenants(options.directory).length;
   const count = Math.min(Math.max(known, types.length), MAX_TENANTS - 1);
   const further = Array.from({ length: count }, (_, index) => {
     const tenant = FIRST_TENANT + 1 + index;

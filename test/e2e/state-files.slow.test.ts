@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
 import { finished, Home } from '../support/svc.ts';
@@ -59,7 +60,7 @@ describe('the files that processes with one key share', () => {
   it.each(PUT)('R81: the files of a job hold no command up where each of them is %s', async (_, put) => {
     const home = new Home();
     const svc = (line: string) => home.svc(`--sandbox ${line} -o json`.split(' '));
-    writeFileSync(home.file('tokens.csv'), (await svc('sandbox cards --request')).stdout);
+    writeFileSync(home.file('tokens.csv'), exampleRequestFile());
     const { job } = JSON.parse((await svc('au submit tokens.csv --cycle month --wait')).stdout) as { job: string };
     for (const name of ['request.csv', 'results.csv', 'sent']) {
       const file = home.file(`.local/state/svc/ledger/sandbox/jobs/${job}/${name}`);

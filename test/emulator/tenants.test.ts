@@ -91,7 +91,11 @@ describe('several tenants in one sandbox', () => {
   it('several tenants share the clock of the sandbox', async () => {
     const on = await two();
     const job = await createJob(on, PRIVATE_2);
-    moveClock(on.directory, () => START, { by: 3_600_000 });
+    moveClock(
+      on.directory,
+      () => START,
+      (before) => before + 3_600_000,
+    );
     expect((await on.call(`/account-updater/jobs/${job.id}`, { headers: PRIVATE_2 })).status).toBe(404);
   });
 

@@ -33,6 +33,15 @@ function refuseOutputOptions({ jq, fields }: Context['globals']): void {
   });
 }
 
+/** Fails when an option chooses the form of data, for a run that writes a file instead. @throws SvcError `usage` */
+export function refuseForms({ globals: { output, jq, fields } }: Context, option: string): void {
+  const [name] = Object.entries({ '-o': output, '--jq': jq, '--fields': fields }).find(([, typed]) => typed) ?? [];
+  if (name !== undefined)
+    throw new SvcError('usage', `${name} cannot be used with ${option}, which writes a file`, {
+      hint: 'Leave one of them out.',
+    });
+}
+
 /** A renderer. With `--jq`, its end fails with `expression` if the expression failed on any entry. */
 export interface CheckedRenderer<T> extends Renderer<T> {
   check?(): void;

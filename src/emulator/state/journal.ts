@@ -88,6 +88,20 @@ export function statePaths(directory: string) {
   };
 }
 
+/** Returns the directories of the tenants after the first. */
+export function furtherTenants(directory: string): string[] {
+  const { tenants } = statePaths(directory);
+  return entriesIn(tenants).map(({ name }) => join(tenants, name));
+}
+
+/** Returns the origin of the data in a directory; undefined if no sandbox has used the directory. */
+export function startIn(directory: string): EventOf<'start'> | undefined {
+  const { journal } = statePaths(directory);
+  const [line = ''] = isFile(journal) ? startOf(journal).split('\n', 1) : [];
+  const event = readEvent(line);
+  return event?.type === 'start' ? event : undefined;
+}
+
 /** Creates a private state directory. Throws if the directory contains other files than a sandbox's. */
 export function prepareDirectory(paths: StatePaths): void {
   fs.mkdirSync(paths.directory, { recursive: true, mode: 0o700 });
@@ -110,8 +124,7 @@ export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreig
   const { journal, ledger, files, tenants } = statePaths(directory);
   // Opening a pipe would wait for ever.
   if ([journal, ledger].some((path) => isThere(path) && !isFile(path))) return 'foreign';
-  const start = isFile(journal) ? startOf(journal) : undefined;
-  if (start !== undefined && readEvent(start.split('\n', 1)[0] ?? '')?.type === 'start') return 'sandbox';
+  if (startIn(directory) !== undefined) return 'sandbox';
   const entries = entriesIn(directory);
   if (!entries.every((entry) => (entry.isDirectory() ? SANDBOX_FOLDER : SANDBOX_FILE).test(entry.name)))
     return 'foreign';
@@ -121,7 +134,7 @@ export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreig
     entry.isDirectory() && /^\d+$/.test(entry.name) && directoryUse(join(tenants, entry.name)) !== 'foreign';
   if (!entriesIn(tenants).every(isTenant)) return 'foreign';
   // A loss of power may have emptied the journal.
-  if (start !== undefined) return 'damaged';
+  if (isFile(journal)) return 'damaged';
   // A reset deletes the journal while a sandbox that runs may still store files, begin tenants and record requests.
   const isOwn = ({ name }: fs.Dirent): boolean => {
     const path = join(directory, name);

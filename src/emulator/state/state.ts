@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { TenantType } from '../../schema/tenant.ts';
 import type { SandboxOptions } from '../options.ts';
-import { DEFAULT_SEED, newTenantId } from '../seed/logs.ts';
+import { DEFAULT_SEED, newTenantId, seedOf } from '../seed/logs.ts';
+import { FIRST_TENANT } from '../keys.ts';
 import type { JournalEvent } from './events.ts';
-import { Journal, prepareDirectory, type StatePaths, statePaths } from './journal.ts';
+import { Journal, prepareDirectory, startIn, type StatePaths, statePaths } from './journal.ts';
 import { apply, newWorld, type World } from './world.ts';
 
 const DEFAULT_LOG_COUNT = 3000;
@@ -85,12 +86,28 @@ export class SandboxState {
   #checkOrigins(): void {
     const { start } = this.world;
     const type = start.tenantType ?? 'test';
-    const { seed = start.seed, logCount = start.logs, tenantType = type } = this.#origins;
-    if (seed !== start.seed || logCount !== start.logs || tenantType !== type)
+    const ids = start.jobIds ?? 'uuid';
+    const { seed = start.seed, logCount = start.logs, tenantType = type, jobIds = ids } = this.#origins;
+    if (seed !== start.seed || logCount !== start.logs || tenantType !== type || jobIds !== ids)
       throw new Error(
-        `the sandbox in ${this.#paths.directory} was created with seed ${start.seed}, ${start.logs} logs and a ${type} tenant; reset it first`,
+        `the sandbox in ${this.#paths.directory} was created with seed ${start.seed}, ${start.logs} logs, ${ids} ids of jobs and a ${type} tenant; reset it first`,
       );
   }
+}
+
+/** Returns the seed of a tenant's data in a directory, which a sandbox need not have used yet. */
+export function seedIn(directory: string | undefined, tenant = FIRST_TENANT): number {
+  const start = directory === undefined ? undefined : startIn(directory);
+  return seedOf(start?.seed ?? DEFAULT_SEED, tenant);
+}
+
+/** Reads the state of a directory, and creates none: undefined if no sandbox has used the directory. */
+export function readState<T>(
+  directory: string,
+  realNow: () => number,
+  read: (state: SandboxState) => T,
+): T | undefined {
+  return startIn(directory) && withState(directory, realNow, read);
 }
 
 /** Opens the state of a directory for `use`. Every sandbox that runs on the directory sees the recorded events. */
@@ -105,26 +122,20 @@ export function withState<T>(directory: string, realNow: () => number, use: (sta
   }
 }
 
-/** A move of a sandbox's clock: by some milliseconds, to a time, or back to the machine's clock. */
-export type ClockMove = { readonly by: number } | { readonly to: number } | 'reset';
+/** Returns the time after a move of a sandbox's clock, for the time before it and the time of the machine's clock. */
+export type ClockMove = (before: number, real: number) => number;
 
 /**
  * Moves the clock of every sandbox on a state directory, or without `move` only reads the clock. Uploads expire, jobs finish,
  * logs age and sessions end as if the time had passed. Returns the time before and after, and the offset to the machine's
- * clock.
+ * clock. Nothing changes if `move` throws.
  */
 export function moveClock(directory: string, realNow: () => number, move?: ClockMove) {
-  return withState(directory, realNow, (state) => {
-    const real = realNow();
-    const offset = state.world.clockOffset;
-    const before = real + offset;
-    const ahead = move === undefined ? offset : offsetAfter(move, offset, real);
-    if (ahead !== offset) state.record({ type: 'clock', at: before, offset: ahead });
-    return { before, after: real + ahead, ahead };
-  });
-}
-
-function offsetAfter(move: ClockMove, offset: number, real: number): number {
-  if (move === 'reset') return 0;
-  return 'by' in move ? offset + move.by : move.to - real;
+  const now = realNow();
+  const before = now + (readState(directory, realNow, ({ world }) => world.clockOffset) ?? 0);
+  const after = move?.(before, now) ?? before;
+  const ahead = after - now;
+  if (after !== before)
+    withState(directory, realNow, (state) => state.record({ type: 'clock', at: before, offset: ahead }));
+  return { before, after, ahead };
 }

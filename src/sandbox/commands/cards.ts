@@ -1,8 +1,12 @@
 import { defineCommand } from '../../cli/app/command.ts';
-import { flag, value } from '../../cli/app/parameter.ts';
+import { conflicting, flag, value } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { refuseForms } from '../../cli/app/query.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
+import { directoryOf } from '../../cli/config/paths.ts';
 import type { View } from '../../cli/output/view.ts';
+import { MAX_TENANTS } from '../../schema/sandbox.ts';
+import { directoryFrom, directoryParameter } from '../server-options.ts';
 
 const cardView: View = {
   name: 'card',
@@ -39,14 +43,20 @@ export const cards = defineCommand({
   fields: [...new Set([...cardView.fields, ...threeDsCardView.fields])],
   parameters: {
     threeDs: flag('--3ds', 'the cards for 3-D Secure instead'),
-    request: flag('--request', 'write a request file for svc au submit instead'),
-    tenant: value('--tenant <n>', 'the cards of this tenant of several, counted from 1', integer(1, 9)),
+    request: conflicting(['threeDs'], flag('--request', 'write a request file for svc au submit instead')),
+    tenant: value('--tenant <n>', 'the cards of this tenant of several, counted from 1', integer(1, MAX_TENANTS)),
+    directory: directoryParameter,
   },
-  async run(context, { threeDs, request, tenant = 1 }) {
+  async run(context, { threeDs, request, tenant = 1, directory }) {
     const { exampleRequestFile, sandboxCards, sandboxThreeDsCards } = await import('../../emulator/vault/cards.ts');
-    const { DEFAULT_SEED, seedOf } = await import('../../emulator/seed/logs.ts');
-    const seed = seedOf(DEFAULT_SEED, tenant);
-    if (request) return context.out.write(exampleRequestFile(seed));
+    const { seedIn } = await import('../../emulator/state/state.ts');
+    // Without a home directory there is no sandbox with another seed.
+    const isHomeless = directory === undefined && directoryOf(context.system, 'state') === undefined;
+    const seed = seedIn(isHomeless ? undefined : await directoryFrom(context, directory), tenant);
+    if (request) {
+      refuseForms(context, '--request');
+      return context.out.write(exampleRequestFile(seed));
+    }
     const print = await listPrinter<unknown>(context, threeDs ? threeDsCardView : cardView);
     await print(oneBatch<unknown>(threeDs ? sandboxThreeDsCards(seed) : sandboxCards(seed)));
   },

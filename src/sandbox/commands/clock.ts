@@ -34,7 +34,7 @@ export const clock = defineCommand({
   parameters: clockParameters,
   async run(context, input) {
     const print = await recordPrinter(context, sandboxClockView);
-    const move = moveFrom(input, context.clock.now());
+    const move = moveFrom(input);
     const { moveClock } = await import('../../emulator/state/state.ts');
     const directory = await directoryFrom(context, input.directory);
     const { before, after, ahead: offset } = moveClock(directory, () => context.clock.now(), move);
@@ -47,21 +47,23 @@ export const clock = defineCommand({
   },
 });
 
-function moveFrom({ by, at, reset }: Input<typeof clockParameters>, now: number): ClockMove | undefined {
+function moveFrom({ by, at, reset }: Input<typeof clockParameters>): ClockMove | undefined {
   if ([by !== undefined, at !== undefined, reset].filter(Boolean).length > 1)
     throw new SvcError('usage', 'a duration, --at and --reset cannot be combined', { hint: 'Give one of them.' });
-  if (reset) return 'reset';
-  if (at !== undefined) return checked({ to: at(now) }, at(now));
+  if (reset) return (_before, real) => real;
+  if (at !== undefined) return (_before, real) => checked(at(real));
   const ms = by === undefined ? undefined : parseDuration(by);
-  return ms === undefined ? undefined : checked({ by: ms }, now + ms);
+  return ms === undefined ? undefined : (before) => checked(before + ms);
 }
 
 // ISO 8601 years have four digits.
 const LATEST = Date.UTC(9999, 0);
 
-function checked(move: ClockMove, time: number): ClockMove {
-  if (time < 0 || time > LATEST) throw new SvcError('usage', 'the time must lie between the years 1970 and 9998');
-  return move;
+function checked(time: number): number {
+  if (time >= 0 && time < LATEST) return time;
+  throw new SvcError('usage', 'the time of the sandbox must lie between the years 1970 and 9998', {
+    hint: "Nothing was moved; 'svc sandbox clock' shows the time, and --reset sets it back.",
+  });
 }
 
 function ahead(text: string): string {

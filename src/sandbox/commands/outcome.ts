@@ -4,19 +4,20 @@ import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { View } from '../../cli/output/view.ts';
 import { directoryFrom, directoryParameter, outcomesFrom, outcomeWords } from '../server-options.ts';
 
-/** A set outcome, and the number of authentications that it matched. */
+/** A set outcome, the number of authentications that it matched, and the tenant that they belong to. */
 const outcomeView: View = {
   name: 'outcome',
-  fields: ['outcome', 'matched'],
+  fields: ['outcome', 'matched', 'tenant'],
   columns: [
     { path: 'outcome', kind: 'text' },
     { path: 'matched', kind: 'number' },
+    { path: 'tenant', kind: 'number', priority: 0 },
   ],
 };
 
 export const outcome = defineCommand({
   description:
-    'Sets how the next authentications end, in every sandbox that uses the directory, including running ones and --sandbox. Outcomes stay until --clear or a reset; the newest is tried first. Without an outcome, lists those that are set.',
+    'Sets how the next authentications of each tenant end, in every sandbox that uses the directory, including running ones and --sandbox. Outcomes stay until --clear or a reset; the newest is tried first. Without an outcome, lists those that are set.',
   examples: [
     ['svc sandbox outcome reason=card-expired:#1', 'the next authentication fails with this reason'],
     ["svc sandbox outcome 'challenge=static@card 1471'", 'a card that asks for a password'],

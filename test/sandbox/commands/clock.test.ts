@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { type HereResult, rowsIn, svcIn } from '../../support/run-here.ts';
@@ -45,6 +46,25 @@ describe('svc sandbox clock', () => {
     async (...words) => {
       const { code, stderr } = await svc(['sandbox', 'clock', ...words]);
       expect([code, stderr]).toEqual([2, expect.stringMatching(/must|cannot be combined/)]);
+    },
+  );
+});
+
+describe('the time of a sandbox', () => {
+  it('the time of a sandbox never passes the year 9998, not even by several moves', async () => {
+    await json(['sandbox', 'clock', '--at', '9998-12-25T00:00:00Z']);
+    const { code, stderr } = await svc(['sandbox', 'clock', '+7d']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('between the years 1970 and 9998')]);
+    expect((await json(['sandbox', 'clock']))['after']).toMatch(/^9998-12-25T/);
+    expect((await svc(['--sandbox', 'tenant', '-o', 'json'])).code).toBe(0);
+  });
+
+  it.each(['clock', 'clock +9999999d', 'clock --reset', 'outcome', 'outcome --clear', 'requests', 'cards'])(
+    'svc sandbox %s creates no sandbox where there is none',
+    async (words) => {
+      await svc(['sandbox', ...words.split(' ')]);
+      await svc(['sandbox', ...words.split(' '), '--directory', home.file('elsewhere')]);
+      expect([existsSync(home.file('.local')), existsSync(home.file('elsewhere'))]).toEqual([false, false]);
     },
   );
 });
