@@ -126,7 +126,7 @@ async function submitChallenge(visit: Visit): Promise<ServiceResponse> {
   const form = await readForm(visit);
   const challenged = challengedIn(visit);
   const { session, outcome } = challenged;
-  if (outcome.status !== 'challenge') throw new OtherPage(ALREADY_ANSWERED);
+  if (outcome.status !== 'challenge') throw new OtherPage(settledPage(outcome, 409));
   const answer = replyIn(form, outcome.challenge?.type === 'out-of-band');
   if (answer === undefined) throw new OtherPage(challengePage(challenged, true));
   const { service, request, now } = visit;
@@ -178,13 +178,6 @@ function challengePage(
   return { status: missing ? 400 : 200, title, main };
 }
 
-const ALREADY_ANSWERED: Page = {
-  status: 409,
-  title: 'Already answered',
-  main: html`<h1>Already answered</h1>
-    <p>The first answer counts; nothing was changed now.</p>`,
-};
-
 function codeForm(what: 'code' | 'password', attempts: number, missing: boolean): Html {
   const wrong = missing ? `Enter the ${what}.` : attempts > 0 && `That ${what} is not right: attempt ${attempts}.`;
   const state = wrong ? html` aria-invalid="true" aria-describedby="wrong"` : html``;
@@ -207,12 +200,14 @@ const APP_FORM = html`<p>Your bank asks you to confirm this in its app. These bu
     <button name="answer" value="cancel">Cancel</button>
   </form>`;
 
-function settledPage({ status, reason, cancelReason }: AuthenticationOutcome): Page {
+/** Returns the page of a challenge that is over; with 409 it refuses an answer that comes too late. */
+function settledPage({ status, reason, cancelReason }: AuthenticationOutcome, code: 200 | 409 = 200): Page {
   const why = [reason, cancelReason].filter(Boolean).join(', ');
   return {
-    status: 200,
+    status: code,
     title: 'Challenge completed',
     main: html`<h1>Challenge completed</h1>
+      ${code === 409 && html`<p>This answer came after the end of the challenge and changed nothing.</p>`}
       <p role="status">Its result is <b>${status}</b>${why !== '' && ` (${why})`}. You can close this page.</p>`,
   };
 }
