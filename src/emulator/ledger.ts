@@ -46,18 +46,17 @@ const SHOWN_HEADERS = [
   'x-ms-blob-type',
 ] as const;
 
-// The number of entries in memory: enough for any test, and bounded for a sandbox that runs for weeks. The file has all entries.
-const KEPT_ENTRIES = 100_000;
-
-/** The record of every request that a sandbox process received, kept in memory and in a file of the state directory. */
+/** The record of every request that a sandbox process received: in a file of the state directory, and if wanted in memory. */
 export class Ledger {
   readonly #file: number;
+  readonly #keepsEntries: boolean;
   readonly #entries: LedgerEntry[] = [];
   readonly #ownStatuses = new WeakMap<ServerResponse, number>();
   readonly #bytes = new WeakMap<Socket, { read: number; written: number }>();
   #closed = false;
 
-  constructor(path: string) {
+  constructor(path: string, keepsEntries = false) {
+    this.#keepsEntries = keepsEntries;
     this.#file = openSync(path, 'a', 0o600);
   }
 
@@ -91,7 +90,7 @@ export class Ledger {
     this.#write(entry);
   }
 
-  /** Returns the requests of this process, in order of arrival. */
+  /** Returns the requests of this process in order of arrival, if it keeps them. */
   entries(): LedgerEntry[] {
     return this.#entries.map((entry) => ({ ...entry }));
   }
@@ -103,8 +102,7 @@ export class Ledger {
   }
 
   #keep(entry: LedgerEntry): void {
-    this.#entries.push(entry);
-    if (this.#entries.length > KEPT_ENTRIES) this.#entries.shift();
+    if (this.#keepsEntries) this.#entries.push(entry);
   }
 
   #write(entry: LedgerEntry): void {
@@ -156,7 +154,8 @@ function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessag
 }
 
 function withoutSecret(url: string): string {
-  if (url.startsWith('/store/')) return url.replace(/\?.*/s, '');
+  // A signed address of another store may be sent here by mistake.
+  if (url.startsWith('/store/') || /[?&][\w-]*sig(?:nature)?=/i.test(url)) return url.replace(/\?.*/s, '');
   return url.replace(/^(\/acs\/[^/]*\/[^/]*).*/s, '$1');
 }
 

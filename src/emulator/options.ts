@@ -45,6 +45,8 @@ export interface SandboxOptions {
   readonly webhookDuplicates?: boolean | undefined;
   /** How long a webhook may take to respond, in milliseconds; 5 seconds by default. */
   readonly webhookTimeoutMs?: number | undefined;
+  /** Whether `ledger()` has the requests of this process. Memory then grows with them; the file of the directory has all anyway. */
+  readonly keepsRequests?: boolean | undefined;
   readonly intercept?: Interceptor | undefined;
   /** The merchant ids of a production tenant. Rows of request files must then have one of them. */
   readonly merchants?: readonly string[] | undefined;

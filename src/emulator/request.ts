@@ -23,7 +23,7 @@ export function serviceRequest(incoming: IncomingMessage, outgoing: ServerRespon
   const { method = 'GET', url = '/', headers, socket } = incoming;
   return {
     method,
-    url: new URL(ORIGIN + url.replace(/^https?:\/\/[^/?]*/i, '')),
+    url: new URL(ORIGIN + url),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
     id: String(outgoing.getHeader('x-request-id')),
     remoteAddress: socket.remoteAddress ?? '',

@@ -20,7 +20,7 @@ export interface RunningSandbox {
   readonly tenants: readonly SandboxTenant[];
   /** The milliseconds by which the sandbox's clock was ahead of the machine's clock at the start. */
   readonly clockOffset: number;
-  /** The requests that this process received. */
+  /** The requests that this process received, if it keeps them. */
   ledger(): LedgerEntry[];
   /** Ends open connections and releases the directory. */
   close(): Promise<void>;

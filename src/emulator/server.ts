@@ -24,7 +24,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const paths = statePaths(options.directory);
   prepareDirectory(paths);
   const { clock = { now: Date.now } } = options;
-  const ledger = new Ledger(paths.ledger);
+  const ledger = new Ledger(paths.ledger, options.keepsRequests);
   let origin = '';
   const services = openTenants(
     options,
@@ -78,6 +78,8 @@ function tenantOfService({ tenant, state }: Service): SandboxTenant {
 function serverFor(services: readonly Service[], ledger: Ledger, { intercept, allowHosts }: SandboxOptions): Server {
   const apps = new Map(services.map((service) => [service, createApp(service, allowHosts)]));
   const receive = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    // A client that takes the sandbox for a proxy sends a whole address.
+    incoming.url = incoming.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/');
     // An interceptor may call `proceed` after it has ended the exchange.
     const proceed = (): void => {
       if (outgoing.headersSent || outgoing.destroyed) return;

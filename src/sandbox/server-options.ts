@@ -24,8 +24,9 @@ import {
 } from '../cli/app/parameter.ts';
 import { resolvePath } from '../cli/app/files/typed-path.ts';
 import { hostName, integer, positiveDuration, text, textToSend, type ValueParser } from '../cli/app/value-parsers.ts';
-import type { Feature, Interceptor } from '../emulator/options.ts';
+import type { Feature, Interceptor, SandboxOptions } from '../emulator/options.ts';
 import type { RunningSandbox } from '../emulator/running-sandbox.ts';
+import { MAX_TENANTS } from '../schema/sandbox.ts';
 import type { TenantType } from '../schema/tenant.ts';
 
 const tenantTypes: ValueParser<readonly TenantType[]> = (typed) => {
@@ -35,9 +36,6 @@ const tenantTypes: ValueParser<readonly TenantType[]> = (typed) => {
 };
 
 const TENANT_TYPES: readonly TenantType[] = ['test', 'production'];
-
-// The keys of each tenant contain its number as one digit.
-const MAX_TENANTS = 9;
 
 const feature: ValueParser<Feature> = (typed) => {
   if (typed === '3ds' || typed === 'account-updater') return typed;
@@ -146,18 +144,33 @@ function isTaken(directory: string): boolean {
 /** Starts a sandbox that ends with the command. @throws SvcError `usage` for malformed faults and webhook addresses */
 export async function openServer(
   context: Context,
-  location: { readonly directory: string; readonly port: number },
+  location: Pick<SandboxOptions, 'directory' | 'port' | 'keepsRequests'>,
   input: ServerInput,
 ): Promise<RunningSandbox> {
   const { noAuditReads, fault, scenario, outcome, ...options } = input;
   const intercept = await interceptorFrom(context, { fault, scenario, seed: options.seed });
   const outcomes = await outcomesFrom('--outcome', outcome);
+  await requireUse(location.directory, input);
   const { isWebhookAddress } = await import('../emulator/webhooks/notifier.ts');
   if (!options.webhooks.every(isWebhookAddress))
     throw new SvcError('usage', '--webhook must be an http address on loopback', {
       hint: 'Give one such as http://127.0.0.1:8080/events.',
     });
   return startSandbox(context, { ...options, ...location, auditReads: !noAuditReads, intercept, outcomes });
+}
+
+/** Refuses options that no tenant or event would use. @throws SvcError `usage` */
+async function requireUse(directory: string, input: ServerInput): Promise<void> {
+  const { tenants = [], merchants, webhooks, webhookDuplicates } = input;
+  if (webhookDuplicates && webhooks.length === 0)
+    throw new SvcError('usage', '--webhook-duplicates needs --webhook', { hint: 'Name the address of the events.' });
+  if (merchants.length === 0 || tenants.includes('production')) return;
+  const { furtherTenants, startIn } = await import('../emulator/state/journal.ts');
+  const isProduction = (place: string): boolean => startIn(place)?.tenantType === 'production';
+  if ([directory, ...furtherTenants(directory)].some(isProduction)) return;
+  throw new SvcError('usage', '--merchant-id needs a production tenant', {
+    hint: 'Add --tenants production: a test tenant takes an empty merchant id or SANDBOX.',
+  });
 }
 
 async function interceptorFrom(

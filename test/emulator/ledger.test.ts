@@ -5,7 +5,7 @@ import { readFault } from '../../src/emulator/faults/fault.ts';
 import { faultInterceptor } from '../../src/emulator/faults/intercept.ts';
 import { readLedger } from '../../src/emulator/ledger.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
-import { MANAGEMENT, PRIVATE, sandbox, START } from './harness.ts';
+import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
 
 it('the ledger holds every request with what the wire said of it, in memory and on disk', async () => {
   const on = await sandbox();
@@ -40,6 +40,35 @@ it('R06: the ledger holds no signature and no unknown key, in any file of the di
     expect(text).not.toContain('real-looking-secret');
   }
   expect(JSON.stringify(on.ledger())).not.toContain('signature');
+});
+
+it('R06: the ledger holds no signature of an address in another form, or of another store', async () => {
+  const on = await sandbox();
+  const job = await on.createJob();
+  const upload = await raw(on.url, { method: 'GET', path: job.upload_url });
+  expect(upload.status).toBe(403);
+  await raw(on.url, { method: 'GET', path: `${on.url}?x=1` });
+  await on.call('/bucket/file.csv?X-Amz-Expires=60&X-Amz-Signature=canary');
+  await on.call('/%73tore/x.csv?expires=1&signature=canary');
+  expect(readLedger(on.directory).map(({ path }) => path)).toEqual([
+    '/account-updater/jobs',
+    `/store/requests/${job.id}.csv`,
+    '/?x=1',
+    '/bucket/file.csv',
+    '/%73tore/x.csv',
+  ]);
+});
+
+it('a request with an unusual method is answered', async () => {
+  const on = await sandbox();
+  expect(await raw(`${on.url}/logs`, { method: 'TRACE' })).toMatchObject({ status: 405 });
+  expect(on.ledger()).toMatchObject([{ method: 'TRACE', status: 405, aborted: false }]);
+});
+
+it('the ledger is kept in memory only where it is wanted, and then whole', async () => {
+  const on = await sandbox({ keepsRequests: false });
+  await on.call('/nothing');
+  expect([on.ledger(), readLedger(on.directory).length]).toEqual([[], 1]);
 });
 
 it('R36: the ledger proves how often a file was uploaded', async () => {

@@ -47,12 +47,14 @@ export const exec = defineCommand({
   async run(context, input) {
     const count = await counter(input.expect.map(({ call }) => call));
     const directory = await stateDirectory(context, input.directory);
-    const sandbox = await openServer(context, { directory, port: 0 }, input);
-    const code = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
+    const sandbox = await openServer(context, { directory, port: 0, keepsRequests: true }, input);
+    const { code, started } = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
     const calls = sandbox.ledger().filter(({ event }) => event === undefined);
     context.notices.note(summary(calls));
     // After a time limit, the child's exit code would be that of a signal.
     if (isSvcError(context.signal.reason, 'timeout')) throw context.signal.reason;
+    // What is missing here says nothing about a command that never ran.
+    if (!started) return code;
     const wrong = unmet(
       input,
       calls.map(({ at }) => Date.parse(at)),
@@ -61,7 +63,7 @@ export const exec = defineCommand({
     if (wrong.length === 0 || context.signal.aborted) return code;
     throw new SvcError('threshold', `expectation failed: ${wrong.join('; ')}`, {
       hint: code === 0 ? undefined : `The command ended with exit code ${code}: check that first.`,
-      facts: { unmet: wrong, exit_code: code },
+      facts: { unmet: wrong, command_exit_code: code },
     });
   },
 });
@@ -95,7 +97,10 @@ const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = { interrupted: 'SIGINT
 // The time for a child to end in order.
 const GRACE_MS = 5000;
 
-/** Runs a command with this process's streams, forwards signals, and resolves to its exit code, as a shell would. */
+/**
+ * Runs a command with this process's streams, forwards signals, and resolves to its exit code, as a shell would, and whether
+ * it could be started.
+ */
 async function runChild({ system, notices, signal }: Context, words: readonly string[], added: Environment) {
   signal.throwIfAborted();
   const { startProgram } = await import('../../base/security/child-process.ts');
@@ -106,19 +111,20 @@ async function runChild({ system, notices, signal }: Context, words: readonly st
   signal.addEventListener('abort', end, { once: true });
   try {
     // Throws for a name or arguments that are too long. Other failures come as events.
-    const started = startProgram(words, system.env, added);
-    child = started;
-    return await new Promise<number>((resolve, reject) => {
-      started.on('error', reject);
-      started.on('exit', (code, ended) => resolve(code ?? 128 + (ended === null ? 0 : constants.signals[ended])));
+    const running = startProgram(words, system.env, added);
+    child = running;
+    const code = await new Promise<number>((resolve, reject) => {
+      running.on('error', reject);
+      running.on('exit', (own, ended) => resolve(own ?? 128 + (ended === null ? 0 : constants.signals[ended])));
     });
+    return { code, started: true };
   } catch (error) {
     const why = systemCodeOf(error);
     const name = isShowable(words[0] ?? '') ? ` "${words[0]}"` : '';
     notices.warn(`the command${name} could not be started (${why ?? 'unknown reason'})`);
     // Windows can start only programs directly; npm and npx are scripts there.
     if (system.platform === 'win32') notices.note(`start a script by its shell: -- cmd /c ${words[0] ?? ''} …`);
-    return why === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE;
+    return { code: why === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE, started: false };
   } finally {
     signal.removeEventListener('abort', end);
   }

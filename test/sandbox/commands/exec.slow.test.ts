@@ -75,7 +75,7 @@ describe('svc sandbox exec', () => {
   it('R55: svc sandbox exec ends as the command ended: its code, 128 and the signal, 127 for none', async () => {
     expect((await exec([], node('process.exit(7)'))).code).toBe(7);
     expect((await exec([], node('process.kill(process.pid, "SIGKILL")'))).code).toBe(137);
-    const none = await exec([], ['no-such-command-anywhere']);
+    const none = await exec(['--expect', 'GET /logs>=1'], ['no-such-command-anywhere']);
     expect([none.code, none.stderr]).toEqual([127, expect.stringContaining('could not be started (ENOENT)')]);
     expect((await exec([], ['no-such-command'])).stderr).toContain(
       'the command "no-such-command" could not be started',
@@ -112,6 +112,8 @@ describe('svc sandbox exec', () => {
     expect(error).toMatchObject({
       code: 'threshold',
       unmet: ['GET /logs called once, expected >=2'],
+      exit_code: 10,
+      command_exit_code: 3,
       hint: expect.stringContaining('exit code 3'),
     });
     const many = await exec(gates, node(ASK, ...Array<string>(4).fill('/logs')));

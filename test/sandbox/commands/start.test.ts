@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../support/fault-server.ts';
 import { answer } from '../../support/fault-steps.ts';
 import { bodyOf } from '../../support/request-reader.ts';
 import { finished, Home } from '../../support/svc.ts';
 import { until } from '../../support/until.ts';
-import { succeeded } from '../../support/run-here.ts';
+import { succeeded, svcHere, svcIn } from '../../support/run-here.ts';
+import { systemClock } from '../../../src/base/system.ts';
+import { startSandbox } from '../../support/sandbox.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 
 const home = new Home();
 
@@ -68,4 +72,26 @@ it('svc sandbox start --accept-tokens serves results for tokens that nobody crea
   const line = 'au submit export.csv --wait --out results.csv -o json';
   const { stdout } = succeeded(await home.svc(line.split(' '), { env }));
   expect(stdout).not.toContain('ERR_INVALID_TOKEN');
+});
+
+it.each([
+  [['--merchant-id', 'M-1'], 2, '--merchant-id needs a production tenant'],
+  [['--tenants', 'test,test', '--merchant-id', 'M-1'], 2, '--merchant-id needs a production tenant'],
+  [['--webhook-duplicates'], 2, '--webhook-duplicates needs --webhook'],
+  [['--directory', 'plain', '--job-ids', 'uuid'], 1, 'plain ids of jobs and a production tenant; reset it first'],
+])('svc sandbox exec refuses options that it would ignore: %s', async (options, code, message) => {
+  const directory = temporaryDirectory();
+  const place = { directory: join(directory, 'plain'), tenants: ['production'], jobIds: 'plain' } as const;
+  await (await startSandbox(place)).close();
+  const words = ['sandbox', 'exec', ...options, '--', process.execPath, '-e', ''];
+  const run = await svcIn(directory, words, { clock: systemClock });
+  expect([run.code, run.stderr]).toEqual([code, expect.stringContaining(message)]);
+  expect(readdirSync(directory)).toEqual(['plain']);
+});
+
+it('svc sandbox exec takes merchant ids for a production tenant of an earlier start', async () => {
+  const directory = temporaryDirectory();
+  await (await startSandbox({ directory, tenants: ['test', 'production'] })).close();
+  const options = ['--directory', directory, '--merchant-id', 'M-1'];
+  succeeded(await svcHere(['sandbox', 'exec', ...options, '--', process.execPath, '-e', ''], { clock: systemClock }));
 });
