@@ -6,10 +6,11 @@ import { type ErrorCode, SvcError } from '../../base/errors.ts';
 import { createRedactor } from '../../base/security/redact.ts';
 import type { Clock } from '../../base/system.ts';
 import { VERSION } from '../../base/version.ts';
-import { type Trace, tracedExchange } from '../../client/http/trace.ts';
+import { exchange, type HttpResponse } from '../../client/http/exchange.ts';
+import { type Trace, traced } from '../../client/http/trace.ts';
 import { TransportFailure } from '../../client/http/transport-failure.ts';
 import { ServiceClock } from '../../client/http/service-clock.ts';
-import { cut, plainLine } from '../../client/http/foreign-text.ts';
+import { plainLine } from '../../client/http/foreign-text.ts';
 import { readProblem } from '../../client/http/problem.ts';
 import { isTransient, MAX_ATTEMPTS, type RetryableFailure, retryAfterMs, withRetry } from '../../client/http/retry.ts';
 import type { TimeLimits } from '../../client/http/watchdog.ts';
@@ -58,8 +59,8 @@ export class OtlpExporter {
     this.#collectorClock = new ServiceClock(options.clock);
     for (const value of Object.values(options.settings.headers)) {
       this.#redactor.addSecret(value);
-      // The collector may repeat the token without its scheme, such as Bearer.
-      this.#redactor.addSecret(value.replace(/^\w+ /, ''));
+      // The collector may repeat the token without its scheme, such as Bearer or Api-Token.
+      this.#redactor.addSecret(value.replace(/^\S+ +/, ''));
     }
   }
 
@@ -89,8 +90,7 @@ export class OtlpExporter {
     if (partial === undefined) return;
     // Of the empty request before the first entries, a collector may reject more than it has.
     const rejected = Math.min(partial.rejected, request.logs.length);
-    const message = this.#redactor.redact(partial.message);
-    this.#options.onEvent?.({ kind: 'partial success', logs: request.logs, rejected, message });
+    this.#options.onEvent?.({ ...partial, kind: 'partial success', logs: request.logs, rejected });
   }
 
   async #postUntilAccepted({ text, logs }: ExportRequest): Promise<CollectorResponse | 'too large'> {
@@ -128,12 +128,14 @@ export class OtlpExporter {
     const body = settings.gzip ? await compressed(text) : text;
     try {
       const sent = { method: 'POST', url: this.#url, headers, body, limits: LIMITS, signal };
-      const response = await tracedExchange(transport, sent, { clock, trace, attempt });
+      const options = { clock, trace, attempt };
+      const response = await traced(sent, options, async () => this.#redacted(await exchange(transport, sent)));
       this.#collectorClock.learn(response.header('date'));
       const { bytes } = await response.read(MAX_BODY);
       return {
         status: response.status,
-        text: bytes.toString('utf8'),
+        // Redacted before anything is cut from it: the rest of a token that was cut would be shown.
+        text: this.#redactor.redact(bytes.toString('utf8')),
         contentType: response.header('content-type'),
         location: response.header('location'),
         requestedMs: retryAfterMs(response.header('retry-after'), this.#collectorClock.now()),
@@ -144,9 +146,14 @@ export class OtlpExporter {
     }
   }
 
+  #redacted(response: HttpResponse): HttpResponse {
+    const { redact } = this.#redactor;
+    return { ...response, header: (name) => redact(response.header(name) ?? '') || undefined };
+  }
+
   /** Returns a failure to retry. @throws SvcError for a permanent failure */
   #failure(posted: Posted, index: number): RetryableFailure {
-    const error = collectorError(this.#url, posted, this.#redactor.redact);
+    const error = collectorError(this.#url, posted);
     const isFailing = 'status' in posted && (posted.status === 500 || posted.status === 408);
     if (!isOutage(posted) && !(isFailing && index + 1 < MAX_ATTEMPTS)) throw error;
     const asked = 'status' in posted ? (posted.requestedMs ?? 0) : 0;
@@ -173,7 +180,7 @@ export function readPartialSuccess({ text }: CollectorResponse): PartialSuccess 
   // OTLP's JSON has 64-bit numbers as strings, but some collectors send numbers.
   const rejected = Number(partial?.['rejectedLogRecords'] ?? 0);
   const message = partial?.['errorMessage'];
-  const words = typeof message === 'string' ? cut(plainLine(message)) : '';
+  const words = typeof message === 'string' ? plainLine(message) : '';
   const count = Number.isFinite(rejected) && rejected > 0 ? rejected : 0;
   return count === 0 && words === '' ? undefined : { rejected: count, message: words };
 }
@@ -204,7 +211,7 @@ function isOutage(posted: Posted): boolean {
 }
 
 /** Returns the error for a post that is not retried. */
-function collectorError(url: URL, posted: Posted, redact: (text: string) => string): SvcError {
+function collectorError(url: URL, posted: Posted): SvcError {
   const collector = `the collector at ${displayHost(url)}`;
   if ('failure' in posted)
     return posted.failure.toError(`no response from ${collector}`, {
@@ -219,7 +226,7 @@ function collectorError(url: URL, posted: Posted, redact: (text: string) => stri
   }
   const { code, words, hint } = REFUSALS.get(String(status)) ?? (status < 500 ? REJECTED : FAILED);
   const { summary } = readProblem(posted.text, posted.contentType);
-  const problem = summary === undefined ? '' : `: ${redact(summary)}`;
+  const problem = summary === undefined ? '' : `: ${summary}`;
   return new SvcError(code, `${collector} ${words} (${status})${problem}`, { status, hint });
 }
 

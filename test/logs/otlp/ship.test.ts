@@ -42,6 +42,34 @@ it('R06: svc logs tail --to shows no header that the collector repeats as it ref
   ended(run, 4, 'not [hidden], nor [hidden]', { unsaid: 'canary' });
 });
 
+const LONG = 'x'.repeat(290);
+const problem = (status: number, message: string) => ({ status, body: JSON.stringify({ message }) });
+
+it.each([
+  ['as the id of its response', 'Bearer', { ...problem(401, 'no'), headers: { 'x-request-id': 'canary-token-1' } }, 4],
+  ['after a scheme with a hyphen', 'Api-Token', problem(401, 'not canary-token-1'), 4],
+  ['after two spaces', 'Bearer ', problem(401, 'canary-token-1 is unknown'), 4],
+  ['where its message is cut', 'Bearer', problem(401, `${LONG} canary-token-1`), 4],
+  ['as the host of a redirect', 'Bearer', { status: 307, headers: { location: 'https://canary-token-1/' } }, 8],
+  [
+    'where its remark is cut',
+    'Bearer',
+    { status: 200, body: `{"partialSuccess":{"errorMessage":"${LONG} canary-token-1"}}` },
+    0,
+  ],
+])('R06: svc logs tail --to shows no token that the collector repeats %s', async (_, scheme, reply, code) => {
+  const [server, collector] = [await startLogServer(), await startCollector()];
+  onTestFinished(() => collector.close());
+  server.logs.push(logAgo(60_000, 'an entry'));
+  collector.reply = () => reply;
+  const argv = ['logs', 'tail', '--to', `otlp+${collector.url}`, '--since', '1h', '--max', '1', '--debug'];
+  const env = { OTEL_EXPORTER_OTLP_HEADERS: `authorization=${encodeURIComponent(scheme)}%20canary-token-1` };
+  const clock = new FakeClock({ start: Date.now() });
+  ended(await svcHere(argv, { baseUrl: new URL(server.url), clock, env }), code, `< ${reply.status} POST`, {
+    unsaid: 'canary',
+  });
+});
+
 it('svc logs tail --to counts the rejected entries of a request in which no entry has a readable time', async () => {
   const [server, collector] = [await startLogServer(), await startCollector()];
   onTestFinished(() => collector.close());
