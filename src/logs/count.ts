@@ -24,7 +24,8 @@ export interface StatsRow {
   readonly last_at: string | null;
 }
 
-const MAX_ACTORS = 10_000;
+/** The most actors that are counted one by one. */
+export const MAX_ACTORS = 10_000;
 const MAX_NAMES = 1_000;
 /** A little over a year. A longer interval has rows only for hours with entries. */
 const MAX_HOURS = 10_000;

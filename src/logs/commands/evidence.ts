@@ -51,7 +51,11 @@ const COUNTS = [
  * The summary of a bundle. Days are UTC. `coverage` is the share of the requested time that is archived. The script in the bundle takes the hash of `SHA256SUMS`, which proves the whole
  * bundle, or the hash of the newest record.
  */
-interface Evidence extends Readonly<Record<(typeof TEXTS)[number], string> & Record<(typeof COUNTS)[number], number>> {
+interface Evidence extends Readonly<
+  Record<(typeof TEXTS)[number], string> & Record<Exclude<(typeof COUNTS)[number], 'actors'>, number>
+> {
+  /** The number of actors; null if there were too many to count each. */
+  readonly actors: number | null;
   readonly requested: Readonly<Record<'from' | 'to', string>>;
   readonly missing: readonly MissingText[];
 }
@@ -159,7 +163,7 @@ function evidenceOf(file: string, { bundle, plan, facts, written }: Written): Ev
     gaps: missing.filter(({ reason }) => reason === 'gap').length,
     days: dayCount,
     reviewed: days.filter(({ state }) => state === 'reviewed').length,
-    actors: access.rows.length,
+    actors: access.isFull ? null : access.rows.length,
     problems: problems.length,
     record: last.record.sequence,
     sha256: last.sha256,
@@ -174,7 +178,7 @@ async function verified(context: Context, store: Store): Promise<{ result: Verif
     const problems: Finding[] = [];
     const options = { signal: context.signal, onProgress, commitWait: commitWait(context, store) };
     const findings = verifyArchive(store, options, result);
-    for await (const found of findings) problems.push(...found);
+    for await (const found of findings) for (const finding of found) problems.push(finding);
     return { result, problems };
   });
 }
@@ -191,10 +195,11 @@ function summaryText(context: Context, made: Evidence): string {
   const { file, from, to, records, segments, entries, days, reviewed, actors, sha256, sums_sha256: sums } = made;
   // tar takes what is before a colon for the name of another machine.
   const local = path.isAbsolute(file) || !/^[^/]*:/.test(file) ? file : `./${file}`;
+  const actorText = actors === null ? 'too many actors to count each' : countText(actors, 'actor');
   return sentencesText(context, [
     ['good', `written: ${file}`],
     `${countText(entries, 'entry')} of ${from} to ${to} in ${countText(segments, 'segment')}, and all ${countText(records, 'record')} of the chain`,
-    `${formatNumber(reviewed)} of ${countText(days, 'day')} reviewed; ${countText(actors, 'actor')}; report.html shows all of it`,
+    `${formatNumber(reviewed)} of ${countText(days, 'day')} reviewed; ${actorText}; report.html shows all of it`,
     `newest hash: ${sha256}`,
     `hash of the bundle (send it to the auditor separately, not with the bundle): ${sums}`,
     `the auditor checks everything in the bundle with: tar -xzf ${shellFor(context.system).word(local)} && sh evidence/verify.sh <hash of the bundle>`,

@@ -22,8 +22,9 @@ export async function evidenceFacts(
   problems: readonly Finding[],
 ): Promise<EvidenceFacts> {
   const { coverage, earlier, first, from, reviews, segments, to } = plan;
+  const isIntact = problems.length === 0;
   // A damaged archive is not read beyond the days of the bundle.
-  const knownSegments = problems.length === 0 ? [...earlier, ...segments] : segments;
+  const knownSegments = isIntact ? [...earlier, ...segments] : segments;
   const period = {
     dir,
     from: Date.parse(from),
@@ -32,11 +33,18 @@ export async function evidenceFacts(
     timeless: segments.filter((segment) => segment.first === null),
     labels: await knownLabels(context, first),
   };
-  const access = await countAccess(context, store, { coverage, first, segments: knownSegments }, period);
+  const counted = await countAccess(context, store, { coverage, first, segments: knownSegments }, period);
+  const access = isIntact ? counted : withoutPast(counted);
   const range = archivedRange(plan);
   const statuses = range === undefined ? [] : statusOf({ coverage, segments, reviews }, range);
   const dayCount = Math.floor(plan.requested.to / DAY_MS) - plan.requested.from / DAY_MS;
   return { problems, days: statuses, dayCount, access };
+}
+
+/** Returns access without what only the days before could show: who is new, and the first entries. */
+function withoutPast(access: Access): Access {
+  const rows = access.rows.map((row) => ({ ...row, first_at: null, is_new: null }));
+  return { ...access, hasPast: false, rows };
 }
 
 /** Returns the requested time, without the part before the archive began; undefined for an empty archive. */

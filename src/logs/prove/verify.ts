@@ -243,7 +243,7 @@ async function* listedSegments(state: VerifyState): AsyncGenerator<ListedSegment
       state.newest = step.value;
       state.known = step.value?.sequence ?? -1;
       state.verified.sha256 = step.value?.sha256;
-      state.problems.push(...(await sideFileProblems(state)));
+      for (const finding of await sideFileProblems(state)) state.problems.push(finding);
       return;
     }
     if ('problem' in step.value) state.problems.push(step.value);

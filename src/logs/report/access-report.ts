@@ -2,9 +2,9 @@
 
 import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
 import { wholeActorText } from '../actor.ts';
-import { OTHERS } from '../count.ts';
+import { MAX_ACTORS, OTHERS } from '../count.ts';
 import type { Sentence } from '../sentences.ts';
-import { type Access, MAX_ACTORS } from './access.ts';
+import type { Access } from './access.ts';
 import { timelessText } from './deleted.ts';
 import { type Report, reportTable, type Section } from './report.ts';
 import { missingSentences, sourceText, subjectText } from './review-report.ts';
@@ -13,7 +13,7 @@ import { type AccessRow, accessView, actorOfRow } from './views.ts';
 /** Returns the number of findings of each kind; null if it is unknown. */
 export function accessFindings({ rows, hasPast, isFull }: Pick<Access, 'rows' | 'hasPast' | 'isFull'>) {
   return {
-    actors: rows.length,
+    actors: isFull ? null : rows.length,
     new_actors: hasPast && !isFull ? rows.filter(({ is_new: isNew }) => isNew).length : null,
     dormant: isFull ? null : rows.filter(({ is_dormant: isDormant }) => isDormant).length,
   };
@@ -25,12 +25,12 @@ export const SHOWS_USE_ONLY_TEXT =
 
 /** Returns how many actors there are, and how many of them are new or dormant. */
 export function accessSummary(access: Access): string {
-  if (access.isFull) return `more than ${formatNumber(MAX_ACTORS)} actors, new and dormant ones unknown`;
-  const { actors, new_actors: news, dormant } = accessFindings(access);
+  if (access.isFull) return 'too many actors to count each; new and dormant ones unknown';
+  const { new_actors: news, dormant } = accessFindings(access);
   const since = formatDuration(access.dormantMs);
   const newText =
-    news === null ? 'new ones unknown (the archive has too little of the time before)' : `${formatNumber(news)} new`;
-  return `${countText(actors, 'actor')}, ${newText}, ${formatNumber(dormant ?? 0)} dormant (nothing in the last ${since})`;
+    news === null ? 'new ones unknown (too little of the time before was read)' : `${formatNumber(news)} new`;
+  return `${countText(access.rows.length, 'actor')}, ${newText}, ${formatNumber(dormant ?? 0)} dormant (nothing in the last ${since})`;
 }
 
 /** Returns the warnings of entries without a readable time, and of too many actors to count each. */

@@ -9,7 +9,16 @@ import type { ActorLabels } from '../actor.ts';
 import { isWithin, type Manifest, sumOfEntries } from '../archive/manifest.ts';
 import { countEntries, readTimeless } from '../archive/open-archive.ts';
 import { dayOf, type Segment } from '../archive/records/record.ts';
-import { type ActorBucket, type Bucket, bucketOf, emptyActor, noteType, OTHERS, ValueTally } from '../count.ts';
+import {
+  type ActorBucket,
+  type Bucket,
+  bucketOf,
+  emptyActor,
+  MAX_ACTORS,
+  noteType,
+  OTHERS,
+  ValueTally,
+} from '../count.ts';
 import { DeletedEntities, type Timeless } from './deleted.ts';
 import { missingOf } from './review-rules.ts';
 import { timeOrNull } from './review.ts';
@@ -25,8 +34,6 @@ interface AccessTime {
   readonly hasPast: boolean;
 }
 
-/** The most actors that are counted one by one. */
-export const MAX_ACTORS = 10_000;
 const MAX_TYPES = 100;
 
 /** What one actor did: all entries up to the end of the time are counted, and those within the time once more by kind. */
@@ -72,11 +79,6 @@ class AccessCounts {
     if (log.operation === 'delete') use.deletes += bucket.count;
     if (typeof log.entity_type === 'string' && use.entityTypes.size < MAX_TYPES) use.entityTypes.add(log.entity_type);
     return use;
-  }
-
-  /** Whether there were too many actors to count each. */
-  get isFull(): boolean {
-    return this.#actors.isFull;
   }
 
   /** Returns a row for each actor with entries in the time: who changed and deleted most comes first. */
@@ -128,9 +130,9 @@ export interface Access {
   readonly timeless: Timeless;
   readonly missing: readonly { readonly from: string; readonly to: string; readonly reason: string }[];
   readonly rows: readonly AccessRow[];
-  /** Whether the archive covers enough of the time before to call an actor new. */
+  /** Whether enough of the time before was read to call an actor new. */
   readonly hasPast: boolean;
-  /** Whether there were too many actors to count each. */
+  /** Whether there were too many actors to count each one of these days. */
   readonly isFull: boolean;
   /** The hash of everything else here, without the location and the names of actors. */
   readonly sha256: string;
@@ -186,7 +188,7 @@ export async function countAccess(
     dormantMs,
     rows,
     hasPast,
-    isFull: counts.isFull,
+    isFull: rows.some(({ actor_id: id }) => id === OTHERS),
     sha256,
   };
 }

@@ -14,7 +14,7 @@ export interface AccessRow {
   readonly actor_type: string | null;
   /** The name of an application, if it is known, as every view shows it. */
   readonly name: string | null;
-  /** The first and the last entry that the archive has of the actor, up to the last of the days; null if no time is readable. */
+  /** The first and the last entry that the archive has of the actor, up to the last of the days; null if no time is readable, or the days before could not be read. */
   readonly first_at: string | null;
   readonly last_at: string | null;
   readonly entries: number;
@@ -23,7 +23,7 @@ export interface AccessRow {
   readonly changes: number;
   readonly deletes: number;
   readonly entity_types: readonly string[];
-  /** Whether the archive has no earlier entry of the actor; null if that is unknown: it covers too little of the time before, or none of the actor's times are readable. */
+  /** Whether the archive has no earlier entry of the actor; null if that is unknown: too little of the time before was read, or none of the actor's times are readable. */
   readonly is_new: boolean | null;
   /** Whether the actor did nothing in the last part of the time. */
   readonly is_dormant: boolean;

@@ -309,6 +309,25 @@ it('svc logs evidence names problems elsewhere in the archive and exits with 12,
   expect([own.code, fs.readdirSync(own.cwd)]).toEqual([12, []]);
 });
 
+it('R87: svc logs evidence calls no actor new where damage elsewhere keeps it from reading the days before', async () => {
+  const { top } = await buildArchive(START, [
+    { to: START + 10 * DAY, entries: [0, 1, 2, 9].map((day) => entry(START + day * DAY, { actor_id: 'ana' })) },
+  ]);
+  const since = ['--since', '2026-02-08'];
+  const intact = await bundled(top, ...since);
+  const accessIn = (file: string): string => fs.readFileSync(path.join(unpacked(file), 'access.csv'), 'utf8');
+  expect(accessIn(intact.file)).toMatch(/\nana,,,2026-01-30T00:00:00.000Z,2026-02-08.*,false,false\n$/);
+  const segment = filesIn(top).find((name) => name.startsWith('tenant=') && name.includes('date=2026-01-31')) ?? '';
+  fs.appendFileSync(path.join(top, segment), 'x');
+  const damaged = await bundled(top, ...since);
+  expect([damaged.code, accessIn(damaged.file)]).toEqual([
+    12,
+    expect.stringMatching(/\nana,,,,2026-02-08.*,,false\n$/),
+  ]);
+  const page = fs.readFileSync(path.join(unpacked(damaged.file), 'report.html'), 'utf8');
+  expect(page).toContain('1 actor, new ones unknown (too little of the time before was read), 0 dormant');
+});
+
 it('svc logs evidence has a usual name for the bundle, and replaces no file without --force', async () => {
   const { top } = await archive();
   const { cwd } = await bundled(top);

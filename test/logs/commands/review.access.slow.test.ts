@@ -5,7 +5,7 @@ import { sha256Of } from '../../../src/base/files/draft.ts';
 import { parseRecord, recordPath } from '../../../src/logs/archive/records/record.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { errorIn, rowsIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { errorIn, rowOf, rowsIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { buildArchive, TENANT } from '../archive/build.ts';
 
 const HOUR = 3_600_000;
@@ -107,15 +107,30 @@ it('R61: svc logs review --access counts entries without a readable time, and wa
   );
 });
 
-it('svc logs review --access says that new and dormant actors are unknown where there are too many to count each', async () => {
+it('R90: svc logs review --access shows and signs that the actors are unknown where there are too many to count each', async () => {
   const entries = Array.from({ length: 10_001 }, (_, at) => entry('2026-03-01', { actor_id: `a${at}` }));
   const { top } = await buildArchive(START, [{ to: NOW, entries: [...ENTRIES, ...entries] }]);
   const page = path.join(path.dirname(top), 'access.html');
   const { stdout, stderr } = succeeded(await access(top, '--since', '2026-03-01', '--html', page));
   expect(rowsIn(stdout)).toContainEqual(expect.objectContaining({ actor_id: '(others)', is_new: null }));
-  expect(stderr).toContain('more than 10,000 actors, new and dormant ones unknown');
+  expect(stderr).toContain('too many actors to count each; new and dormant ones unknown');
   expect(fs.readFileSync(page, 'utf8')).toContain('all after the first 10,000 are counted as (others)');
   fs.rmSync(page);
+  const signed = await access(top, '--since', '2026-03-01', '--sign-off', '--by', 'Ana');
+  expect(signed.stderr).toContain('actors unknown, new actors unknown, dormant unknown');
+  const argv = ['logs', 'evidence', top, '--since', '2026-03-01'];
+  const bundle = await svcHere(argv, { clock: new FakeClock({ start: NOW }), cwd: path.dirname(top) });
+  expect(rowOf(bundle)).toMatchObject({ actors: null });
+});
+
+it('svc logs review --access counts each actor of its days, however many others acted before', async () => {
+  const others = Array.from({ length: 10_001 }, (_, at) => entry('2026-02-03', { actor_id: `a${at}` }));
+  const { top } = await buildArchive(START, [
+    { to: NOW, entries: [entry('2026-02-02'), ...others, entry('2026-03-30')] },
+  ]);
+  const { stdout, stderr } = succeeded(await access(top, '--since', '2026-03-01'));
+  expect(rowsIn(stdout)).toMatchObject([{ actor_id: 'ana', first_at: '2026-02-02T10:00:00.000Z', is_new: false }]);
+  expect(stderr).toContain('1 actor, 0 new, 0 dormant');
 });
 
 it('svc logs review --access --html writes a page that says what logs do not show, and runs nothing', async () => {
