@@ -4,11 +4,12 @@ import { type Input, optionalArgument, reading, value } from '../../cli/app/para
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { integer, text } from '../../cli/app/value-parsers.ts';
-import { isoTime } from '../../cli/output/time.ts';
+import { isoTime, wholeSecond } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { type ActorNames, knownLabels } from '../actor.ts';
 import type { UncoveredTime } from '../archive/archive-text.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
+import { requireBegun } from '../entry.ts';
 import { entityFilter, filterOf, filterWords, reportFilters } from '../filter.ts';
 import {
   actorNames,
@@ -98,10 +99,12 @@ export const stats = defineCommand({
       import('../report/shift.ts'),
       import('../tail/last-entries.ts'),
     ]);
-    const typed = intervalOf(input, now);
-    const { since, until } = wholeSeconds({ since: typed.since ?? -Infinity, until: typed.until ?? Infinity });
-    const { from, to } = firstRange(now, until);
-    return firstRequest({ ...entityFilter(input), startDate: isoTime(Math.max(from, since)), endDate: isoTime(to) });
+    const { since = -Infinity, until = Infinity } = intervalOf(input, now);
+    requireBegun(since, now);
+    const read = wholeSeconds({ since, until: Math.min(until, wholeSecond(now)) });
+    const { from, to } = firstRange(now, read.until);
+    const startDate = isoTime(Math.max(from, read.since));
+    return firstRequest({ ...entityFilter(input), startDate, endDate: isoTime(to) });
   },
 });
 

@@ -136,13 +136,15 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
   const times = new ServiceInterval(client, input);
   await times.learn(client, entityFilter(input));
   const { until = Infinity, since = Math.min(until, times.now) - DAY_MS } = times.value;
+  // The second in which the reading begins is not over: all of its entries are left to the next shift.
+  const to = Math.max(since, Math.min(until, wholeSecond(Math.min(times.now, client.now()))));
   const past = input.archive === undefined ? undefined : await readPastActors(context, input.archive, since);
   const counts = new ShiftCounts(past);
   const malformed = new MalformedEntries();
   const seen = { read: 0, oldest: Infinity, tenantId: undefined as string | undefined };
   const live = context.progress.watching('logs');
   const count = (log: Log, at: number | undefined): void => {
-    if (at !== undefined && (at < since || at >= until)) return;
+    if (at !== undefined && (at < since || at >= to)) return;
     seen.read += 1;
     seen.oldest = Math.min(seen.oldest, at ?? Infinity);
     seen.tenantId ??= log.tenant_id ?? undefined;
@@ -154,7 +156,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
     count: Infinity,
     // A range may end in the middle of a page.
     mostRead: (input.max ?? MAX_READ) - MIN_READ + 1,
-    ...wholeSeconds({ since, until }),
+    ...wholeSeconds({ since, until: to }),
     overlapMs: DEFAULT_OVERLAP_MS,
     retentionMs: input.retention ?? DEFAULT_RETENTION_MS,
     keep: (log) => {
@@ -168,8 +170,6 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
   past?.checkTenant(seen.tenantId);
   malformed.warn(context);
   reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
-  // Nothing was read after the time at which the reading began, however long it took.
-  const to = Math.max(since, Math.min(until, back.position.readTo));
   return {
     counts: counts.all,
     findings: counts.findings(),

@@ -103,6 +103,27 @@ describe('svc logs stats', () => {
     expect(stdout).toContain('all entries from 2026-03-01 10:30:00Z to 2026-03-01 12:30:00Z were read\n');
   });
 
+  it('R90: svc logs stats leaves the entries of the second in which it begins to the next shift', async () => {
+    server.logs.splice(0, Infinity, entry(-100, 'read', 'b'), entry(100, 'read', 'c'));
+    const countAt = async (now: number, since: number): Promise<unknown> => {
+      server.now = new Date(now).toISOString();
+      const argv = ['logs', 'stats', '--since', new Date(since).toISOString()];
+      const clock = new FakeClock({ start: now });
+      const { stdout } = await svcHere(argv, { baseUrl: new URL(server.url), clock, cwd });
+      return rowsIn(stdout)[0]?.['count'];
+    };
+    expect(await countAt(NOW + 400, NOW - HOUR)).toBe(1);
+    expect(await countAt(NOW + HOUR, NOW)).toBe(1);
+  });
+
+  it('svc logs stats --curl refuses a time that has not begun, as a run does', async () => {
+    const refused = await stats(['--curl', '--since', '2026-03-02']);
+    expect([refused.code, errorIn(refused)['message']]).toEqual([
+      2,
+      "--since is 2026-03-02 00:00:00Z, after the service's time (2026-03-01 12:30:00Z)",
+    ]);
+  });
+
   it('svc logs stats --curl ends at --until, as the first request does', async () => {
     const { stdout } = await stats(['--curl', '--until', '2026-03-01T12:00:00.5Z']);
     expect(stdout).toContain('start_date=2026-03-01T11%3A59%3A51.000Z&end_date=2026-03-01T12%3A00%3A01.000Z');
