@@ -53,12 +53,14 @@ export class Journal {
   static async open(file: string, redact: (text: string) => string): Promise<Journal> {
     await refuseSpecial(file);
     await refuseForeign(file);
+    let handle: fs.FileHandle | undefined;
     try {
-      const handle = await fs.open(file, 'a', 0o600);
+      handle = await fs.open(file, 'a', 0o600);
       const found = await handle.stat();
       if (found.isFile() && (found.mode & 0o077) !== 0) await handle.chmod(0o600);
       return new Journal(file, handle, found.isFile() && (await isTorn(file, found.size)), redact);
     } catch (error) {
+      await handle?.close();
       throw writeFailure(file, error);
     }
   }

@@ -181,6 +181,16 @@ it('the journal takes away from others a file that they can read', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+it('the journal closes a file whose mode it cannot change', async () => {
+  writeFileSync(file, '');
+  chmodSync(file, 0o644);
+  const denied = Object.assign(new Error('not permitted'), { code: 'EPERM' });
+  const chmod = vi.spyOn(await handlePrototype(), 'chmod').mockRejectedValueOnce(denied);
+  onTestFinished(() => chmod.mockRestore());
+  await expect(Journal.open(file, plain)).rejects.toMatchObject({ code: 'local' });
+  expect(chmod.mock.contexts).toMatchObject([{ fd: -1 }]);
+});
+
 it('R06: the journal holds no key, no signed query and no card number', async () => {
   const journal = await Journal.open(file, createRedactor().redact);
   const event = received('e1', {
