@@ -24,7 +24,7 @@ it.each([
   { argv: ['archive', 'ARCHIVE'], lock: '.lock' },
   { argv: ['review', 'ARCHIVE', '--sign-off'], lock: '.review.lock' },
   { argv: ['review', 'ARCHIVE', '--access', '--sign-off'], lock: '.review.lock' },
-  { argv: ['tail', '--last', '1', '--checkpoint', 'ARCHIVE/cp'], lock: 'cp.lock' },
+  { argv: ['tail', '--last', '1', '--checkpoint', 'ARCHIVE/../cp'], lock: '../cp.lock' },
 ])(
   'R72: svc logs $argv.0 ends with 11 while a living process has $lock, with 3 where nobody knows whether it lives, and goes on after a restart of the machine',
   async ({ argv, lock }) => {

@@ -1,5 +1,5 @@
 // Checks where a new archive begins: not inside another one, and not in place of one that this machine wrote before. No other
-// file is written into an archive.
+// command of logs writes a file into an archive.
 
 import fs from 'node:fs';
 import path from 'node:path';

@@ -66,6 +66,13 @@ export const tail = defineCommand({
     idleExit: hidden(value('--idle-exit <duration>', 'end when nothing new arrives for this long', positiveDuration)),
     ...RETENTION_PARAMETERS,
   },
-  run: runTail,
+  async run(context, input) {
+    const { checkpoint } = input;
+    if (checkpoint !== undefined) {
+      const { requireOutside } = await import('../archive/place.ts');
+      requireOutside(context, { option: '--checkpoint', typed: checkpoint });
+    }
+    return runTail(context, input);
+  },
   request: tailRequest,
 });

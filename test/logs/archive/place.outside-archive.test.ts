@@ -42,9 +42,14 @@ it.each([
   expect(beside.code).toBe(0);
 });
 
-it('R76: svc logs stats of the service writes no page into an archive', async () => {
+it.each([
+  ['stats', '--html'],
+  ['tail', '--checkpoint'],
+])('R76: svc logs %s of the service writes no file of %s into an archive', async (command, option) => {
   const { top } = await buildArchive(START, []);
-  const typed = path.join(top, 'page.html');
-  const run = await svcHere(['--sandbox', 'logs', 'stats', '--html', typed]);
-  expect([run.code, errorIn(run)['message']]).toEqual([2, `--html would write ${typed} into the archive ${top}`]);
+  const before = filesIn(top);
+  const typed = path.join(top, 'x');
+  const run = await svcHere(['--sandbox', 'logs', command, option, typed]);
+  const message = `${option} would write ${typed} into the archive ${top}`;
+  expect([run.code, errorIn(run)['message'], filesIn(top)]).toEqual([2, message, before]);
 });
