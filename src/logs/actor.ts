@@ -189,10 +189,13 @@ export class ActorNames {
   }
 }
 
-/** Reads the whole names of all applications. @throws SvcError if they cannot be read */
-export async function readApplications(context: Context): Promise<ApplicationNames> {
+/** Reads the whole names of all applications. @throws SvcError if they cannot be read, or not at once if they are optional */
+export async function readApplications(context: Context, isOptional: boolean): Promise<ApplicationNames> {
   const client = await context.client();
-  const { shown, whole, hasMore } = await applicationNames(context, client.any, MAX_PAGES);
+  const read = ({ any }: Pick<Client, 'any'>): Promise<NamesRead> => applicationNames(context, any, MAX_PAGES);
+  const names = isOptional ? await client.bestEffort(read) : await read(client);
+  if (names instanceof SvcError) throw names;
+  const { shown, whole, hasMore } = names;
   if (hasMore) throw new SvcError('truncated', 'the list of applications is too long to find a name in it');
   return new Map([...shown, ...whole]);
 }

@@ -47,9 +47,13 @@ async function resolveActor(context: Context, typed: string): Promise<string> {
   if (isBeginning && !LETTERS.test(typed)) return typed;
   const [, shownId] = SHOWN_ID.exec(typed) ?? [];
   if (shownId !== undefined) return resolveActor(context, shownId);
-  const { names, problem, hasMore } = await readNames(context, service);
+  const { names, problem, hasMore } = await readNames(context, service, isBeginning);
   const named = candidates(names, typed);
-  if (named.length === 0 && isBeginning) return typed;
+  if (named.length === 0 && isBeginning) {
+    if (problem !== undefined)
+      context.notices.warn(`--actor ${typed} is taken as the beginning of an id: ${unreadText(problem)}`);
+    return typed;
+  }
   if (named.length === 0) throw unknownActor(typed, names, problem);
   const id = onlyOne(typed, named);
   if (hasMore)
@@ -83,13 +87,14 @@ function onlyOne(typed: string, found: readonly string[]): string {
   return first;
 }
 
-/** Reads the names of applications. If that fails, returns the cached names, which may be old or incomplete, with the reason in `problem`. */
+/** Reads the names of applications, for at most two seconds if the command can do without. If that fails, returns the cached names, which may be old or incomplete, with the reason in `problem`. */
 async function readNames(
   context: Context,
   service: string | undefined,
+  isOptional: boolean,
 ): Promise<{ names: ApplicationNames; hasMore: boolean; problem?: string }> {
   try {
-    return { names: await readApplications(context), hasMore: false };
+    return { names: await readApplications(context, isOptional), hasMore: false };
   } catch (error) {
     if (!isSvcError(error)) throw error;
     context.signal.throwIfAborted();
@@ -98,9 +103,13 @@ async function readNames(
   }
 }
 
+function unreadText(problem: string): string {
+  return `the names of applications could not be read (${problem})`;
+}
+
 function unknownActor(typed: string, names: ApplicationNames, problem: string | undefined): SvcError {
   const knownActors = [...names].slice(0, MAX_SHOWN).map(([id, name]) => `${name} (${id})`);
-  const reason = problem === undefined ? '' : `: the names of applications could not be read (${problem})`;
+  const reason = problem === undefined ? '' : `: ${unreadText(problem)}`;
   const applications = knownActors.length === 0 ? '' : ` Known: ${knownActors.join(', ')}.`;
   return new SvcError('usage', `--actor ${typedWord(typed, [...names.values()])} is no known actor${reason}`, {
     hint: `Give an id, at least ${MIN_CHARACTERS} characters of one, or the name of an application.${applications}`,

@@ -70,8 +70,11 @@ describe('the beginning of the id of an actor', () => {
     ] as const) {
       server.onApplications = () => applications;
       for (const command of [['list'], ['search', 'ARCHIVE']]) {
-        const { code, stdout } = await svc(...command, '--actor', 'facade', '-o', 'jsonl');
+        const { code, stdout, stderr } = await svc(...command, '--actor', 'facade', '-o', 'jsonl');
         expect([code, messagesIn(stdout)]).toEqual([0, [message]]);
+        const warning =
+          'warning: --actor facade is taken as the beginning of an id: the names of applications could not';
+        expect(stderr.includes(warning)).toBe(applications === 500);
       }
     }
   });

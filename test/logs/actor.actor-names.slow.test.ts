@@ -173,6 +173,13 @@ describe('--actor with the name of an application', () => {
     expect(await byActor(PRODUCTION)).toEqual(['"message":"one"']);
   });
 
+  it('R86: is not waited for where it may be the beginning of an id, which is searched with a warning', async () => {
+    server.onApplications = () => undefined;
+    const options = { baseUrl: new URL(server.url), home, clock: new FakeClock({ start: Date.now() }) };
+    const { code, stderr } = await svcHere(['logs', '--actor', 'facade', '-o', 'jsonl'], options);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('could not be read (no response within 2 s)')]);
+  });
+
   it('is looked for among all applications, also where the names of the first 100 are known', async () => {
     const all = Array.from({ length: 120 }, (_, at) => ({ id: `id-${at}`, name: `App ${at}` }));
     all[4] = { id: 'id-4', name: 'billing' };
