@@ -95,7 +95,8 @@ export function reportGaps(
     const isTypedAfter = until !== undefined || isAfterEnd;
     // An archive that is updated every hour or day also ends before the present.
     const isOutside = isTypedAfter || behindMs > MAX_BEHIND_MS;
-    const words = `the archive ends at ${utcTime(end)}; ${newer}`;
+    const advice = since !== undefined && since > clock.now() ? '' : `; ${newer}`;
+    const words = `the archive ends at ${utcTime(end)}${advice}`;
     if (isOutside) uncovered.push({ warning: words, canBeAdded });
     else notes.push(words);
   }
