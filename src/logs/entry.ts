@@ -324,11 +324,17 @@ export function requireShortOverlap(overlapMs: number, retentionMs: number): voi
   );
 }
 
+/** Whether the service has reached a time. */
+export function hasBegun(since: number, now: number): boolean {
+  return since <= now + TOLERATED_CLOCK_MS;
+}
+
 /** Checks that entries are requested since a time that the service has reached: after it there can be none. @throws SvcError `usage` */
 export function requireBegun(since: number, now: number): void {
-  if (since <= now + TOLERATED_CLOCK_MS) return;
-  throw new SvcError('usage', `--since is ${utcTime(since)}, after the service's time (${utcTime(now)})`, {
-    hint: 'Choose an earlier --since. Whether the clock of this machine is wrong:',
-    next: ['doctor'],
-  });
+  if (hasBegun(since, now)) return;
+  throw new SvcError(
+    'usage',
+    `the time to read from, ${utcTime(since)}, is after the service's time (${utcTime(now)})`,
+    { hint: 'Choose an earlier time. Whether the clock of this machine is wrong:', next: ['doctor'] },
+  );
 }

@@ -3,7 +3,7 @@ import type { LogFilter } from '../client/api/logs.ts';
 import type { Page } from '../client/api/pages.ts';
 import { TOLERATED_CLOCK_MS } from '../client/http/service-clock.ts';
 import type { Log } from '../schema/log.ts';
-import { requireBegun } from './entry.ts';
+import { hasBegun, requireBegun } from './entry.ts';
 import { type IntervalInput, intervalOf } from './options.ts';
 
 type Interval = ReturnType<typeof intervalOf>;
@@ -70,7 +70,7 @@ export class ServiceInterval {
       return true;
     }
     // By one response with which this machine's clock disagrees, the range may seem to begin after the service's time.
-    const isInDoubt = !this.#isCertain && !this.#hasBegun;
+    const isInDoubt = !this.#isCertain && !hasBegun(this.#since, this.#serviceNow);
     return this.#value.since !== since || this.#value.until !== until || isInDoubt;
   }
 
@@ -97,11 +97,11 @@ export class ServiceInterval {
 
   /** Fails for a range after the service's time, in which nothing can be. @throws SvcError `usage` */
   requireBegun(): void {
-    requireBegun(this.#value.since ?? -Infinity, this.#serviceNow);
+    requireBegun(this.#since, this.#serviceNow);
   }
 
-  get #hasBegun(): boolean {
-    return (this.#value.since ?? -Infinity) <= this.#serviceNow + TOLERATED_CLOCK_MS;
+  get #since(): number {
+    return this.#value.since ?? -Infinity;
   }
 
   get #serviceNow(): number {

@@ -63,7 +63,7 @@ it.each(['list', 'stats'])(
         2,
         '',
         expect.objectContaining({
-          message: "--since is 2026-03-02 14:00:00Z, after the service's time (2026-03-02 12:30:00Z)",
+          message: "the time to read from, 2026-03-02 14:00:00Z, is after the service's time (2026-03-02 12:30:00Z)",
           next: 'svc doctor',
         }),
       ]);

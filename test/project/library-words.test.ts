@@ -1,25 +1,23 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { readSourceFiles } from '../support/source-file.ts';
 import { nodesOf } from '../support/syntax.ts';
 
-/** The folders that a program can use without a command line. */
-const LIBRARY = 'client base schema'.split(' ');
+/** The folders that a program can use without a command line. It loads others through the library's entry. */
+const LIBRARY = /^(?:client|base|schema)\//;
 
 /** A pattern for a command of svc, or an option inside a sentence. An option alone is a word of a next command. */
 const ADVICE = /['`"]svc [a-z3-]|\bsvc (?:au|logs|3ds|tenant|login|events|api|help) |[^\w=-]--(?!debug\b)[a-z]/;
 
-/** Files with style sheets, in which two hyphens do not begin an option. */
-const NOT_WORDS = new Set(['au/results/report-page.ts']);
-
 const root = fileURLToPath(new URL('../../src/', import.meta.url));
+const sources = readSourceFiles(root);
 
-it.each(LIBRARY)('the texts of the library in %s name no command and no option', (folder) => {
-  const files = readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => path.posix.join(folder, file))
-    .filter((file) => !NOT_WORDS.has(file));
+it('the texts of the library name no command and no option', () => {
+  const loaded = loadedBy('index.ts');
+  const files = sources.map((file) => file.path).filter((file) => LIBRARY.test(file) || loaded.has(file));
+  expect(loaded).toContain('logs/entry.ts');
   expect(files.flatMap(adviceIn)).toEqual([]);
 });
 
@@ -28,6 +26,16 @@ it('the texts of the library are found when they do', () => {
   expect(textsOf('x.ts', code).filter((text) => ADVICE.test(text))).toHaveLength(1);
   expect(textsOf('x.ts', "next: ['au', 'jobs', '--all']").filter((text) => ADVICE.test(text))).toEqual([]);
 });
+
+/** Returns a file and all that it imports, also when it runs. */
+function loadedBy(entry: string): Set<string> {
+  const loaded = new Set([entry]);
+  // A set yields what is added while it is read.
+  for (const file of loaded)
+    for (const { target, kind } of sources.find((source) => source.path === file)?.imports ?? [])
+      if (target !== undefined && kind !== 'type') loaded.add(target);
+  return loaded;
+}
 
 function adviceIn(file: string): string[] {
   const code = readFileSync(path.join(root, file), 'utf8');

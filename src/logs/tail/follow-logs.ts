@@ -30,7 +30,7 @@ export interface FollowOptions extends LogSubject, Partial<Omit<TailOptions, 'be
 /**
  * Follows the tenant's logs without losing or duplicating an entry, and yields batches. A batch counts as processed when
  * the next one is requested, and only then is its position reported. Outages do not end it.
- * @throws SvcError for a refused key, or a long overlap; the reason of the client's signal
+ * @throws SvcError for a refused key, a beginning after the service's time, or a long overlap; the reason of the client's signal
  */
 export async function* followLogs(
   client: Client,

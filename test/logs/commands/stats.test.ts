@@ -120,7 +120,7 @@ describe('svc logs stats', () => {
     const refused = await stats(['--curl', '--since', '2026-03-02']);
     expect([refused.code, errorIn(refused)['message']]).toEqual([
       2,
-      "--since is 2026-03-02 00:00:00Z, after the service's time (2026-03-01 12:30:00Z)",
+      "the time to read from, 2026-03-02 00:00:00Z, is after the service's time (2026-03-01 12:30:00Z)",
     ]);
   });
 

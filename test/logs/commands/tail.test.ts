@@ -94,7 +94,7 @@ describe('svc logs tail', () => {
     const { code, stderr } = await tail('--checkpoint', 'late.json', '--since', '2099-01-01T00:00:00Z');
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining("--since is 2099-01-01 00:00:00Z, after the service's"),
+      expect.stringContaining("the time to read from, 2099-01-01 00:00:00Z, is after the service's"),
     ]);
     expect(existsSync(join(home, 'late.json'))).toBe(false);
   });
