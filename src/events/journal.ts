@@ -51,14 +51,13 @@ export class Journal {
    * @throws SvcError `local` if that is not possible, `refused_input` for a file that is not a journal
    */
   static async open(file: string, redact: (text: string) => string): Promise<Journal> {
-    await refuseSpecial(file);
     await refuseForeign(file);
     let handle: fs.FileHandle | undefined;
     try {
       handle = await fs.open(file, 'a', 0o600);
       const found = await handle.stat();
       if (found.isFile() && (found.mode & 0o077) !== 0) await handle.chmod(0o600);
-      return new Journal(file, handle, found.isFile() && (await isTorn(file, found.size)), redact);
+      return new Journal(file, handle, await isTorn(file, found.size), redact);
     } catch (error) {
       await handle?.close();
       throw writeFailure(file, error);
@@ -147,17 +146,12 @@ export class Journal {
   }
 }
 
-// Opening a pipe would wait for a reader, perhaps forever.
-async function refuseSpecial(file: string): Promise<void> {
-  const found = await fs.stat(file).catch(() => undefined);
-  if (found === undefined || found.isFile() || found.isCharacterDevice()) return;
-  throw new SvcError('local', `${file} is not a file`, { hint: 'Name a file for the journal.' });
-}
-
-/** Refuses a file that does not begin with an event, because its name may be mistyped. */
+/** Refuses what is no file, and a file that does not begin with an event, because its name may be mistyped. */
 async function refuseForeign(file: string): Promise<void> {
   const found = await fs.stat(file).catch(() => undefined);
-  if (found?.isFile() !== true || found.size === 0) return;
+  if (found === undefined || found.isCharacterDevice()) return;
+  // Opening a pipe would wait for a reader, perhaps forever.
+  if (!found.isFile()) throw new SvcError('local', `${file} is not a file`, { hint: 'Name a file for the journal.' });
   for await (const read of readJournal(file)) {
     if ('entry' in read) return;
     // Other JSON files begin like a torn entry too, so the next line decides.

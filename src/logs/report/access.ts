@@ -21,7 +21,7 @@ import {
 } from '../count.ts';
 import { DeletedEntities, type Timeless } from './deleted.ts';
 import { missingOf } from './review-rules.ts';
-import { timeOrNull } from './review.ts';
+import { MIN_PAST_DAYS, timeOrNull } from './review.ts';
 import type { AccessRow } from './views.ts';
 
 /** The time that is reviewed. Epoch milliseconds. */
@@ -112,9 +112,6 @@ class AccessCounts {
     );
   }
 }
-
-/** The days before that an archive has to cover, so that an actor can be called new. */
-const MIN_PAST_DAYS = 7;
 
 /** Who used the service in some days of an archive. */
 export interface Access {

@@ -139,6 +139,7 @@ export interface DayFindings {
 }
 
 export const PAST_DAYS = 30;
+/** The days before that must be covered, so that anything can be called new. */
 export const MIN_PAST_DAYS = 7;
 const FAR_MORE = 4;
 /** Reviews one day (UTC) of an archive in constant memory. Reads only documented fields, never messages. */
