@@ -128,20 +128,32 @@ async function refusalOf(check: RequestFileCheck, typed: string, file: string): 
   return refusedFile(check, typed === '-' ? STANDARD_INPUT : typed);
 }
 
+/** Returns a source whose readings end with the command. */
+export function endingWith<T extends Pick<UploadSource, 'open'>>({ signal }: Pick<Context, 'signal'>, source: T): T {
+  return {
+    ...source,
+    async *open() {
+      for await (const piece of source.open()) {
+        signal.throwIfAborted();
+        yield piece;
+      }
+    },
+  };
+}
+
 /** Returns a source whose readings end with the command, and show their progress on a terminal in a line that disappears at the end. */
 export function withProgress<T extends Pick<UploadSource, 'open' | 'size'>>(
-  { progress, signal }: Pick<Context, 'progress' | 'signal'>,
+  context: Pick<Context, 'progress' | 'signal'>,
   label: string,
   source: T,
 ): T {
   return {
     ...source,
     async *open() {
-      const live = progress.watching(label);
+      const live = context.progress.watching(label);
       let bytes = 0;
       try {
-        for await (const piece of source.open()) {
-          signal.throwIfAborted();
+        for await (const piece of endingWith(context, source).open()) {
           bytes += piece.length;
           live?.update({ state: formatPercent(Math.floor((100 * bytes) / source.size) / 100) });
           yield piece;

@@ -11,7 +11,7 @@ import { option } from '../../cli/app/hint.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { fileSource } from '../../client/transfer/source.ts';
-import { openRequestFile, type RequestFile, withProgress } from '../request/open-request-file.ts';
+import { endingWith, openRequestFile, type RequestFile, withProgress } from '../request/open-request-file.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
@@ -118,7 +118,8 @@ async function openRequest(
 ): Promise<Requested> {
   const path = typed === '-' ? typed : resolvePath(context, typed);
   const opening = name === typed ? openRequestFile(context, path) : openRequestFile(context, name, path);
-  return opening;
+  const { source, withRepeats } = await opening;
+  return { source: endingWith(context, source), withRepeats: withRepeats && endingWith(context, withRepeats) };
 }
 
 async function compare({ source, withRepeats }: Requested, results: Rereadable, name: string): Promise<ReportRequest> {

@@ -2,15 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { withProgress } from '../../../src/au/request/open-request-file.ts';
 import type { Progress } from '../../../src/cli/output/progress.ts';
 import type { WaitProgress } from '../../../src/cli/output/wait-progress.ts';
 import { main } from '../../../src/main.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { ended, svcHere } from '../../support/run-here.ts';
+import { ended, succeeded, svcHere } from '../../support/run-here.ts';
 import { Screen } from '../../support/screen.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+import { HEADER } from '../rows.ts';
 
 /** A standard error that is a terminal with a movable cursor. */
 class LiveScreen extends Screen {
@@ -91,6 +92,22 @@ describe('the progress of reading', () => {
     ending.abort(new Error('interrupted'));
     await expect(pieces.next()).rejects.toThrow('interrupted');
     expect(states).toEqual(['done']);
+  });
+
+  it('R19: svc au report ends with the command at each piece of its request, each time it is read', async () => {
+    const cwd = temporaryDirectory();
+    writeFileSync(join(cwd, 'r.csv'), 'token,result_code\ntoken-1,UPD_PAN\ntoken-0,UPD_PAN\n');
+    const checks = async (pieces: number): Promise<number> => {
+      const rows = Array.from({ length: pieces * 2 ** 13 }, (_, at) => `${`token-${at}`.padEnd(24, 'x')},30,01,\n`);
+      writeFileSync(join(cwd, 'q.csv'), `${HEADER}\ntoken-0,30,01,\ntoken-1,30,01,\n${rows.join('')}`);
+      const checking = vi.spyOn(AbortSignal.prototype, 'throwIfAborted');
+      succeeded(await svcHere(['au', 'report', 'r.csv', '--request', 'q.csv'], { cwd, home: cwd }));
+      const { length } = checking.mock.calls;
+      checking.mockRestore();
+      return length;
+    };
+    // It is checked, with two looks, compared in the order of the results, and compared by token.
+    expect((await checks(5)) - (await checks(1))).toBe(4 * 4);
   });
 
   it.each([
