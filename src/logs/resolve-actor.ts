@@ -50,15 +50,14 @@ async function resolveActor(context: Context, typed: string): Promise<string> {
   const { names, problem, hasMore } = await readNames(context, service, isBeginning);
   const named = candidates(names, typed);
   if (named.length === 0 && isBeginning) {
-    if (problem !== undefined)
-      context.notices.warn(`--actor ${typed} is taken as the beginning of an id: ${unreadText(problem)}`);
+    if (problem !== undefined) context.notices.warn(`--actor ${typed} is taken as the beginning of an id: ${problem}`);
     return typed;
   }
   if (named.length === 0) throw unknownActor(typed, names, problem);
   const id = onlyOne(typed, named);
   if (hasMore)
     context.notices.warn(
-      `--actor ${typedWord(typed, names.values())} is application ${id}; others of this name may not be known (${problem})`,
+      `--actor ${typedWord(typed, names.values())} is application ${id}; others of this name may not be known: ${problem}`,
     );
   return id;
 }
@@ -99,17 +98,14 @@ async function readNames(
     if (!isSvcError(error)) throw error;
     context.signal.throwIfAborted();
     const { system, clock } = context;
-    return { ...knownApplicationsOf(system, service, clock.now(), { allowOld: true }), problem: error.message };
+    const problem = `the names of applications could not be read (${error.message})`;
+    return { ...knownApplicationsOf(system, service, clock.now(), { allowOld: true }), problem };
   }
-}
-
-function unreadText(problem: string): string {
-  return `the names of applications could not be read (${problem})`;
 }
 
 function unknownActor(typed: string, names: ApplicationNames, problem: string | undefined): SvcError {
   const knownActors = [...names].slice(0, MAX_SHOWN).map(([id, name]) => `${name} (${id})`);
-  const reason = problem === undefined ? '' : `: ${unreadText(problem)}`;
+  const reason = problem === undefined ? '' : `: ${problem}`;
   const applications = knownActors.length === 0 ? '' : ` Known: ${knownActors.join(', ')}.`;
   return new SvcError('usage', `--actor ${typedWord(typed, [...names.values()])} is no known actor${reason}`, {
     hint: `Give an id, at least ${MIN_CHARACTERS} characters of one, or the name of an application.${applications}`,
