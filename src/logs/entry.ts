@@ -324,14 +324,9 @@ export function requireShortOverlap(overlapMs: number, retentionMs: number): voi
   );
 }
 
-/** Whether the service has reached a time. */
-export function hasBegun(since: number, now: number): boolean {
-  return since <= now + TOLERATED_CLOCK_MS;
-}
-
 /** Checks that entries are requested since a time that the service has reached: after it there can be none. @throws SvcError `usage` */
 export function requireBegun(since: number, now: number): void {
-  if (hasBegun(since, now)) return;
+  if (since <= now + TOLERATED_CLOCK_MS) return;
   throw new SvcError(
     'usage',
     `the time to read from, ${utcTime(since)}, is after the service's time (${utcTime(now)})`,

@@ -3,7 +3,7 @@ import type { LogFilter } from '../client/api/logs.ts';
 import type { Page } from '../client/api/pages.ts';
 import { TOLERATED_CLOCK_MS } from '../client/http/service-clock.ts';
 import type { Log } from '../schema/log.ts';
-import { hasBegun, requireBegun } from './entry.ts';
+import { requireBegun } from './entry.ts';
 import { type IntervalInput, intervalOf } from './options.ts';
 
 type Interval = ReturnType<typeof intervalOf>;
@@ -49,13 +49,12 @@ export class ServiceInterval {
       await client.logs.list(filter, { pageSize: 1 }).pages().next();
       this.settle();
     }
-    this.requireBegun();
   }
 
   /**
    * Resolves the times by the newest response. Where the first one and this machine's clock disagree, the second one is
    * looked at too, because one `Date` header may be wrong. Returns whether what was read until now has to be read again.
-   * @throws SvcError `usage` if the times contradict each other
+   * @throws SvcError `usage` for a range after the service's time, in which nothing can be, or if the times contradict each other
    */
   settle(): boolean {
     if (this.#isCertain) return false;
@@ -65,13 +64,13 @@ export class ServiceInterval {
     this.#now = this.#begunAt + this.#aheadMs;
     try {
       this.#value = intervalOf(this.#input, this.#now);
+      requireBegun(this.#value.since ?? -Infinity, this.#client.clock.now() + this.#aheadMs);
     } catch (error) {
+      // By one response with which this machine's clock disagrees, the range may only seem to be wrong.
       if (this.#isCertain) throw error;
       return true;
     }
-    // By one response with which this machine's clock disagrees, the range may seem to begin after the service's time.
-    const isInDoubt = !this.#isCertain && !hasBegun(this.#since, this.#serviceNow);
-    return this.#value.since !== since || this.#value.until !== until || isInDoubt;
+    return this.#value.since !== since || this.#value.until !== until;
   }
 
   /**
@@ -85,7 +84,6 @@ export class ServiceInterval {
       try {
         const first = await pages.next();
         if (!isAtCursor && this.settle()) continue;
-        if (!isAtCursor) this.requireBegun();
         if (first.done === true) return;
         yield first.value;
         return yield* pages;
@@ -93,19 +91,6 @@ export class ServiceInterval {
         await pages.return(undefined);
       }
     }
-  }
-
-  /** Fails for a range after the service's time, in which nothing can be. @throws SvcError `usage` */
-  requireBegun(): void {
-    requireBegun(this.#since, this.#serviceNow);
-  }
-
-  get #since(): number {
-    return this.#value.since ?? -Infinity;
-  }
-
-  get #serviceNow(): number {
-    return this.#aheadMs === undefined ? this.#client.now() : this.#client.clock.now() + this.#aheadMs;
   }
 
   /** How far the service's clock is ahead, as far as the newest response proves it. */

@@ -254,10 +254,7 @@ async function openService(
   const client = await context.client();
   const times = new ServiceInterval(client, input);
   checkSubject(store, { first }, { tenantId: await learnTenant(client) });
-  if (!times.settle()) {
-    times.requireBegun();
-    return { client, others: undefined };
-  }
+  if (!times.settle()) return { client, others: undefined };
   await times.learn(client, entityFilter(input));
   return { client, others: times.value };
 }
