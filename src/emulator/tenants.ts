@@ -37,7 +37,7 @@ export function openTenants(options: SandboxOptions, now: () => number, origin: 
 }
 
 /** Creates the service of one tenant. `now` is the machine's clock, `origin` returns the address of the server. */
-export function createService(
+function createService(
   options: SandboxOptions & Pick<Origins, 'tenant' | 'tenantType'>,
   now: () => number,
   origin: () => string,

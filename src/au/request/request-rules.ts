@@ -113,7 +113,7 @@ export function checkForCards(line: Uint8Array): CheckedRow {
 export const CARD_NUMBER = finding('card_number', 'the line contains what looks like a card number; send tokens only');
 
 /** The problem of a line that is longer than any row can be. */
-export const LINE_TOO_LONG = finding(
+const LINE_TOO_LONG = finding(
   'line_too_long',
   `the line is longer than ${MAX_LINE_LENGTH} bytes; are the line ends missing?`,
 );
