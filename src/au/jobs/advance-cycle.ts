@@ -23,7 +23,7 @@ import { showJobs } from '../job/show-progress.ts';
 import { outcomeOf, worstOf } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { withWait } from './options.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 
 interface AdvanceOptions extends Destination {
@@ -104,7 +104,7 @@ export async function advanceCycle(
     const row = { rows: countRows(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress, isUnderWay };
     if (reason !== undefined) return { status: statusFor(reason), ...row, reason };
     const claims = cycle.claims.filter((claim) => !lostClaims.includes(claim));
-    const missing = unsent ?? lost;
+    const missing = unsent ?? lost ?? unclaimedRowsError(cycle);
     if (claims.length === 0) return { status: statusFor(missing), ...row, reason: missing };
     // A file from an earlier command may have the rows that these results lack, so it is not replaced.
     const writing = { ...options, force: options.force && lost === undefined };
@@ -212,17 +212,39 @@ export async function unsentRowsError({ name, cycle, entries }: CycleRows): Prom
     const unsent = isSentAgain ? 0 : rows.countMissingFrom(sets.filter((set) => set !== undefined));
     if (isFreed) accountedFor.push(claim);
     else if (unsent > 0)
-      return new SvcError(
-        'job_failed',
-        `no job has ${countText(unsent, 'row')} of ${file.name}: job ${job} ended without results`,
-        {
-          hint: 'The results of the cycle lack them. Submit the file again, which sends them in another job:',
-          next: submitWords('<file>', name),
-          facts: { job, cycle: name, rows: unsent },
-        },
-      );
+      return noJobError(`${countText(unsent, 'row')} of ${file.name}: job ${job} ended without results`, {
+        job,
+        cycle: name,
+        rows: unsent,
+      });
   }
   return undefined;
+}
+
+/**
+ * Returns the error for rows of a file that never had a job, as after a submission that stopped between two jobs. Returns undefined
+ * where jobs of other files may have these rows, and for claims of an earlier build.
+ */
+export function unclaimedRowsError({ name, entries }: Pick<CycleRows, 'name' | 'entries'>): SvcError | undefined {
+  const freed = endedClaims(entries).flatMap(({ claim, isFreed }) => (isFreed ? [claim] : []));
+  const claims = [...standingClaims(entries), ...freed];
+  // A token that results of the cycle made before its file was submitted is up to date and has no job.
+  const firstResults = entries.findIndex(({ kind }) => kind === 'done');
+  const before = firstResults === -1 ? entries : entries.slice(0, firstResults);
+  const files = before.flatMap((entry) => (entry.kind === 'claim' ? [entry.file] : []));
+  const [file] = files.toSorted((a, b) => b.rows - a.rows);
+  if (file === undefined || claims.some(({ keys }) => keys !== 2)) return undefined;
+  const rows = file.rows - countRows(claims);
+  const text = `${formatNumber(rows)} of ${countText(file.rows, 'row')} of ${file.name}`;
+  return rows > 0 ? noJobError(text, { cycle: name, rows }) : undefined;
+}
+
+function noJobError(text: string, facts: { readonly cycle: string; readonly [name: string]: unknown }): SvcError {
+  return new SvcError('job_failed', `no job has ${text}`, {
+    hint: 'The results of the cycle lack them. Submit the file again, which sends them in another job:',
+    next: submitWords('<file>', facts.cycle),
+    facts,
+  });
 }
 
 interface EndedClaim {

@@ -27,6 +27,7 @@ import { RowsTaken } from '../ledger/claim-rows.ts';
 import { deliveryOf, standingClaims, wereResultsRead } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { requireClearName } from '../ledger/cycle-names.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { type DividedRows, withTokensOnce } from '../request/rows-file.ts';
 import { requireDestination } from '../results/merge.ts';
@@ -116,7 +117,8 @@ export class FileSubmission {
     const { free, joined } = (this.#divided = await this.#divide());
     if (free.length === 0 && joined.length === 0) return { kind: 'nothing new' };
     // A file cannot have results that nobody has read, so it would stop the command after the wait.
-    if (this.#input.wait && !(await this.#areResultsRead(this.#divided))) await inspectTarget(out, this.#input.force);
+    if (this.#input.wait && !(await this.#everyJob(this.#divided, wereResultsRead)))
+      await inspectTarget(out, this.#input.force);
     const strangeText = reviewFreeRows(this.#context, this.#unsentFile, this.#divided);
     if (dryRun) {
       if (shownTenant !== undefined) await this.#previewComparison(shownTenant);
@@ -124,7 +126,8 @@ export class FileSubmission {
       return { kind: 'planned' };
     }
     await confirmRows(this.#context, this.#unsentFile, free, strangeText);
-    return { kind: 'send', out, wasDelivered: await this.#wasDelivered(this.#divided) };
+    const isDelivered = (entries: readonly Entry[], job: string) => deliveryOf(entries, job) !== undefined;
+    return { kind: 'send', out, wasDelivered: await this.#everyJob(this.#divided, isDelivered) };
   }
 
   /** Returns the number of free rows; undefined if the tenant is not known. Sends nothing. */
@@ -192,16 +195,15 @@ export class FileSubmission {
   /** Returns the jobs in the ledger that have rows of the file. */
   async jobs(): Promise<FileJobs> {
     const { tenant } = this;
-    const { named, joined } = this.#requireDivided;
+    const divided = this.#requireDivided;
+    const { named, joined } = divided;
     const opened = (await this.#ledger.open(tenant)).cycle(named.cycle);
     const entries = [...(await opened.read())];
     const claims = new Map(standingClaims(entries).map((claim) => [claim.job, claim]));
     const jobs: FileJob[] = [];
     for (const { claim, file } of joined)
       jobs.push({ claim, rows: { source: await fileSource(file.path), count: file.check.rows } });
-    for (const [job, { source, rows }] of this.#sent) {
-      // After another division, the rows that this command sent are among the joined rows too.
-      if (joined.some(({ claim }) => claim.job === job)) continue;
+    for (const [job, { source, rows }] of this.#claimedSince(divided)) {
       const claim = claims.get(job);
       if (claim === undefined) throw this.#freedError(job);
       jobs.push({ claim, rows: { source, count: rows } });
@@ -230,17 +232,14 @@ export class FileSubmission {
     return new Set(this.#sent.keys());
   }
 
-  /** Tells whether the results of all rows were read, on any machine. */
-  async #areResultsRead({ named, free, joined }: DividedFile): Promise<boolean> {
+  /** Tells whether no row of the file is free, and the entries of the ledger say something of each of its jobs. */
+  async #everyJob(
+    { named, free, joined }: DividedFile,
+    saysOf: (entries: readonly Entry[], job: string) => boolean,
+  ): Promise<boolean> {
     if (free.length > 0) return false;
     const entries = await (await this.#ledger.open(this.tenant)).cycle(named.cycle).read();
-    return joined.every(({ claim }) => wereResultsRead(entries, claim.job));
-  }
-
-  async #wasDelivered({ named, free, joined }: DividedFile): Promise<boolean> {
-    if (free.length > 0) return false;
-    const entries = await (await this.#ledger.open(this.tenant)).cycle(named.cycle).read();
-    return joined.every(({ claim }) => deliveryOf(entries, claim.job) !== undefined);
+    return joined.every(({ claim }) => saysOf(entries, claim.job));
   }
 
   /** The tenant whose ledger gets the rows. */
@@ -249,14 +248,24 @@ export class FileSubmission {
   }
 
   /**
-   * The command that continues the submission: the same command, unless the file came from standard input. Then jobs that have
-   * its rows are continued without it.
+   * The command that continues the submission: the same command, unless the file came from standard input and jobs have all of
+   * its rows. Then they are continued without it.
    */
   get again(): readonly string[] {
     const divided = this.#divided;
-    const isUnsent = divided === undefined || (divided.free.length > 0 && this.#sent.size === 0);
-    if (this.#file.name !== STANDARD_INPUT || isUnsent) return this.words;
+    if (this.#file.name !== STANDARD_INPUT || divided === undefined || this.#hasUnclaimed(divided)) return this.words;
     return ['au', 'resume', divided.named.cycle, ...(this.#input.options ?? [])];
+  }
+
+  /** Tells whether some rows were free when they were last divided, and this command claimed only others since. */
+  #hasUnclaimed(divided: DividedFile): boolean {
+    const claimed = this.#claimedSince(divided).reduce((sum, [, { rows }]) => sum + rows, 0);
+    return countRows(divided.free) > claimed;
+  }
+
+  /** The rows that this command claimed since the rows were divided, by job. Those that it claimed before are joined rows. */
+  #claimedSince({ joined }: DividedFile): (readonly [job: string, rows: Slice])[] {
+    return [...this.#sent].filter(([job]) => !joined.some(({ claim }) => claim.job === job));
   }
 
   /** The command that submits the file again, with its cycle. */

@@ -87,3 +87,39 @@ it('a submission of standard input that was stopped before any job had its rows 
   const stopped = await desk.svc(`${line} --timeout 10m --max-wait 2h`, {}, readFileSync(desk.home.file('tokens.csv')));
   expect(errorIn(stopped), stopped.stderr).toMatchObject({ next: `svc ${line}` });
 });
+
+/** A desk whose service creates three jobs and is busy then, and a file whose rows need five jobs. */
+async function openBusyAfterThreeJobs() {
+  let left = 3;
+  const desk = await openQuickDesk({
+    intercept: ({ method }, outgoing, proceed) =>
+      method === 'POST' && (left -= 1) < 0 ? outgoing.writeHead(429, { 'retry-after': '900' }).end() : proceed(),
+  });
+  const rows = ['a', 'b', 'c', 'd', 'e'].map((merchant) => `one-token,26,12,${merchant}`);
+  return { ...desk, input: [HEADER, ...rows, ''].join('\n'), goOn: () => void (left = Infinity) };
+}
+
+it('R84: a submission of standard input that stopped while no job had some of its rows names itself, and sends only these', async () => {
+  const { svc, input, goOn } = await openBusyAfterThreeJobs();
+  const line = 'au submit - --wait --out r.csv';
+  const stopped = await svc(`${line} --timeout 10m --max-wait 2h`, {}, input);
+  expect([stopped.uploads, errorIn(stopped)], stopped.stderr).toMatchObject([3, { next: `svc ${line}` }]);
+  goOn();
+  ended(await svc(line, {}, input), 0, { uploads: 5, row: { rows: 5, sent: 5 } });
+});
+
+it.each(['file-', '2026-12'])(
+  'R72: the cycle %s of a file that was sent in part ends with 10 until the rest is sent, and has the results of the others',
+  async (cycle) => {
+    const { svc, input, goOn, home } = await openBusyAfterThreeJobs();
+    writeFileSync(home.file('five.csv'), input);
+    const line = cycle === 'file-' ? 'au submit five.csv' : `au submit five.csv --cycle ${cycle}`;
+    ended(await svc(`${line} --timeout 10m --max-wait 2h`), 8, { uploads: 3 });
+    ended(await svc('au resume --wait'), 10, 'no job has 2 of 5 rows of five.csv', {
+      row: { cycle: expect.stringContaining(cycle), rows: 3, outcome: 'job_failed', results: expect.anything() },
+    });
+    goOn();
+    ended(await svc(`${line} --wait --out all.csv`), 0, { uploads: 5, row: { rows: 5 } });
+    succeeded(await svc('au resume'));
+  },
+);

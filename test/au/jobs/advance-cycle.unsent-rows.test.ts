@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
 import { RowSet } from '../../../src/au/ledger/row-set.ts';
-import { unsentRowsError } from '../../../src/au/jobs/advance-cycle.ts';
+import { unclaimedRowsError, unsentRowsError } from '../../../src/au/jobs/advance-cycle.ts';
 import { claimBody, WHO } from '../ledger/entries.ts';
 
 const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: WHO } as const;
@@ -93,4 +93,36 @@ it.each([
   ],
 ])('the rows of a cycle that no job has are counted: %s', async (_, entries, unsent) => {
   expect(await unsentIn(...entries)).toEqual(unsent);
+});
+
+/** A claim of rows of a file that has 9. */
+const claimOf9 = (job: string, rows: number, more: Partial<ClaimEntry> = {}): Entry => ({
+  ...COMMON,
+  ...claimBody(job, { keys: 2, rows, file: { name: 'tokens.csv', sha256: 'a'.repeat(64), rows: 9 }, ...more }),
+});
+
+const results = (job: string): Entry => ({ ...COMMON, kind: 'done', job, born: null });
+
+it.each([
+  ['all rows of a file in two jobs', [claimOf9('a', 5), claimOf9('b', 4)], undefined],
+  ['a file that stopped after its first job', [claimOf9('a', 5)], 4],
+  ['a file that stopped, whose first job has results', [claimOf9('a', 5), results('a')], 4],
+  [
+    'a file that stopped after a job that the operator freed',
+    [claimOf9('a', 5), release('a', 'operator'), claimOf9('b', 3)],
+    1,
+  ],
+  [
+    'rows that a job of another file may have',
+    [claimOf9('a', 5), claimOf9('b', 4, { file: { name: 'b.csv', sha256: 'b'.repeat(64), rows: 4 } })],
+    undefined,
+  ],
+  [
+    'a file whose tokens earlier results may have made',
+    [claimOf9('a', 2, { file: { name: 'a.csv', sha256: 'b'.repeat(64), rows: 2 } }), results('a'), claimOf9('b', 1)],
+    undefined,
+  ],
+  ['a claim of an earlier build', [claimOf9('a', 5, { keys: undefined })], undefined],
+])('the rows of a file that never had a job are counted: %s', (_, entries, rows) => {
+  expect(unclaimedRowsError({ name: '2026-12', entries })?.facts?.['rows']).toBe(rows);
 });
