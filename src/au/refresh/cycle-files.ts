@@ -25,7 +25,7 @@ import { repeatedResults } from '../results/rows-of-request.ts';
 import type { Trend } from '../results/trend.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
-import { announceStep, noteStep, type RefreshInput } from './refresh-input.ts';
+import { announceStep, noteStep, type RefreshInput, withOption } from './refresh-input.ts';
 import type { RefreshRow } from './refresh-row.ts';
 import { type Todo, writeTodo } from './todo.ts';
 
@@ -74,9 +74,11 @@ export class CycleFiles {
     const { results: counts, trend } = counted;
     await this.#writeResults();
     await this.#report(trend);
-    const threshold = thresholdError(() => checkThreshold(counted, this.#input.failOn)) ?? this.#oneErrorCode(counts);
+    const met = thresholdError(() => checkThreshold(counted, this.#input.failOn));
+    const isAllowed = this.#input.failOn !== undefined && met === undefined;
     // If most rows have the same error code, the code may be wrong. Then no token is added to the list, which is permanent.
-    const isDoubtful = threshold !== undefined && this.#dominance(counts) !== undefined;
+    const isDoubtful = !isAllowed && dominanceWarning(counts.codes, this.#rows, this.#tenant) !== undefined;
+    const threshold = isDoubtful ? this.#oneErrorCode(met) : met;
     const isNextWanted = this.#input.next && threshold === undefined;
     const unlisted = isDoubtful ? undefined : await this.#errorOf(() => this.#exclude(isNextWanted));
     const { record } = this.#directory;
@@ -151,21 +153,16 @@ export class CycleFiles {
     record.made = { of: this.#inputHash };
   }
 
-  /** Returns the error if most rows have the same error code, unless the operator chose a threshold. */
-  #oneErrorCode(counts: Results): SvcError | undefined {
-    const { failOn, again } = this.#input;
-    if (failOn !== undefined || this.#dominance(counts) === undefined) return undefined;
+  /** Returns the error for a cycle whose rows mostly have the same error code. `met` is the error of `--fail-on`. */
+  #oneErrorCode(met: SvcError | undefined): SvcError {
     const { cycle, results, todo, exclusions } = this.#directory;
-    return new SvcError('threshold', `most rows of cycle ${cycle} ended in one error code`, {
+    const most = `most rows of cycle ${cycle} ended in one error code`;
+    return new SvcError('threshold', met === undefined ? most : `${met.message}, and ${most}`, {
       hint: `Find out why before the results are used: the report has the code, and ${todo} has the rows; ${exclusions} has none of them yet. To go on as it is, allow it with --fail-on:`,
       next: ['au', 'report', results],
-      alternatives: [[...again, '--fail-on', 'err=100%']],
-      facts: { results },
+      alternatives: [withOption(this.#input.again, '--fail-on', 'err=100%')],
+      facts: { ...met?.facts, results },
     });
-  }
-
-  #dominance({ codes }: Results): string | undefined {
-    return dominanceWarning(codes, this.#rows, this.#tenant);
   }
 
   /** Adds the closed accounts to the list of exclusions and, if it is wanted, writes the next request. */

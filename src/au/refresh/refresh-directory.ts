@@ -17,7 +17,7 @@ import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { readEarlierRecord } from './earlier-record.ts';
-import { inDirectory } from './refresh-input.ts';
+import { withOption } from './refresh-input.ts';
 import { SQL_DIALECTS } from './update-sql.ts';
 
 /** The name of the record of a cycle, in the directory of the cycle. */
@@ -219,7 +219,7 @@ export class RefreshDirectory {
     const ownTenant = this.tenant;
     if (ownTenant === undefined || ownTenant === tenant) return;
     const own = `${path.basename(this.resolve(this.parent))}-${tenant.slice(0, 8)}`;
-    const elsewhere = inDirectory(again, path.join(this.parent, '..', own));
+    const elsewhere = withOption(again, '--out-dir', path.join(this.parent, '..', own));
     const here = tenantText(this.#context, tenant);
     const isSandbox = serviceOf(this.#context) === 'sandbox';
     throw new SvcError(

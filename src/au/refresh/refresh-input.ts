@@ -55,10 +55,10 @@ export function withoutInput(words: readonly string[]): readonly string[] {
   return words[2] === '-' ? words.toSpliced(2, 1) : words;
 }
 
-/** Returns a command with another directory of all cycles. */
-export function inDirectory(words: readonly string[], directory: string): string[] {
-  const at = words.indexOf('--out-dir');
-  return [...(at === -1 ? words : words.toSpliced(at, 2)), '--out-dir', directory];
+/** Returns a command with another value of an option. */
+export function withOption(words: readonly string[], name: string, value: string): string[] {
+  const at = words.indexOf(name);
+  return [...(at === -1 ? words : words.toSpliced(at, 2)), name, value];
 }
 
 const STEPS = ['prepare', 'submit', 'wait', 'report', 'next'] as const;

@@ -732,7 +732,13 @@ it('svc au refresh ends with 10 where one error code has most rows, writes the n
   expect(filesIn(desk)).not.toContain('next.csv');
   // Its codes may be wrong, so the list of exclusions gets none of them, and the cycle stays open.
   expect(existsSync(desk.home.file('refresh/exclusions.csv'))).toBe(false);
-  ended(await desk.svc('au refresh --fail-on err=60%'), 10);
+  ended(await desk.svc('au refresh --fail-on err=60%'), 10, {
+    error: {
+      message: `19 rows met --fail-on err=60%, and most rows of cycle 2026-12 ended in one error code`,
+      hint: expect.stringContaining('refresh/exclusions.csv has none of them yet'),
+      alternatives: ['svc au refresh --cycle 2026-12 --fail-on err=100%'],
+    },
+  });
   expect(existsSync(desk.home.file('refresh/exclusions.csv'))).toBe(false);
   succeeded(await desk.svc('au refresh --fail-on err=100%'));
   expect(existsSync(desk.home.file('refresh/exclusions.csv'))).toBe(true);
