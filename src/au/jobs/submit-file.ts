@@ -289,8 +289,10 @@ export class FileSubmission {
     const facts = await outlast(this.#context, this.#input.outlasts, () => readKeyFacts(client));
     if (facts.tenant !== undefined) return facts;
     // A command that ends after it creates the job leaves it pending, without a file.
-    if (facts.pending.length === 0) await this.#ledger.noteNoJobs();
-    return { ...facts, tenant: this.#ledger.tenantOf(await (await this.#spareJob()).get()) };
+    if (facts.pending.length === 0) await this.#ledger.noteFirstJob();
+    const job = await (await this.#spareJob()).get();
+    await this.#ledger.noteFirstJob(job.id);
+    return { ...facts, tenant: this.#ledger.tenantOf(job) };
   }
 
   /** Reads the key's tenant. It is undefined without a key, or with a note if the service does not show it. */

@@ -15,7 +15,7 @@ import type { ObjectStore } from '../../client/store/store.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';
 import type { ClaimEntry, Entry, Who } from './entry.ts';
-import { hadNoJobs, type KeyOfService, noteNoJobs } from './first-job-note.ts';
+import { type KeyOfService, noteFirstJob, withoutFirstJob } from './first-job-note.ts';
 import type { LedgerCycle, LedgerHost } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
 import {
@@ -140,16 +140,16 @@ export class CommandLedger {
     });
   }
 
-  /** Records that the key has no jobs, before a command creates the first one, which shows the tenant. */
-  async noteNoJobs(): Promise<void> {
-    noteNoJobs(this.#root(), await this.#keyOfService(), this.#context.clock.now());
+  /** Notes that a command creates the first job of the key, which shows the tenant, and once it is known, which job that is. */
+  async noteFirstJob(job?: string): Promise<void> {
+    noteFirstJob(this.#root(), await this.#keyOfService(), this.#context.clock.now(), job);
   }
 
   /** Returns the jobs that were pending when this machine's own ledger of a tenant was first used, as `Ledger.pendingBefore`. */
   async pendingBefore(tenant: string, pending: readonly string[]): Promise<ReadonlySet<string>> {
     if (this.isShared) return new Set();
-    const isFirst = hadNoJobs(this.#root(), await this.#keyOfService(), this.#context.clock.now());
-    const foreign = isFirst ? [] : pending.filter((job) => !this.jobFiles(job).exists);
+    const others = pending.filter((job) => !this.jobFiles(job).exists);
+    const foreign = withoutFirstJob(this.#root(), await this.#keyOfService(), this.#context.clock.now(), others);
     return (await this.open(tenant)).pendingBefore(foreign);
   }
 

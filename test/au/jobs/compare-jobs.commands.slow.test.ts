@@ -7,7 +7,7 @@ import type { AccountUpdaterJob } from '../../../src/schema/account-updater.ts';
 import { ended, errorIn, type HereResult, rowOf, succeeded } from '../../support/run-here.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
-import { changeJson, type Fault, refuseWith } from '../support.ts';
+import { answerLost, changeJson, type Fault, refuseWith } from '../support.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const DAY = 86_400_000;
@@ -202,6 +202,39 @@ describe('a state directory that is older than what was submitted', () => {
     const machine = await openMachine();
     const nowhere = { SVC_LEDGER: machine.path('nowhere') };
     ended(await machine.svc(SUBMIT, { ...CANNOT_READ_TENANT, ...nowhere }), 3, { uploads: 0 });
+    ended(await machine.svc(SUBMIT, CANNOT_READ_TENANT), 0, { uploads: 1 });
+  });
+
+  it.each([
+    ['refused after it created a job', false],
+    ['cut off while it created a job', true],
+  ])(
+    'R84: after a command that was %s to find the tenant, the pending job of another machine stops the next one',
+    async (_, isCutOff) => {
+      const machine = await openMachine({ pickupMs: 60_000 });
+      machine.fault = (incoming, outgoing, proceed) =>
+        isCreation(incoming) && isCutOff ? answerLost(incoming, outgoing, proceed) : proceed();
+      const refused = isCutOff ? {} : { SVC_LEDGER: machine.path('nowhere') };
+      ended(await machine.svc(SUBMIT, { ...CANNOT_READ_TENANT, ...refused }), isCutOff ? 9 : 3, { uploads: 0 });
+      machine.fault = undefined;
+      const elsewhere = { ...CANNOT_READ_TENANT, SVC_STATE_DIR: machine.path('elsewhere') };
+      // The other machine is stopped by the job of the first command.
+      ended(await machine.svc(SUBMIT, elsewhere), 11, { uploads: 0 });
+      const { job } = rowOf(await machine.svc(`${SUBMIT} --new-ledger`, elsewhere));
+      const { unrecorded_jobs: jobs } = errorIn(
+        ended(await machine.svc(SUBMIT, CANNOT_READ_TENANT), 11, { uploads: 1 }),
+      );
+      expect(jobs).toHaveLength(isCutOff ? 3 : 2);
+      expect(jobs).toContain(job);
+    },
+  );
+
+  it('R75: a command that was cut off while it created a job to find the tenant stops no later one', async () => {
+    const machine = await openMachine();
+    machine.fault = (incoming, outgoing, proceed) =>
+      isCreation(incoming) ? answerLost(incoming, outgoing, proceed) : proceed();
+    ended(await machine.svc(SUBMIT, CANNOT_READ_TENANT), 9, { uploads: 0 });
+    machine.fault = undefined;
     ended(await machine.svc(SUBMIT, CANNOT_READ_TENANT), 0, { uploads: 1 });
   });
 

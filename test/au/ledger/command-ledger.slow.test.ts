@@ -150,7 +150,7 @@ it.each(['au resume', 'au submit other.csv'])(
 
 it('the embedded sandbox has a ledger apart from that of the service', async () => {
   const desk = await openQuickDesk();
-  const ledgers = (): string[] => readdirSync(desk.home.file('state/ledger')).filter((name) => name !== 'no-jobs');
+  const ledgers = (): string[] => readdirSync(desk.home.file('state/ledger')).filter((name) => name !== 'first-job');
   const env = { SVC_STATE_DIR: desk.home.file('state') };
   succeeded(await desk.svc('--sandbox au submit tokens.csv', env));
   expect(ledgers()).toEqual(['sandbox']);
@@ -162,7 +162,7 @@ it('the embedded sandbox has a ledger apart from that of the service', async () 
 it('the ledger of a cycle that is a file stops svc au submit with its path, and nothing is sent', async () => {
   const machine = await openMachine();
   succeeded(await machine.svc('au submit tokens.csv --cycle 2026-10'));
-  const tenant = readdirSync(machine.path('state/ledger')).find((name) => name !== 'no-jobs') ?? '';
+  const tenant = readdirSync(machine.path('state/ledger')).find((name) => name !== 'first-job') ?? '';
   const file = machine.path(`state/ledger/${tenant}/cycles/2026-11`);
   writeFileSync(file, '');
   const sent = machine.uploads();
