@@ -88,14 +88,15 @@ interface ResumedOpenCycle {
 async function resumeOpenCycle(
   context: Context,
   cycle: NamedCycle,
-  { wait, failOn, force, ...input }: ResumeOptions,
+  options: ResumeOptions,
+  out = resultsOfCycle(cycle),
 ): Promise<ResumedOpenCycle> {
   const { name } = cycle;
+  const { wait, failOn, force, ...input } = options;
   if (context.signal.aborted) {
     context.notices.warn(`${name}: not polled, since the time limit was reached`);
     return { row: openCycleRow(cycle, undefined, 'timeout'), isUnderWay: false };
   }
-  const out = resultsOfCycle(cycle);
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
   let advanced: AdvancedCycle | undefined;
   try {
@@ -109,6 +110,9 @@ async function resumeOpenCycle(
     return { row: openCycleRow(cycle, advanced, 'done'), isUnderWay: false };
   } catch (error) {
     if (!isSvcError(error) || !mayContinue(context)) throw error;
+    // Files submitted in different folders may have the same name, and so may their results.
+    const other = `${name}.results.csv`;
+    if (error.code === 'usage' && out !== other) return resumeOpenCycle(context, cycle, options, other);
     // A pending cycle needs no warning, because the table shows it.
     if (error.code !== 'pending') warnOf(context, name, suggestOtherFile(error, name));
     return { row: openCycleRow(cycle, advanced, outcomeOf(error)), isUnderWay: advanced?.isUnderWay ?? false };

@@ -1,13 +1,21 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { LedgerCycle } from '../../../src/au/ledger/cycle.ts';
+import type { EndBody } from '../../../src/au/ledger/entry.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openDesk, openQuickDesk, writeRows } from '../commands/support.ts';
 import { JobFaults } from '../job-faults.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
-import { ended, rowOf, succeeded } from '../../support/run-here.ts';
+import { ended, rowOf, rowsIn, succeeded } from '../../support/run-here.ts';
+
+/** Enters everything but the delivery of results, as in a ledger that stops responding. */
+async function notDelivered(this: LedgerCycle, end: EndBody): Promise<void> {
+  const isDelivery = end.kind === 'done' && end.delivered !== false;
+  if (isDelivery) throw new SvcError('server', 'the bucket does not respond');
+  await this.append(async () => end);
+}
 
 it('svc au resume gets the results of every open job, and two at once do not disturb each other', async () => {
   const { svc, home, uploads } = await openDesk();
@@ -23,40 +31,62 @@ it('svc au resume gets the results of every open job, and two at once do not dis
   expect(uploads()).toBe(2);
 });
 
-it('svc au resume overwrites nothing where the place of results is taken, and names the command that writes them elsewhere', async () => {
+it('svc au resume overwrites nothing where the place of results is taken, and then names the command that writes them elsewhere', async () => {
   const { svc, home } = await openQuickDesk();
-  succeeded(await svc('au submit tokens.csv'));
-  writeFileSync(home.file('tokens.results.csv'), 'mine');
-  const { code, stderr } = await svc('au resume');
-  expect([code, readFileSync(home.file('tokens.results.csv'), 'utf8')], stderr).toEqual([2, 'mine']);
-  const [, cycle = ''] = /svc au resume (file-[0-9a-f]+) --out <file>/.exec(stderr) ?? [];
-  succeeded(await svc(`au resume ${cycle} --out other.csv`));
-  expect(readFileSync(home.file('other.csv'), 'utf8')).toMatch(/^token,/);
+  const { jobs } = rowOf(await svc('au submit tokens.csv'));
+  const [cycle = ''] = rowsIn((await svc('au status')).stdout).map((row) => String(row['cycle']));
+  const [usual, other] = ['tokens.results.csv', `${cycle}.results.csv`];
+  for (const name of [usual, other]) writeFileSync(home.file(name), 'mine');
+  ended(await svc('au resume'), 2, `svc au resume ${cycle} --out <file>`);
+  for (const name of [usual, other]) expect(readFileSync(home.file(name), 'utf8')).toBe('mine');
+  rmSync(home.file(other));
+  ended(await svc('au resume'), 0, { row: { cycle, jobs, outcome: 'done', results: { file: other } } });
+  expect(readFileSync(home.file(usual), 'utf8')).toBe('mine');
+  expect(readFileSync(home.file(other), 'utf8')).toMatch(/^token,/);
+});
+
+it('svc au resume writes the results of two files with the same name, also after it was killed between them and the ledger', async () => {
+  const desk = await openQuickDesk();
+  const { svc, home } = desk;
+  const rows = { first: 'one,26,12,', second: 'two,26,12,' };
+  for (const [folder, row] of Object.entries(rows)) {
+    mkdirSync(home.file(folder));
+    writeRows(desk, `${folder}/tokens.csv`, row);
+    succeeded(await svc(`au submit ${folder}/tokens.csv`));
+  }
+  const ending = vi.spyOn(LedgerCycle.prototype, 'endClaim').mockImplementation(notDelivered);
+  onTestFinished(() => ending.mockRestore());
+  const files = async () => rowsIn(succeeded(await svc('au resume')).stdout).map(({ results }) => results);
+  const written = await files();
+  expect(written).toEqual([
+    { file: 'tokens.results.csv' },
+    { file: expect.stringMatching(/^file-\w+\.results\.csv$/) },
+  ]);
+  expect(await files()).toEqual(written);
+  ending.mockRestore();
+  expect(await files()).toEqual(written);
+  expect((await svc('au resume')).stderr).toContain('no job is open');
 });
 
 it.each([
-  ['au submit tokens.csv', 'au resume', 'tokens.results.csv'],
-  ['au submit tokens.csv --cycle 2026-12', 'au resume 2026-12', '2026-12.results.csv'],
+  // The results go into a file with the name of the cycle.
+  ['au submit tokens.csv', 'au resume', 'tokens.results.csv', 0],
+  ['au submit tokens.csv --cycle 2026-12', 'au resume 2026-12', '2026-12.results.csv', 2],
 ])(
   'R36: after svc %s, svc %s takes results as delivered whose command was killed before the ledger said so',
-  async (submission, line, name) => {
+  async (submission, line, name, codeOfChanged) => {
     const { svc, home } = await openQuickDesk();
     succeeded(await svc(submission));
-    const ending = vi.spyOn(LedgerCycle.prototype, 'endClaim').mockImplementation(async function (
-      this: LedgerCycle,
-      end,
-    ) {
-      const isDelivery = end.kind === 'done' && end.delivered !== false;
-      if (isDelivery) throw new SvcError('server', 'the bucket does not respond');
-      await this.append(async () => end);
-    });
+    const ending = vi.spyOn(LedgerCycle.prototype, 'endClaim').mockImplementation(notDelivered);
     onTestFinished(() => ending.mockRestore());
     for (let time = 0; time < 2; time += 1)
       expect(succeeded(await svc(line)).stderr).toContain('the ledger still has their jobs as open');
     ending.mockRestore();
     const results = readFileSync(home.file(name), 'utf8');
-    writeFileSync(home.file(name), `${results}another,row\n`);
-    ended(await svc(line), 2);
+    const changed = `${results}another,row\n`;
+    writeFileSync(home.file(name), changed);
+    ended(await svc(line), codeOfChanged);
+    expect(readFileSync(home.file(name), 'utf8')).toBe(changed);
     writeFileSync(home.file(name), results);
     succeeded(await svc(line));
     expect((await svc('au resume')).stderr).toContain('no job is open');
