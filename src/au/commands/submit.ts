@@ -171,13 +171,13 @@ class Sending {
    * @throws SvcError `pending`
    */
   async #requireFiles(found: FileJobs): Promise<void> {
-    const { again, words: resubmit, sentNow } = this.#submission;
+    const { polling, sentNow } = this.#submission;
     const { ledger } = found.cycle;
     const others = found.jobs.filter(
       ({ claim: { job } }) => !sentNow.has(job) && ledger.jobFiles(job).sent === undefined,
     );
     if (others.length === 0) return;
-    const poll = () => pollFile(this.#context, { ...found, jobs: others }, { wait: false, again, resubmit });
+    const poll = () => pollFile(this.#context, { ...found, jobs: others }, { wait: false, ...polling });
     const polled = await outlast(this.#context, true, poll);
     if (polled.reason !== undefined && (waitsForFile(found, polled) || !isSvcError(polled.reason, 'pending')))
       throw polled.reason;
@@ -185,11 +185,11 @@ class Sending {
 
   /** Polls the jobs of earlier commands, and shows all jobs of the file. */
   async #showJobs(found: FileJobs): Promise<void> {
-    const { again, words: resubmit, sentNow } = this.#submission;
+    const { polling, sentNow } = this.#submission;
     const earlier = found.jobs.filter(({ claim }) => !sentNow.has(claim.job));
     // A job with read results needs no poll: it has its file, even if the service has forgotten the job.
     const unread = earlier.filter(({ claim }) => !wereResultsRead(found.cycle.entries, claim.job));
-    const polled = await pollFile(this.#context, { ...found, jobs: unread }, { wait: false, again, resubmit });
+    const polled = await pollFile(this.#context, { ...found, jobs: unread }, { wait: false, ...polling });
     const { reason } = polled;
     const isFailed = isSvcError(reason, 'job_failed');
     if (reason !== undefined && (waitsForFile(found, polled) || !isSvcError(reason, 'pending', 'job_failed')))
@@ -200,14 +200,13 @@ class Sending {
     await this.#print({ status: this.#wasDelivered ? 'already_submitted' : status, ...rowOfFile(found) });
     if (reason !== undefined && isFailed) throw reason;
     if (this.#wasDelivered) return this.#context.notices.note('this file was submitted before; nothing was sent now');
-    noteNext(this.#context, 'to wait for the results', withWait(again));
+    noteNext(this.#context, 'to wait for the results', withWait(polling.again));
   }
 
   async #showResults(): Promise<void> {
     const { wait, force, failOn } = this.#input;
-    const { again, words: resubmit } = this.#submission;
     const destination = { out: this.#out, force };
-    const how = { wait, again, resubmit };
+    const how = { wait, ...this.#submission.polling };
     const written = await deliverFile(this.#context, () => this.#submission.jobs(), destination, how);
     const { fileJobs: found } = written;
     const { rows } = found.file.check;

@@ -49,7 +49,6 @@ export type JobEvent =
 export interface JobOptions {
   /** Called immediately after each step, because an unreported id is lost if the process dies. */
   readonly onEvent?: ((event: JobEvent) => void) | undefined;
-  readonly random?: (() => number) | undefined;
 }
 
 /** Tells whether a word is the id of a job, which is a UUID. Every other word is a cycle. */

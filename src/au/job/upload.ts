@@ -102,7 +102,7 @@ async function putOnce(
   client: Client,
   job: AccountUpdaterJob,
   source: UploadSource,
-  { random, onEvent, onSent }: PutOptions,
+  { onEvent, onSent }: PutOptions,
 ): Promise<void> {
   const url = uploadAddress(job, client);
   const { transport, clock, signal, maxWaitMs } = client;
@@ -111,7 +111,6 @@ async function putOnce(
     clock,
     signal,
     maxWaitMs,
-    random,
     url,
     source,
     onProgress: ({ done }) => onEvent?.({ kind: 'uploading', job: job.id, done, total: source.size }),
@@ -126,12 +125,12 @@ async function putOnce(
 async function pollForFile(
   client: Client,
   id: string,
-  { random, onEvent }: JobOptions,
+  { onEvent }: JobOptions,
 ): Promise<AccountUpdaterJob | undefined> {
   const poll = async (): Promise<Poll> => ({ job: await findJob(client, id) });
   const isDone = ({ job }: Poll): boolean => job !== undefined && job.status !== 'pending';
   const report = pollReporter<Poll>(client, id, onEvent, ({ job }) => ({ status: job?.status ?? 'not found' }));
-  const { seen } = await pollUntil(client, { poll, isDone, limitMs: () => UNCLEAR_MS, random, onPoll: report });
+  const { seen } = await pollUntil(client, { poll, isDone, limitMs: () => UNCLEAR_MS, onPoll: report });
   return seen.job;
 }
 

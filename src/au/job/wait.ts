@@ -42,6 +42,7 @@ export interface WaitOptions extends JobOptions {
   readonly limitMs?: number | undefined;
   /** The command that continues the wait. */
   readonly again?: readonly string[] | undefined;
+  readonly random?: (() => number) | undefined;
 }
 
 /** The longest wait without a limit. A production job takes up to seven days. */

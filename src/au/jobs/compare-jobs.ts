@@ -35,7 +35,6 @@ export interface UploadComparison extends Comparison {
   readonly job: AccountUpdaterJob;
   /** The command that continues later, as words. */
   readonly again: readonly string[];
-  readonly random?: (() => number) | undefined;
 }
 
 /**
@@ -135,7 +134,7 @@ async function listUntilJobShows(
   comparison: UploadComparison,
   known: ComparedLedger,
 ): Promise<readonly ListedJob[]> {
-  const { job, random, again } = comparison;
+  const { job, again } = comparison;
   const isStrict = stopsForUnknownJobs(comparison);
   const isEnough = (jobs: readonly ListedJob[]): boolean =>
     jobs.some(({ id }) => id === job.id) || (!isStrict && (jobs.length === 0 || !mayRefuse(comparison, known)));
@@ -144,7 +143,6 @@ async function listUntilJobShows(
     poll: () => listRecentJobs(client, known, since),
     isDone: isEnough,
     limitMs: () => MISSING_MS,
-    random,
   });
   if (isEnough(listed)) return listed;
   throw new SvcError('bad_response', `the list of jobs does not show job ${job.id}, which was just created`, {

@@ -120,7 +120,7 @@ export async function sendRows(
 }
 
 async function sendSlice(shared: SendState, slice: Slice): Promise<void> {
-  const { context, client, ledger, onEvent, random, spare } = shared;
+  const { context, client, ledger, onEvent, spare } = shared;
   const job = await createJob(shared);
   shared.onCreated(job.id, slice);
   onEvent?.({ kind: 'created', job });
@@ -137,7 +137,7 @@ async function sendSlice(shared: SendState, slice: Slice): Promise<void> {
       const opened = await ledger.open(shared.comparing.tenant);
       await compareClaimed(opened.cycle(shared.file.cycle), files, shared.compareAgain);
       shared.onClaimed(job.id, slice);
-      await uploadToJob(client, job, slice.source, { onEvent, random, onSent: files.record });
+      await uploadToJob(client, job, slice.source, { onEvent, onSent: files.record });
       files.record('stored');
     });
   } catch (error) {
@@ -197,10 +197,10 @@ async function compareBeforeCreating({ client, spare, comparing }: SendState): P
 }
 
 async function compareBeforeUpload(
-  { client, comparing, again, random, onEvent }: SendState,
+  { client, comparing, again, onEvent }: SendState,
   job: AccountUpdaterJob,
 ): Promise<void> {
-  const jobs = await compareJobs(client, { ...comparing, job, again, random });
+  const jobs = await compareJobs(client, { ...comparing, job, again });
   if (jobs?.length !== 0) onEvent?.({ kind: 'unrecorded', jobs });
 }
 

@@ -126,7 +126,6 @@ export class FileSubmission {
       return { kind: 'planned' };
     }
     await confirmRows(this.#context, this.#unsentFile, free, strangeText);
-    const isDelivered = (entries: readonly Entry[], job: string) => deliveryOf(entries, job) !== undefined;
     return { kind: 'send', out, wasDelivered: await this.#everyJob(this.#divided, isDelivered) };
   }
 
@@ -266,6 +265,11 @@ export class FileSubmission {
   /** The rows that this command claimed since the rows were divided, by job. Those that it claimed before are joined rows. */
   #claimedSince({ joined }: DividedFile): (readonly [job: string, rows: Slice])[] {
     return [...this.#sent].filter(([job]) => !joined.some(({ claim }) => claim.job === job));
+  }
+
+  /** The commands that a poll of its jobs names. */
+  get polling() {
+    return { again: this.again, resubmit: this.words };
   }
 
   /** The command that submits the file again, with its cycle. */
@@ -450,6 +454,10 @@ export class FileSubmission {
 const NO_FACTS: KeyFacts = { tenant: undefined, pending: [] };
 
 const NOTHING = /nothing was (?:sent|submitted)/;
+
+function isDelivered(entries: readonly Entry[], job: string): boolean {
+  return deliveryOf(entries, job) !== undefined;
+}
 
 function defaultOut(file: string): string {
   return file === '-' ? 'results.csv' : file.replace(/(\.csv)?$/i, '.results.csv');

@@ -80,7 +80,6 @@ async function downloadNow(
   let downloadedJob: AccountUpdaterJob | undefined;
   const result = await downloadFile({
     transport: client.transport,
-    random: options.random,
     clock,
     signal,
     maxWaitMs,
