@@ -45,7 +45,7 @@ export const check = defineCommand({
         if (refused) throw refused;
         valid.push(file);
       } catch (error) {
-        if (!isSvcError(error, 'refused_input')) throw error;
+        if (!isSvcError(error, 'refused_input', 'local')) throw error;
         refusals.push({ typed, error });
       }
     }
@@ -67,10 +67,11 @@ interface Refusal {
 }
 
 function refusedFiles(count: number, refusals: readonly Refusal[]): SvcError {
-  return new SvcError('refused_input', `${refusals.length} of ${count} files refused`, {
-    hint: 'Fix these lines, then check the files again.',
+  const isAnyUnread = refusals.some(({ error }) => error.code === 'local');
+  return new SvcError(isAnyUnread ? 'local' : 'refused_input', `${refusals.length} of ${count} files refused`, {
+    hint: 'Fix what is named, then check the files again.',
     facts: {
-      files: refusals.map(({ error: { facts: { file, problems, problem_count } = {} } }) => ({
+      files: refusals.map(({ typed, error: { facts: { file = typed, problems, problem_count } = {} } }) => ({
         file,
         problems,
         problem_count,

@@ -8,7 +8,7 @@ import { positiveDuration } from '../../cli/app/value-parsers.ts';
 import { countText, formatBytes, isoTime } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { JobFiles } from '../job/job-files.ts';
-import { CommandLedger } from '../ledger/command-ledger.ts';
+import { stateOf } from '../ledger/command-ledger.ts';
 import { openClaims } from '../open-claims.ts';
 import { removeOrphanedSpool } from '../request/spool.ts';
 
@@ -71,7 +71,7 @@ export const prune = defineCommand({
 
 /** Returns the files of closed jobs that were last changed before a time. */
 function oldFiles(context: Context, before: number): { readonly directory: string; readonly row: OldFiles }[] {
-  const { jobsRoot: root, ledgers } = new CommandLedger(context, { onlyReads: true }).places;
+  const { jobs: root, ledgers } = stateOf(context);
   const open = new Set(openClaims(ledgers).map(({ job }) => new JobFiles(root, job).directory));
   const names = fs.existsSync(root) ? fs.readdirSync(root).toSorted() : [];
   return names.flatMap((job) => {

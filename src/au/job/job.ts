@@ -1,7 +1,7 @@
 // Reads jobs from the service: one, several, or the list.
 
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { formatDuration, parseTime, wholeSecond } from '../../cli/output/time.ts';
+import { formatDuration, formatNumber, parseTime, wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { CursorRefused, type Page } from '../../client/api/pages.ts';
 import type { PollResult } from '../../client/api/poll.ts';
@@ -168,6 +168,15 @@ export async function* soundPages(client: Client, size: number): AsyncGenerator<
 /** Tells whether an item of the list has everything that a job read by its id has. */
 export function isReadable(job: ListedJob): job is AccountUpdaterJob {
   return typeof job.id === 'string' && typeof job.status === 'string';
+}
+
+/** The most jobs that a message names. */
+const MAX_NAMED = 10;
+
+/** Joins the first of several names, and counts the others. */
+export function firstOf(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMED).join(', ');
+  return names.length > MAX_NAMED ? `${shown} and ${formatNumber(names.length - MAX_NAMED)} more` : shown;
 }
 
 /** Names an item of the list for messages, by its id or else by its creation time. */

@@ -4,7 +4,7 @@ import type { Context } from '../../cli/app/command.ts';
 import type { TransferProgress } from '../../cli/output/transfer-progress.ts';
 import type { WaitProgress } from '../../cli/output/wait-progress.ts';
 import { countText, parseTime } from '../../cli/output/time.ts';
-import type { JobEvent } from './job.ts';
+import { firstOf, type JobEvent } from './job.ts';
 
 /** The documented duration of a production job. The job of a test tenant takes seconds. */
 const TYPICAL = 'typically about a day';
@@ -54,7 +54,7 @@ class JobsProgress {
       case 'unrecorded':
         if (event.jobs === undefined) return notices.warn(NOT_COMPARED);
         return notices.warn(
-          `${countText(event.jobs.length, 'job')} of this key that the ledger does not know: ${event.jobs.join(', ')}. If another system uses the key, that is normal ('svc au ignore <job>' says so once); if this state directory is an older copy, rows that were submitted since are billed again. To be stopped instead, add --only-recorded`,
+          `${countText(event.jobs.length, 'job')} of this key that the ledger does not know: ${firstOf(event.jobs)}. If another system uses the key, that is normal ('svc au ignore <job>' says so once); if this state directory is an older copy, rows that were submitted since are billed again. To be stopped instead, add --only-recorded`,
         );
       case 'failed':
         return notices.warn(`job ${event.job}${this.#partOf(event.job)} failed: ${event.errors.join('; ')}`);

@@ -1,5 +1,6 @@
 // Submits one request file: compares its rows with the ledger, asks before rows are billed, and sends the free rows.
 
+import { firstOf } from '../job/job.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { SpareJob, creatorMemory } from '../job/spare-job.ts';
 import { type KeyFacts, readKeyFacts, readTenantOfKey, tenantOfSandbox } from '../job/tenant-of-key.ts';
@@ -343,7 +344,7 @@ export class FileSubmission {
     if (jobs === undefined) showJobs(this.#context)({ kind: 'unrecorded', jobs });
     else if (jobs.length > 0)
       this.#context.notices.warn(
-        `the ledger does not know ${countText(jobs.length, 'job')}, which stop the upload if this key created them: ${jobs.join(', ')}`,
+        `the ledger does not know ${countText(jobs.length, 'job')}, which stop the upload if this key created them: ${firstOf(jobs)}`,
       );
   }
 

@@ -1,6 +1,6 @@
 // Finds the jobs of the service that the ledger does not know, and the error with which they stop an upload.
 
-import { nameOf } from '../job/job.ts';
+import { firstOf, nameOf } from '../job/job.ts';
 import type { CommandLedger, LedgerToCompare } from '../ledger/command-ledger.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
@@ -121,11 +121,11 @@ function pendingJobsError(jobs: readonly ListedJob[], { words }: Comparison): Sv
 }
 
 function jobsText(jobs: readonly ListedJob[]): string {
-  const shown = jobs.map((job) => {
+  const named = jobs.map((job) => {
     const { status, created_at: at } = job;
     return `${nameOf(job)} (${status ?? 'of unknown status'}, created ${at ?? 'at an unknown time'})`;
   });
-  return shown.join(', ');
+  return firstOf(named);
 }
 
 function unknownJobsError(

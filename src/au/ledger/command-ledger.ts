@@ -7,7 +7,7 @@ import { once } from '../../base/once.ts';
 import { VERSION } from '../../base/version.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
-import { serviceOf } from '../../cli/app/service.ts';
+import { isEmbeddedSandbox, serviceOf } from '../../cli/app/service.ts';
 import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -51,8 +51,6 @@ export interface LedgerToCompare {
 /** The ledger of one command, opened once for each tenant. */
 export class CommandLedger {
   readonly #context: Context;
-  /** Whether the service is the embedded sandbox, whose ledger is never shared. */
-  readonly #isEmbedded: boolean;
   readonly #location: string | undefined;
   /** Whether the command adds no entries. */
   readonly onlyReads: boolean;
@@ -68,9 +66,10 @@ export class CommandLedger {
   constructor(context: Context, { onlyReads = false } = {}) {
     this.#context = context;
     this.onlyReads = onlyReads;
-    this.#isEmbedded = serviceOf(context) === 'sandbox';
-    this.#location = this.#isEmbedded ? undefined : context.settings.ledger.value;
-    if (!onlyReads && !this.#isEmbedded) requireSpelledPlaces(context.system);
+    // The ledger of the embedded sandbox is never shared.
+    const isEmbedded = serviceOf(context) === 'sandbox';
+    this.#location = isEmbedded ? undefined : context.settings.ledger.value;
+    if (!onlyReads && !isEmbedded) requireSpelledPlaces(context.system);
   }
 
   /** Whether several machines share the ledger. */
@@ -120,15 +119,9 @@ export class CommandLedger {
     return cycle && claim && { ledger, cycle, entries, claim };
   }
 
-  /** The directories for the files of jobs and for ledgers. */
-  get places(): { readonly jobsRoot: string; readonly ledgers: string } {
-    const ledgers = this.#root();
-    return { jobsRoot: path.join(this.#isEmbedded ? ledgers : path.dirname(ledgers), 'jobs'), ledgers };
-  }
-
   /** Returns the files that this machine keeps of a job. */
   jobFiles(job: string): JobFiles {
-    return new JobFiles(this.places.jobsRoot, job);
+    return new JobFiles(stateOf(this.#context).jobs, job);
   }
 
   /** Returns the tenant of a job, which selects the ledger. @throws SvcError `bad_response` for a job without a tenant */
@@ -271,8 +264,16 @@ export class CommandLedger {
 
   /** Returns the directory that contains a directory for each tenant. */
   #root(): string {
-    return this.#isEmbedded
-      ? sandboxLedger(this.#context)
-      : path.join(requireDirectory(this.#context.system, 'state'), 'ledger');
+    return stateOf(this.#context).ledgers;
   }
+}
+
+/** Returns the directories of the ledgers and of the files of jobs. They need no base URL. */
+export function stateOf(context: Context): { readonly ledgers: string; readonly jobs: string } {
+  if (isEmbeddedSandbox(context)) {
+    const ledgers = sandboxLedger(context);
+    return { ledgers, jobs: path.join(ledgers, 'jobs') };
+  }
+  const state = requireDirectory(context.system, 'state');
+  return { ledgers: path.join(state, 'ledger'), jobs: path.join(state, 'jobs') };
 }

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { serviceOf } from '../../cli/app/service.ts';
+import { isEmbeddedSandbox } from '../../cli/app/service.ts';
 import { SANDBOX_PROFILE } from '../../cli/config/values.ts';
 import { readSandboxKey } from '../../client/api/sandbox-key.ts';
 import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
@@ -18,7 +18,7 @@ export const REHEARSAL_STATE = path.join(REHEARSALS, '.state');
 /** Returns the default directory of all cycles. A sandbox has its own, so that its results exclude no real card. */
 export function usualParent(context: Context): string {
   if (context.isRehearsal) return REHEARSALS;
-  return serviceOf(context) === 'sandbox' ? 'refresh-sandbox' : 'refresh';
+  return isEmbeddedSandbox(context) ? 'refresh-sandbox' : 'refresh';
 }
 
 /** The options that a rehearsal refuses. */

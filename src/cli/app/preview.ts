@@ -9,6 +9,7 @@ import { simpleColumns, type View } from '../output/view.ts';
 import type { Context, DirectRequest, PreviewRequest } from './command.ts';
 import { noteNext, type Shell, shellFor } from './hint.ts';
 import { recordPrinter } from './print.ts';
+import { isEmbeddedSandbox } from './service.ts';
 
 /** The address of `svc sandbox start`. The embedded sandbox ends with its command, so its address would be useless. */
 const SANDBOX_ADDRESS = 'http://127.0.0.1:4010';
@@ -45,7 +46,7 @@ function toPlanned({ settings, globals }: Context, request: PreviewRequest): Pla
     return { ...request, url: request.url.href, key: undefined, isSecret };
   }
   const { method, path, query, key } = request;
-  const isEmbedded = settings.sandbox && settings.baseUrl === undefined;
+  const isEmbedded = isEmbeddedSandbox({ settings });
   const base = isEmbedded ? new URL(SANDBOX_ADDRESS) : settings.requireBaseUrl();
   const body = request.body === undefined ? undefined : exactText(request.body);
   const headers = { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) };

@@ -33,6 +33,15 @@ it('svc au check checks several files, prints those in order, and names the prob
   succeeded(await check(['good.csv', 'in/twice.csv']));
 });
 
+it('svc au check checks the files after one that does not exist, and ends with 1', async () => {
+  const checked = ended(await check(['nope.csv', 'in/bad, 100%.csv', 'good.csv']), 1, {
+    row: { file: 'good.csv' },
+    error: { message: '2 of 3 files refused', files: [{ file: 'nope.csv' }, { problem_count: 4 }] },
+  });
+  expect(checked.stderr).toContain('nope.csv does not exist');
+  expect(checked.stderr).toContain('in/bad, 100%.csv: line 3, token: ');
+});
+
 it('svc au check names a file that begins with a dash so that the next command does not take it for an option', async () => {
   writeFileSync(home.file('-x y.csv'), `\uFEFF${HEADER}a,27,01,\n`);
   const checked = ended(await check(['--', '-x y.csv']), 13);

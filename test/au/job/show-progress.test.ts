@@ -33,6 +33,13 @@ function shown(sent: SentJobs | undefined, events: readonly JobEvent[]): string[
   return lines;
 }
 
+it('a warning of unknown jobs names the first ten, and counts the others', () => {
+  const jobs = Array.from({ length: 1200 }, (_, index) => `job-${index}`);
+  const [warning] = shown(undefined, [{ kind: 'unrecorded', jobs }]);
+  expect(warning).toContain('1,200 jobs of this key that the ledger does not know: job-0, job-1,');
+  expect(warning).toContain('job-9 and 1,190 more. If another system');
+});
+
 const SENT: SentJobs = {
   count: 2,
   places: new Map([
