@@ -1,5 +1,7 @@
 // Writes HTML and XML in which all texts are escaped.
 
+import { ownMember } from '../schema/own-member.ts';
+
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Markup, whose texts are escaped. */
@@ -26,5 +28,5 @@ export function xmlElement(name: string, text: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll(/[&<>"\r\n]/g, (sign) => ESCAPES[sign] ?? `&#${sign.charCodeAt(0)};`);
+  return text.replaceAll(/[&<>"\r\n]/g, (sign) => ownMember(ESCAPES, sign) ?? `&#${sign.charCodeAt(0)};`);
 }
