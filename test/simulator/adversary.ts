@@ -322,7 +322,8 @@ function changeBody(outgoing: ServerResponse, change: (body: Buffer) => Buffer):
   const end = outgoing.end.bind(outgoing) as (chunk?: unknown) => ServerResponse;
   Object.assign(outgoing, {
     end(chunk?: unknown): ServerResponse {
-      if (!(chunk instanceof Uint8Array) || outgoing.statusCode >= 300) return end(chunk);
+      const isBody = typeof chunk === 'string' || chunk instanceof Uint8Array;
+      if (!isBody || outgoing.statusCode >= 300) return end(chunk);
       const changed = change(Buffer.from(chunk));
       outgoing.setHeader('content-length', changed.length);
       return end(changed);
