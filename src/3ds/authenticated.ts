@@ -8,18 +8,16 @@ import { withLock } from '../base/files/lock.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
 import { serviceOf } from '../cli/app/service.ts';
-import { describeTenant, requireKnownTenant, tenantInUse } from '../cli/app/tenant-mark.ts';
 import { directoryOf, requireDirectory } from '../cli/config/paths.ts';
 import type { Client } from '../client/api/client.ts';
 import { DAY_MS } from '../schema/durations.ts';
 import { objectOrUndefined } from '../schema/json-value.ts';
 import { ownMember } from '../schema/own-member.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
-import type { AuthenticationResult, ThreeDsSession } from '../schema/three-ds/session.ts';
+import type { AuthenticationResult } from '../schema/three-ds/session.ts';
 
 // Remembers the sessions that a person authenticated on this machine. While a challenge is open, a service may not show that the
 // session was authenticated. The sessions of a suite are not remembered: nobody authenticates them again.
-
 const FILE = '3ds-sessions.json';
 
 /** How long a session is remembered. The service removes sessions earlier. */
@@ -29,47 +27,6 @@ const MAX_KEPT = 1_000;
 /** Whether this machine authenticated the session, or may have. */
 export function wasAuthenticated(context: Context, id: string): boolean {
   return ownMember(sessionsOf(context), nameOf(context, id)) !== undefined;
-}
-
-/**
- * Reads a session before its authentication. If the key may not read sessions, which authenticating does not require, warns that
- * the tenant and `others` are not checked, and returns undefined.
- * @throws SvcError `config` for a session of another tenant than the profile's known one
- */
-export async function readSession(
-  context: Context,
-  { threeDs }: Client,
-  id: string,
-  others: readonly string[] = [],
-): Promise<ThreeDsSession | undefined> {
-  try {
-    const session = await threeDs.read(id);
-    requireKnownTenant(context, session.tenant_id, 'the session was not authenticated');
-    return session;
-  } catch (error) {
-    if (!isSvcError(error, 'unauthorized', 'forbidden')) throw error;
-    const known = tenantInUse(context);
-    const tenant = known === undefined ? [] : [`that the key belongs to the ${describeTenant(known)}`];
-    const unchecked = [...tenant, ...others].join(', or ');
-    context.notices.warn(`the key may not read the session (${error.status}), so svc cannot check ${unchecked}`);
-    return undefined;
-  }
-}
-
-/**
- * Returns a check that the key belongs to the profile's known tenant, by a new session. A key has one tenant, so several sessions
- * share one read. Without a known tenant nothing is read, since no question named one.
- */
-export function tenantCheck(context: Context, client: Client): (id: string) => Promise<void> {
-  let check: Promise<unknown> | undefined = tenantInUse(context) === undefined ? Promise.resolve() : undefined;
-  return async (id) => {
-    try {
-      await (check ??= readSession(context, client, id));
-    } catch (error) {
-      check = undefined;
-      throw error;
-    }
-  };
 }
 
 /** Authenticates a session and remembers it, unless the service refused or the request was certainly not sent. */

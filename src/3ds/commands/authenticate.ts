@@ -1,5 +1,13 @@
+import { authenticateSession, wasAuthenticated } from '../authenticated.ts';
+import { bodyName, bodyParameters, checkedBody, readBody, reportBody } from '../body.ts';
+import { reportChallenge } from '../challenge-page.ts';
+import { checkOutcome, failOnParameter, resultWords } from '../fail-on.ts';
+import { afterAuthentication, orNewSession, reportOutcome, responsePrinter, warnOfDeprecated } from '../outcome.ts';
+import { readSession } from '../read-session.ts';
+import { authenticationView } from '../view.ts';
+import { waitForOutcome } from '../wait.ts';
 import { SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { type Context, Preview, type Result, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
 import { DOCUMENTS, argument, flag, reading, value } from '../../cli/app/parameter.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
@@ -10,13 +18,6 @@ import type { Client } from '../../client/api/client.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import type { Authentication, ThreeDsSession } from '../../schema/three-ds/session.ts';
 import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { authenticateSession, readSession, wasAuthenticated } from '../authenticated.ts';
-import { bodyName, bodyParameters, checkedBody, reportBody, readBody } from '../body.ts';
-import { reportChallenge } from '../challenge-page.ts';
-import { checkOutcome, failOnParameter, resultWords } from '../fail-on.ts';
-import { afterAuthentication, orNewSession, reportOutcome, responsePrinter, warnOfDeprecated } from '../outcome.ts';
-import { waitForOutcome } from '../wait.ts';
-import { authenticationView } from '../view.ts';
 
 export const authenticate = defineCommand({
   description:

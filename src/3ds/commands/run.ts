@@ -1,26 +1,27 @@
-import { SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
-import { noteNext } from '../../cli/app/hint.ts';
-import { DOCUMENTS, choice, type Input, rare, reading, suggesting, value } from '../../cli/app/parameter.ts';
-import { recordPrinter } from '../../cli/app/print.ts';
-import { confirmCost } from '../../cli/app/tenant-mark.ts';
-import { text, textToSend } from '../../cli/app/value-parsers.ts';
-import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
-import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
-import { authenticateSession, tenantCheck } from '../authenticated.ts';
+import { authenticateSession } from '../authenticated.ts';
 import { bodyParameters, reportBody } from '../body.ts';
 import { afterAuthentication } from '../outcome.ts';
+import { tenantCheck } from '../read-session.ts';
 import {
+  type PlannedScenario,
   challengeTimeoutParameter,
   comparison,
   firstRequest,
-  type PlannedScenario,
   planScenario,
   runScenario,
   scenarioView,
   withReason,
 } from '../scenario.ts';
 import { CHALLENGE_REPLIES, memberParser } from '../suite.ts';
+import { SvcError } from '../../base/errors.ts';
+import { type Context, Preview, type Result, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { DOCUMENTS, type Input, choice, rare, reading, suggesting, value } from '../../cli/app/parameter.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
+import { confirmCost } from '../../cli/app/tenant-mark.ts';
+import { text, textToSend } from '../../cli/app/value-parsers.ts';
+import { outcomeExamples } from '../../schema/three-ds/outcome-words.ts';
+import { SESSION_TYPES } from '../../schema/three-ds/values.ts';
 
 const parameters = {
   card: suggesting(

@@ -1,6 +1,22 @@
 import path from 'node:path';
-import { isSvcError, SvcError } from '../../base/errors.ts';
-import { type Context, defineCommand, dryRunParameter, Preview, type Result } from '../../cli/app/command.ts';
+import { bodyParameters, warnOfViolations } from '../body.ts';
+import { openJunitFile } from '../junit-file.ts';
+import { tenantCheck } from '../read-session.ts';
+import type { LiftableRule } from '../rules.ts';
+import {
+  type PlannedScenario,
+  type ScenarioResult,
+  challengeTimeoutParameter,
+  failedResult,
+  firstRequest,
+  planScenario,
+  runScenario,
+  scenarioView,
+} from '../scenario.ts';
+import { threeDsCards } from '../session-card.ts';
+import { type Scenario, readSuite, refusedSuite } from '../suite.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
+import { type Context, Preview, type Result, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/files/data-file.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { DOCUMENTS, flag, optionalArgument, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
@@ -8,24 +24,8 @@ import { type ListPrinter, listPrinter, oneBatch } from '../../cli/app/print.ts'
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
-import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
-import { tenantCheck } from '../authenticated.ts';
-import { bodyParameters, warnOfViolations } from '../body.ts';
-import { openJunitFile } from '../junit-file.ts';
-import {
-  challengeTimeoutParameter,
-  failedResult,
-  firstRequest,
-  type PlannedScenario,
-  planScenario,
-  runScenario,
-  type ScenarioResult,
-  scenarioView,
-} from '../scenario.ts';
-import type { LiftableRule } from '../rules.ts';
-import { readSuite, refusedSuite, type Scenario } from '../suite.ts';
-import { threeDsCards } from '../session-card.ts';
+import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
 
 /** The number of concurrent sessions. The client itself stays within the rate limits. */
 const CONCURRENT = 6;
