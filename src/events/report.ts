@@ -1,35 +1,14 @@
 // Messages about refused requests, forwarded events and how to send events again.
 
-import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';
-import { addressProblem } from '../cli/config/values.ts';
 import { countText } from '../cli/output/time.ts';
 import type { ReceivedEvent } from '../client/webhooks/received.ts';
 import type { Refusal } from '../client/webhooks/receiver.ts';
-import { displayHost, readAddress } from '../schema/address.ts';
 import type { Choice, ForwardResult } from './forward.ts';
 import type { Unprocessed } from './sinks.ts';
+import { displayTarget, hasHiddenPart, targetAdvice } from './target.ts';
 import { shortId } from './unsent.ts';
-
-/** Reads the address of a target: https, or http on this machine. @throws SvcError `usage`, which does not show the address */
-export function parseTarget(text: string): URL {
-  const url = readAddress(text);
-  const problem = addressProblem(url);
-  if (url !== undefined && problem === undefined) return url;
-  throw new SvcError('usage', problem ?? '', { hint: 'Give an address such as http://localhost:3000/webhooks.' });
-}
-
-/** Formats a target for display, with `…` for its query and for parts of its path that may be secret. */
-export function displayTarget(url: URL): string {
-  const path = url.pathname.split('/').map((part) => (isSecretLike(part) ? '…' : part));
-  return displayHost(url) + (url.pathname === '/' ? '' : path.join('/')) + (url.search === '' ? '' : '?…');
-}
-
-// Webhook addresses of chat services end with a token, and everyone who has the token can post there.
-function isSecretLike(part: string): boolean {
-  return part.length >= 16 && !/^[a-z._-]+$/.test(part);
-}
 
 /** How many refused requests are reported per reason, since anybody can send any number of requests. */
 const MAX_REPORTED_PER_REASON = 10;
@@ -107,13 +86,4 @@ export function replayCommand(journal: string, target: URL, { ids = [], since }:
     hasHiddenPart(target) ? '<url>' : displayTarget(target),
     ...selected,
   ];
-}
-
-/** Returns the explanation of `<url>` in a replay command, to follow a sentence; empty if the command shows the target. */
-export function targetAdvice(target: URL): string {
-  return hasHiddenPart(target) ? ' (<url> is the whole target, of which parts are not shown)' : '';
-}
-
-function hasHiddenPart({ search, pathname }: URL): boolean {
-  return pathname.split('/').some(isSecretLike) || search !== '';
 }

@@ -1,21 +1,22 @@
 import { once } from 'node:events';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
 import { exactMembers, exactText } from '../../base/json/exact.ts';
 import { keepSource, sourceFrom } from '../../base/json/source.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { noteNext } from '../../cli/app/hint.ts';
-import { extending, flag, type Input, repeated, value } from '../../cli/app/parameter.ts';
-import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
+import { noteNext } from '../../cli/app/hint.ts';
+import { type Input, extending, flag, repeated, value } from '../../cli/app/parameter.ts';
+import { listPrinter } from '../../cli/app/print.ts';
 import { hostName, integer, positiveDuration, text } from '../../cli/app/value-parsers.ts';
 import { countText, parseTime } from '../../cli/output/time.ts';
-import { fieldPaths, type View } from '../../cli/output/view.ts';
+import { type View, fieldPaths } from '../../cli/output/view.ts';
 import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';
-import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
-import type { Listener, ListenOptions } from '../listener.ts';
-import { displayTarget, parseTarget, Refusals, reportForwarded, type Resend, reportUnprocessed } from '../report.ts';
+import type { ListenOptions, Listener } from '../listener.ts';
+import { Refusals, type Resend, reportForwarded, reportUnprocessed } from '../report.ts';
 import type { AcceptedEvent, Unprocessed } from '../sinks.ts';
+import { displayTarget, parseTarget } from '../target.ts';
 import { shortId } from '../unsent.ts';
+import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
 
 type EventRow = ReturnType<typeof eventRow>;
 

@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand, dryRunParameter } from '../../cli/app/command.ts';
-import { argument, type Input, reading, repeated, value } from '../../cli/app/parameter.ts';
-import { listPrinter } from '../../cli/app/print.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { moment } from '../../cli/app/moment.ts';
+import { type Input, argument, reading, repeated, value } from '../../cli/app/parameter.ts';
+import { listPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Choice, Replayed } from '../forward.ts';
-import { displayTarget, parseTarget, replayCommand, targetAdvice } from '../report.ts';
+import { replayCommand } from '../report.ts';
+import { displayTarget, parseTarget, targetAdvice } from '../target.ts';
 import { Unsent } from '../unsent.ts';
 import { wrongJournal } from '../wrong-journal.ts';
 

@@ -1,32 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import { didYouMean, sentences } from '../../base/security/typed-word.ts';
+import { type Assignment, jsonAssignment, textAssignment, withAssignments } from '../../cli/app/assignment.ts';
 import {
   type Context,
-  defineCommand,
   type DirectRequest,
-  dryRunParameter,
   Preview,
   type Result,
+  defineCommand,
+  dryRunParameter,
 } from '../../cli/app/command.ts';
-import { withAssignments, type Assignment, jsonAssignment, textAssignment } from '../../cli/app/assignment.ts';
 import {
-  assignmentsOf,
   type Input,
+  type Suggestion,
+  assignmentsOf,
   optionalArgument,
   repeated,
   suggesting,
-  type Suggestion,
   value,
 } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { refuseTypedCardNumbers } from '../../cli/app/typed-card-number.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { fieldPaths, type View } from '../../cli/output/view.ts';
-import { isObject } from '../../schema/json-value.ts';
+import { type View, fieldPaths } from '../../cli/output/view.ts';
 import type { ForwardResult } from '../forward.ts';
-import { displayTarget, parseTarget } from '../report.ts';
-import { familyOf, hasSample, isEventType, TRIGGER_TYPES } from '../trigger-types.ts';
+import { displayTarget, parseTarget } from '../target.ts';
+import { TRIGGER_TYPES, familyOf, hasSample, isEventType } from '../trigger-types.ts';
+import { isObject } from '../../schema/json-value.ts';
 
 const triggeredView: View = {
   name: 'sample event',
