@@ -5,9 +5,8 @@ import { choice, flag } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { wrapWords } from '../../cli/output/wrap.ts';
 import type { View } from '../../cli/output/view.ts';
-import { ownMember } from '../../schema/own-member.ts';
 import { type InstallStatus, installTargetFor, put } from '../completion/installed.ts';
-import { type Shell, SHELL_NAMES, type ShellName, shellNamed, SHELLS } from '../completion/shells.ts';
+import { type Shell, SHELL_NAMES, type ShellName, SHELLS } from '../completion/shells.ts';
 
 /**
  * The result of installing completions, and the remaining steps. `file` is null for a shell without a completion
@@ -49,8 +48,7 @@ const install = defineCommand({
     // Git Bash names its shell as /usr/bin/bash.exe.
     const shell = chosen ?? shellOf(path.win32.basename(own, '.exe'));
     const { file, next } = installTargetFor(shell, context.system);
-    const script = shellNamed(shell)?.script() ?? '';
-    const status = file === undefined ? 'nothing to write' : put(file, script, { dryRun, force });
+    const status = file === undefined ? 'nothing to write' : put(file, SHELLS[shell].script(), { dryRun, force });
     if (isDrawn(context))
       await context.out.write(`${installationText(context, sentence(shell, file, status), next)}\n`);
     else await print({ shell, file: file ?? null, status, next });
@@ -68,27 +66,20 @@ function sentence(shell: ShellName, file: string | undefined, status: InstallSta
   return `${status === 'written' ? 'installed' : 'would install'} completion for ${shell} in ${file}`;
 }
 
-const EXAMPLES: Readonly<Record<string, string>> = {
-  bash: 'source <(svc completion bash)',
-  zsh: 'source <(svc completion zsh)',
-  fish: 'svc completion fish | source',
-  powershell: 'svc completion powershell | Out-String | Invoke-Expression',
-};
-
 export const completion: GroupSpec = {
   commands: [
     entry('install', 'install the script where the shell looks for it', async () => ({ install })),
-    ...SHELLS.map((shell) =>
-      entry(shell.name, `print the script for ${shell.name}`, async () => ({ [shell.name]: printCommand(shell) })),
+    ...Object.entries(SHELLS).map(([name, shell]) =>
+      entry(name, `print the script for ${name}`, async () => ({ [name]: printCommand(shell) })),
     ),
   ],
 };
 
 /** Returns the command that prints a shell's script, such as `svc completion bash`. */
-function printCommand({ name, script }: Shell): CommandSpec {
+function printCommand({ example, script }: Shell): CommandSpec {
   return defineCommand({
     description: 'Prints the script and changes nothing. There is no need to regenerate it after upgrades.',
-    examples: [[ownMember(EXAMPLES, name) ?? `svc completion ${name}`, 'in this shell only']],
+    examples: [[example, 'in this shell only']],
     anySettings: true,
     onlyPrints: true,
     parameters: {},

@@ -10,6 +10,7 @@ import { GLOBAL_PARAMETERS } from '../../cli/app/global-parameters.ts';
 import { topicList } from '../../cli/app/topics.ts';
 import type { PathsHost } from '../../cli/config/paths.ts';
 import { writePlain } from '../../cli/output/output.ts';
+import { ownMember } from '../../schema/own-member.ts';
 import { quoted, readLine, unquote } from './bash-line.ts';
 import { type Candidates, candidatesFor, type Completable, NOTHING } from './complete.ts';
 
@@ -26,7 +27,8 @@ interface Question {
 
 /** A shell: its completion script, and the protocol between the script and svc. */
 export interface Shell {
-  readonly name: string;
+  /** The command that uses the script in the running shell. */
+  readonly example: string;
   /**
    * Returns the script, which passes the typed line to `svc __complete` and offers the result. The script names no
    * commands, so it never becomes outdated, and it evaluates nothing that was typed or returned.
@@ -56,7 +58,7 @@ function described(value: string, description: string): string {
  * that readline will replace ($2).
  */
 const bash: Shell = {
-  name: 'bash',
+  example: 'source <(svc completion bash)',
   script: () => script,
   read([tail = '', line = '']) {
     const { words, raw, redirected } = readLine(line);
@@ -79,7 +81,7 @@ const bash: Shell = {
 
 /** The completion of zsh with its completion system (compinit). */
 const zsh: Shell = {
-  name: 'zsh',
+  example: 'source <(svc completion zsh)',
   script: () => zshScript,
   read(args) {
     return {
@@ -99,7 +101,7 @@ const zsh: Shell = {
  * directories alone.
  */
 const fish: Shell = {
-  name: 'fish',
+  example: 'svc completion fish | source',
   script: () => fishScript,
   read(args) {
     return {
@@ -118,7 +120,7 @@ const fish: Shell = {
  * quotes, so all words travel as one Base64 text. PowerShell completes files itself if svc returns nothing.
  */
 const powershell: Shell = {
-  name: 'powershell',
+  example: 'svc completion powershell | Out-String | Invoke-Expression',
   script: () => powershellScript,
   read([typed = '']) {
     const [word = '', raw = '', ...words] = Buffer.from(typed, 'base64').toString('utf8').split('\0');
@@ -141,14 +143,10 @@ const powershell: Shell = {
   },
 };
 
-export const SHELLS: readonly Shell[] = [bash, zsh, fish, powershell];
-
 export const SHELL_NAMES = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type ShellName = (typeof SHELL_NAMES)[number];
 
-export function shellNamed(name: string): Shell | undefined {
-  return SHELLS.find((shell) => shell.name === name);
-}
+export const SHELLS: Readonly<Record<ShellName, Shell>> = { bash, zsh, fish, powershell };
 
 /**
  * Runs `svc __complete`, which completion scripts call on TAB. Prints no errors, because they would appear in the line
@@ -170,7 +168,7 @@ export async function runComplete(argv: readonly string[], system: System, tree:
  */
 export async function complete(program: Completable, argv: readonly string[], system: PathsHost) {
   const [name = '', ...args] = argv;
-  const question = shellNamed(name)?.read(args);
+  const question = ownMember<Shell>(SHELLS, name)?.read(args);
   if (!question) return undefined;
   const { words, current, redirected } = question;
   if (redirected) return question.print({ ...NOTHING, kind: 'files' });
