@@ -47,7 +47,7 @@ async function requireForeign(ledger: Ledger, { id: job }: AccountUpdaterJob): P
       facts: { job },
     });
   throw new SvcError('conflict', `svc sent job ${job}, as the ledger says: it cannot be ignored`, {
-    hint: 'The job stops no upload, and its rows are not sent again. Only where nothing can be proven about them, free them:',
+    hint: 'The job stops no upload, and its rows are not sent again. See what is known of it; only if nothing can be proven, free its rows:',
     next: ['au', 'status', job],
     alternatives: [['au', 'abandon', job]],
     facts: { job },

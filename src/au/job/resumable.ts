@@ -7,12 +7,17 @@ export function withInterruption(interruption: SvcError, reason: SvcError): SvcE
   return reason.with({ message: `${interruption.message}; ${reason.message}` });
 }
 
-/** What a command can resume, as facts of its error. Empty if the command works on all open cycles. */
-type ResumedFacts =
-  | { readonly file: string }
-  | { readonly job: string }
-  | { readonly cycle: string }
-  | Readonly<Record<string, never>>;
+/** What a command can resume, as facts of its error: one of these, or nothing if the command works on all open cycles. */
+interface ResumedFacts {
+  readonly file?: string;
+  readonly job?: string;
+  readonly cycle?: string;
+}
+
+function resumedName({ file = 'what is open', job, cycle }: ResumedFacts): string {
+  if (cycle !== undefined) return `cycle ${cycle}`;
+  return job === undefined ? file : `job ${job}`;
+}
 
 /**
  * Waits for `work`, and adds the command that resumes it to the error of an interrupt or time limit, unless that has one already.
@@ -27,9 +32,9 @@ export async function resumable<T>(
     return await work;
   } catch (error) {
     if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout') || error.next !== undefined) throw error;
-    const { file, job, cycle }: { readonly file?: string; readonly job?: string; readonly cycle?: string } = facts;
-    const name = cycle ? `cycle ${cycle}` : job ? `job ${job}` : (file ?? 'what is open');
     const words = typeof next === 'function' ? next() : next;
-    throw error.with({ message: `${error.message}; ${name} can be resumed`, hint: undefined, next: words, facts });
+    const message = `${error.message}; ${resumedName(facts)} can be resumed`;
+    // A hint of the interrupt leads to another command.
+    throw error.with({ message, hint: undefined, next: words, facts: { ...facts } });
   }
 }

@@ -26,12 +26,14 @@ export function submitWords(file: string, cycle: string): string[] {
   return ['au', 'submit', file, ...(isFileCycle(cycle) ? [] : ['--cycle', cycle])];
 }
 
+const MAX_NAME_LENGTH = 40;
+
 /** The longest name of a cycle before its counter. */
-const MAX_BASE_LENGTH = 36;
+const MAX_BASE_LENGTH = MAX_NAME_LENGTH - 4;
 
 /**
- * Returns the next unused name for rows that are sent again: `2026-12`, `2026-12.2`, `2026-12.3`. Rows of a file without a
- * cycle get the name of the file.
+ * Returns the next unused name for rows that are sent again: `2026-12.2` after `2026-12`, then `2026-12.3`; for rows of a file
+ * without a cycle `tokens-fix`, then `tokens-fix.2`.
  */
 export async function nextCycle(
   ledger: { cycle(name: string): { read(): Promise<readonly unknown[]> } },
@@ -67,7 +69,8 @@ export function cycleFolder(cycle: string): string {
 }
 
 function isFolderName(cycle: string): boolean {
-  return /^[a-z0-9](?:[a-z0-9._-]{0,38}[a-z0-9])?$/.test(cycle) && !cycle.includes('..') && !DEVICE.test(cycle);
+  const isPlain = cycle.length <= MAX_NAME_LENGTH && /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/.test(cycle);
+  return isPlain && !cycle.includes('..') && !DEVICE.test(cycle);
 }
 
 // Windows opens a device under these names, whatever follows a dot.
@@ -77,7 +80,7 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/;
 export const cycleName: ValueParser<string> = (value) => {
   const name = textToSend(value).trim().toLowerCase();
   // A cycle is also a directory, and '.' and '..' would name other directories.
-  if (/^[a-z0-9._-]{1,40}$/.test(name) && !/^\.+$/.test(name)) return name;
+  if (name.length <= MAX_NAME_LENGTH && /^[a-z0-9._-]+$/.test(name) && !/^\.+$/.test(name)) return name;
   throw new SvcError(
     'usage',
     'must be 1 to 40 letters, digits, dots, underscores or hyphens, and not only dots, such as 2026-12',
