@@ -9,20 +9,11 @@ import { RowClaims } from '../jobs/row-claims.ts';
 import { FileSubmission } from '../jobs/submit-file.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { requireClearName } from '../ledger/cycle-names.ts';
-import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
 import { formOf } from '../prepare/export-head.ts';
+import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
+import { type Export, hasExport, openExport, prepareAside } from './cycle-export.ts';
 import { type Concluded, CycleFiles } from './cycle-files.ts';
-import {
-  type CycleRequest,
-  type Export,
-  addExport,
-  beginRequest,
-  hasExport,
-  notBegunError,
-  openExport,
-  prepareAside,
-  standingRequest,
-} from './cycle-request.ts';
+import { type CycleRequest, addExport, beginRequest, notBegunError, standingRequest } from './cycle-request.ts';
 import { EXCLUSIONS, RefreshDirectory, TENANT } from './refresh-directory.ts';
 import { type RefreshInput, announceStep, noteStep, withoutInput } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';

@@ -170,7 +170,9 @@ describe('the kept columns of a new token', () => {
     await add([`rec9,${E},05/28,M1`], []);
     expect(replaced().map(([rec]) => rec)).toEqual(['rec1', 'rec2', 'rec3', 'rec4', 'rec9']);
     rmSync(file('request.keep.csv'));
-    expect(await again()).toContain('request.keep.csv is gone');
+    expect(await again()).toContain(
+      'request.keep.csv is missing: the columns kept with --keep will not be in the todo files',
+    );
   });
 
   it('the kept columns of a new token are those of its merchant, where the file of kept columns was sorted', async () => {
