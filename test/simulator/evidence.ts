@@ -45,7 +45,9 @@ function checkPending(world: World, setting: Setting): void {
   const told = world.adversary.told.get(ended.process) ?? new Map<string, string>();
   const claimed = claimsIn(world).map(({ job }) => job);
   const ours = new Set([...keptJobs(ended.home).map(({ job }) => job), ...claimed]);
-  const isPending = [...told].some(([job, status]) => ours.has(job) && status !== 'completed' && status !== 'failed');
+  // A job that no ledger knows may have the rows too, and is named.
+  const isMeant = (job: string): boolean => ours.has(job) || ended.stderr.includes(job);
+  const isPending = [...told].some(([job, status]) => isMeant(job) && status !== 'completed' && status !== 'failed');
   // A refresh polls the earlier requests of its cycle once, before it waits.
   const wasPending = [...(world.adversary.toldUnderWay.get(ended.process) ?? [])].some((job) => ours.has(job));
   if (argv[1] === 'refresh' && wasPending) return;
