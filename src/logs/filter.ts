@@ -1,17 +1,13 @@
 // The filters of log entries: which the service applies, and which svc applies.
 
 import { SvcError } from '../base/errors.ts';
-import { didYouMean, nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
-import { noteNext, option } from '../cli/app/hint.ts';
-import type { ListProgress } from '../cli/app/paging.ts';
-import { entityTypesOf, hasListedTypes } from '../cli/config/cache.ts';
-import { countText } from '../cli/output/time.ts';
 import type { Log } from '../schema/log.ts';
 import { UUID } from '../schema/uuid.ts';
 import type { ActorFilter } from './actor-filter.ts';
 import type { EntityInput, EntryInput } from './options.ts';
-import { isBeginning, mayBeBeginning, RequestedEntity } from './requested-entity.ts';
+import { isUsableBeginning, mayBeBeginning, RequestedEntity } from './requested-entity.ts';
+import { requireKnown, requireType } from './unknown-words.ts';
 
 /** The most words of the service that are kept to compare them. */
 const MAX_KEPT = 1_000;
@@ -68,31 +64,6 @@ function keep(words: Set<string>, word: unknown): void {
   if (typeof word === 'string' && words.size < MAX_KEPT) words.add(word);
 }
 
-function requireKnown({ notices }: Context, what: string, name: string, known: ReadonlySet<string>): void {
-  if (known.has(name)) return;
-  if (nearest(name, known) !== undefined)
-    throw new SvcError('usage', `unknown ${what} ${typedWord(name, known)}, which no entry read has`, {
-      hint: didYouMean(name, known),
-    });
-  const words =
-    known.size === 0 ? 'no entry to compare it with was read' : `known: ${[...known].toSorted().join(', ')}`;
-  notices.warn(`unknown ${what} ${typedWord(name, known)}: ${words}`);
-}
-
-function requireType(context: Context, entityType: string): void {
-  const { system, settings, notices } = context;
-  const service = settings.baseUrl?.value.origin ?? 'sandbox';
-  const types = entityTypesOf(system, service);
-  const knownTypes = new Set(types);
-  if (knownTypes.has(entityType)) return;
-  if (hasListedTypes(system, service) || nearest(entityType, knownTypes) !== undefined)
-    return requireKnown(context, 'entity type', entityType, knownTypes);
-  // The interface lets the service have more types than it names.
-  const names = types.toSorted().join(', ');
-  notices.warn(`the entity type ${typedWord(entityType, types)} is not one that the interface names (known: ${names})`);
-  noteNext(context, 'the service may have more; to list them', ['logs', 'entity-types']);
-}
-
 /** The filters of a command, with resolved actors. */
 export interface EntryFilter extends EntryInput, EntityInput {
   readonly actors: readonly ActorFilter[];
@@ -113,36 +84,9 @@ export async function filterOf<T extends EntryInput & EntityInput>(context: Cont
   return { ...input, actors, entity: new RequestedEntity(input.entityId), words: new SeenWords() };
 }
 
-/** Returns the names of the typed filters that svc applies itself. */
-export function clientFilters(input: EntryInput & Pick<EntityInput, 'entityId'>): string[] {
-  const ofEntity = input.entityId !== undefined && isBeginning(input.entityId) ? ['--entity-id'] : [];
-  const words = [...ofEntity, ...clientFilterWords(input)];
-  return [...new Set(words.flatMap((word) => /^--[a-z-]+/.exec(word) ?? []))];
-}
-
 /** Returns the filters for the service, which takes only a whole id; svc applies the beginning of one. */
 export function entityFilter({ entityType, entityId }: EntityInput): EntityInput {
-  return { entityType, entityId: entityId !== undefined && isBeginning(entityId) ? undefined : entityId };
-}
-
-/** Returns all filters as words of a command line. */
-export function filterWords(input: EntryInput & EntityInput): string[] {
-  return [
-    ...option('--entity-type', input.entityType),
-    ...option('--entity-id', input.entityId),
-    ...clientFilterWords(input),
-  ];
-}
-
-function clientFilterWords(input: EntryInput): string[] {
-  return [
-    ...option('--operation', input.operation),
-    ...option('--actor', input.actor),
-    ...option('--actor-type', input.actorType),
-    ...option('--grep', input.grep?.source),
-    ...option('--exclude-operation', input.excludeOperation),
-    ...option('--exclude-entity-type', input.excludeEntityType),
-  ];
+  return { entityType, entityId: entityId !== undefined && isUsableBeginning(entityId) ? undefined : entityId };
 }
 
 /** Whether an entry is about the requested entity. Used for archives, where no service applies this filter. */
@@ -203,13 +147,14 @@ function wholeIds(input: EntryFilter): [entity: readonly string[], actors: reado
   return [isWhole ? [entityId] : [], ids.length === actors.length ? ids : []];
 }
 
+/** Whether an entry matches. Notes what each entry has, even if it does not match: the reports need all that was read. */
 export function matches(log: Log, input: EntryFilter): boolean {
   const { entityId, entityType, actors, entity, words } = input;
   entity.see(log.entity_id);
   words.see(log);
   for (const actor of actors) actor.see(log.actor_id);
   // The API documents the filter by id only together with a type. A service may ignore an id alone, so svc checks it.
-  const isChecked = entityId !== undefined && (entityType === undefined || isBeginning(entityId));
+  const isChecked = entityId !== undefined && (entityType === undefined || isUsableBeginning(entityId));
   return (
     (!isChecked || entity.accepts(log.entity_id)) &&
     isOneOf(log.operation, input.operation) &&
@@ -226,22 +171,6 @@ export function isReadOfLogs({ operation, entity_type: type }: Log): boolean {
   return operation === 'read' && (type === 'log' || type === 'logs');
 }
 
-/** Reports how many of the entries read match the filters that svc applies. */
-export function reportFiltered(
-  { notices }: Context,
-  input: EntryInput & Pick<EntityInput, 'entityId'>,
-  { shown, read }: Pick<ListProgress, 'shown' | 'read'>,
-  range = '',
-): void {
-  const filters = clientFilters(input);
-  if (filters.length === 0) return;
-  const matchText = shown === 0 ? 'no match' : countText(shown, 'match');
-  const are = filters.length === 1 ? 'is' : 'are';
-  notices.note(
-    `${matchText} in the ${countText(read, 'entry')} read${range} (${filters.join(', ')} ${are} filtered client-side)`,
-  );
-}
-
 function isOneOf(found: string | null | undefined, requested: readonly string[]): boolean {
   return requested.length === 0 || (typeof found === 'string' && requested.includes(found));
 }
@@ -250,7 +179,7 @@ function isOneOf(found: string | null | undefined, requested: readonly string[])
  * Says what a filter may mean that no entry matches, when all entries are read.
  * @throws SvcError `usage` for a typing error: it is then no proof that nothing was found
  */
-export async function reportFilters(context: Context, input: EntryFilter): Promise<void> {
+export async function reportUnmatchedFilters(context: Context, input: EntryFilter): Promise<void> {
   input.entity.report(context);
   for (const actor of input.actors) actor.requireSeen();
   await input.words.report(context, input);

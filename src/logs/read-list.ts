@@ -16,7 +16,7 @@ import type { LogFilter, Logs } from '../client/api/logs.ts';
 import { isEndless, isExpiredCursor, type Page, type PageOptions } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';
 import { countByKey, entryOf } from './entry.ts';
-import { clientFilters, filterWords, reportFiltered } from './filter.ts';
+import { clientFilters, filterWords, reportMatchCount } from './filter-words.ts';
 import { type EntityInput, type EntryInput, type intervalOf, type RetentionInput, retentionWords } from './options.ts';
 import { MalformedEntries } from './malformed-entries.ts';
 import { ListOrder, sifted } from './read-range.ts';
@@ -231,7 +231,7 @@ export function reportSearched(
   const range = isFiltered ? rangeOf(reading) : '';
   const isEarly = reading.more && reading.read >= limits.mostRead && reading.shown < (limits.limit ?? 0);
   const rest = isEarly ? restWords(input, interval, reading) : undefined;
-  reportFiltered(context, input, reading, rest === undefined ? range : '');
+  reportMatchCount(context, input, reading, rest === undefined ? range : '');
   // The note on filters has just said that there was no match.
   if (rest === undefined && reading.shown === 0 && !reading.more && clientFilters(input).length > 0) return;
   if (rest === undefined)

@@ -17,7 +17,7 @@ export function mayBeBeginning(id: string): boolean {
 }
 
 /** Whether an id stands for the one entity whose UUID begins so: it has the eight digits that tables show, or more. */
-export function isBeginning(id: string): boolean {
+export function isUsableBeginning(id: string): boolean {
   return BEGINNING.test(id);
 }
 
@@ -35,7 +35,7 @@ export class RequestedEntity {
   constructor(typed: string | undefined) {
     this.#typed = typed;
     this.#requested = typed?.toLowerCase();
-    this.#isBeginning = typed !== undefined && isBeginning(typed);
+    this.#isBeginning = typed !== undefined && isUsableBeginning(typed);
   }
 
   /** Notes the entity of an entry that was read, and the type of the entity unless it is the requested one. */

@@ -12,7 +12,7 @@ import type { Column, View } from '../../cli/output/view.ts';
 import type { Log } from '../../schema/log.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { ActorNames, shortId } from '../actor.ts';
-import { entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
+import { entityFilter, filterOf, matches, reportUnmatchedFilters } from '../filter.ts';
 import { MalformedEntries } from '../malformed-entries.ts';
 import { ENTITY_PARAMETERS, firstRequest, FULL_PARAMETER, RETENTION_PARAMETERS, STRICT_PARAMETER } from '../options.ts';
 import { searchArchive } from '../search/search-archive.ts';
@@ -113,7 +113,7 @@ async function readService(
   const shown = await print(malformed.counted(actors.learned(input.entity.only(logsIn(entries.read())))));
   malformed.warn(context);
   // A mistyped id is an error, and proves nothing about entries.
-  await reportFilters(context, input);
+  await reportUnmatchedFilters(context, input);
   if (shown === 0) context.notices.note('no log entries');
   const source = `from the last ${formatDuration(retentionMs)}`;
   context.notices.note(`${source}; --archive adds what is older`);

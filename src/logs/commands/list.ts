@@ -8,7 +8,8 @@ import type { Client } from '../../client/api/client.ts';
 import type { LogFilter } from '../../client/api/logs.ts';
 import type { Log } from '../../schema/log.ts';
 import { DEFAULT_PAGE_SIZE } from '../../schema/page-size.ts';
-import { clientFilters, entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
+import { clientFilters } from '../filter-words.ts';
+import { entityFilter, filterOf, matches, reportUnmatchedFilters } from '../filter.ts';
 import {
   actorNames,
   ENTITY_PARAMETERS,
@@ -96,7 +97,7 @@ export const list = defineCommand({
     listing.reportSearched(context, input, interval, { reading, isFiltered, limits });
     if (input.start === undefined && listing.isOldestFirst(reading)) listing.warnOfOldest(context, interval);
     hiding?.reportHidden(context, own, actors, isScreen);
-    await reportFilters(context, input);
+    await reportUnmatchedFilters(context, input);
     await listing.requireKept(context, interval, input, reading, client.now());
     return 0;
   },

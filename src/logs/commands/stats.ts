@@ -10,7 +10,8 @@ import { type ActorNames, knownLabels } from '../actor.ts';
 import type { UncoveredTime } from '../archive/archive-text.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { requireBegun } from '../entry.ts';
-import { entityFilter, filterOf, filterWords, reportFilters } from '../filter.ts';
+import { filterWords } from '../filter-words.ts';
+import { entityFilter, filterOf, reportUnmatchedFilters } from '../filter.ts';
 import {
   actorNames,
   ENTITY_PARAMETERS,
@@ -76,7 +77,7 @@ export const stats = defineCommand({
     const writePage = await openPage(context, typed);
     const input = await filterOf(context, typed);
     const counted = await countLogs(context, input);
-    await reportFilters(context, input);
+    await reportUnmatchedFilters(context, input);
     if (actors) await nameActors(actors, counted);
     if (counted.hidden) (await import('../own-reads.ts')).reportHidden(context, counted.hidden, actors);
     if (counted.counts.entries === 0) context.notices.note('no log entries');

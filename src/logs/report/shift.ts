@@ -20,7 +20,8 @@ import { checkSubject, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive } from '../archive/open-archive.ts';
 import { bucketOf, type Interval, LogCounts } from '../count.ts';
 import { DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, MIN_GAP_MS } from '../entry.ts';
-import { entityFilter, type EntryFilter, filterWords, matches, reportFiltered } from '../filter.ts';
+import { filterWords, reportMatchCount } from '../filter-words.ts';
+import { entityFilter, type EntryFilter, matches } from '../filter.ts';
 import { type IntervalInput, intervalOf, type RetentionInput, retentionWords } from '../options.ts';
 import { MalformedEntries } from '../malformed-entries.ts';
 import type { OwnReads } from '../own-reads.ts';
@@ -169,7 +170,7 @@ export async function readShift(context: Context, input: ShiftFilter, own: OwnRe
   }).finally(() => live?.done());
   past?.checkTenant(seen.tenantId);
   malformed.warn(context);
-  reportFiltered(context, input, { shown: counts.all.entries, read: seen.read });
+  reportMatchCount(context, input, { shown: counts.all.entries, read: seen.read });
   return {
     counts: counts.all,
     findings: counts.findings(),

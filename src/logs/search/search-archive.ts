@@ -19,7 +19,7 @@ import {
   idsAmong,
   isAbout,
   matches,
-  reportFilters,
+  reportUnmatchedFilters,
   valuesAmong,
 } from '../filter.ts';
 import {
@@ -150,7 +150,7 @@ async function reportFound(
   const words = `${formatNumber(read.entries)} read, in ${where}${fromService}${byIndex ? '; searched: index, --full reads all' : ''}`;
   context.notices.note(`${countText(shown, 'entry')} found; ${words}`);
   if (limit !== undefined && shown >= limit) context.notices.note('there may be more: use a larger --limit');
-  await reportFilters(context, input);
+  await reportUnmatchedFilters(context, input);
   (await import('../archive/archive-text.ts')).requireCovered(input.dir, uncovered, input.strict);
 }
 

@@ -18,7 +18,7 @@ import {
   requireShortOverlap,
   type TailPosition,
 } from '../entry.ts';
-import { entityFilter, filterOf, matches, reportFilters } from '../filter.ts';
+import { entityFilter, filterOf, matches, reportUnmatchedFilters } from '../filter.ts';
 import { actorNames, firstRequest, hidesOwnReads } from '../options.ts';
 import { openShipping, type Shipping } from '../otlp/ship.ts';
 import { type OwnReads, ownReadsToHide } from '../own-reads.ts';
@@ -147,7 +147,7 @@ async function requireProof(
   { outage }: TailNotices,
   hasRead: boolean,
 ): Promise<void> {
-  if (outage === undefined && hasRead) return reportFilters(context, input);
+  if (outage === undefined && hasRead) return reportUnmatchedFilters(context, input);
   const words = outage === undefined ? 'before anything was read' : `during an outage: ${outage}`;
   throw new SvcError('timeout', `the tail ended ${words}`, {
     hint: 'The service still has what was not read: a tail that resumes reads it.',

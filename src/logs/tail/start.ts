@@ -14,7 +14,8 @@ import { countText, isoTime, parseTime, utcTime, wholeSecond } from '../../cli/o
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { beginAt, DEFAULT_OVERLAP_MS, DEFAULT_RETENTION_MS, type TailPosition } from '../entry.ts';
-import { entityFilter, type EntryFilter, filterWords, matches } from '../filter.ts';
+import { filterWords } from '../filter-words.ts';
+import { entityFilter, type EntryFilter, matches } from '../filter.ts';
 import {
   durationText,
   type ENTITY_PARAMETERS,
