@@ -157,12 +157,15 @@ export class CycleFiles {
   #oneErrorCode(met: SvcError | undefined): SvcError {
     const { cycle, results, todo, exclusions } = this.#directory;
     const most = `most rows of cycle ${cycle} ended in one error code`;
-    return new SvcError('threshold', met === undefined ? most : `${met.message}, and ${most}`, {
+    const details = {
       hint: `Find out why before the results are used: the report has the code, and ${todo} has the rows; ${exclusions} has none of them yet. To go on as it is, allow it with --fail-on:`,
       next: ['au', 'report', results],
       alternatives: [withOption(this.#input.again, '--fail-on', 'err=100%')],
-      facts: { ...met?.facts, results },
-    });
+      facts: { results },
+    };
+    return (
+      met?.with({ ...details, message: `${met.message}, and ${most}` }) ?? new SvcError('threshold', most, details)
+    );
   }
 
   /** Adds the closed accounts to the list of exclusions and, if it is wanted, writes the next request. */
