@@ -11,3 +11,14 @@ it('the merchants of a file are counted up to 1,000', () => {
   expect(linesWith(1_000)).toBe('merchants: 1,000');
   expect(linesWith(1_001)).toBe('merchants: more than 1,000 different');
 });
+
+it('the rows of a file are all counted, also those that need no closer look', () => {
+  const overview = new Overview();
+  overview.take({ token: 't', isUuid: true, year: '', month: '', merchant: 'shop' }, 1);
+  expect([overview.takePlain(-1, 'shop'), overview.takePlain(-1, ''), overview.takePlain(-1, 'other')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(overview.found()).toMatchObject({ rows: 3, uuids: 3 });
+});

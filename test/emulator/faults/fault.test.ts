@@ -29,6 +29,7 @@ it.each([
   ['trickle=20ms@GET /logs', { trickle: 20 }, always],
   ['redirect=http://user@host:1/x@GET /logs', { redirect: 'http://user@host:1/x' }, always],
   ['malformed@GET /logs', { malformed: true }, always],
+  ['encode=deflate@GET /logs', { encode: 'deflate' }, always],
 ])('a fault in one line reads %s', (text, effect, occasion) => {
   expect(readFault(text)).toEqual({ call: logs, effect, occasion });
 });
