@@ -231,9 +231,10 @@ export function unclaimedRowsError({ name, entries }: Pick<CycleRows, 'name' | '
   // A token that results of the cycle made before its file was submitted is up to date and has no job.
   const firstResults = entries.findIndex(({ kind }) => kind === 'done');
   const before = firstResults === -1 ? entries : entries.slice(0, firstResults);
-  const files = before.flatMap((entry) => (entry.kind === 'claim' ? [entry.file] : []));
-  const [file] = files.toSorted((a, b) => b.rows - a.rows);
-  if (file === undefined || claims.some(({ keys }) => keys !== 2)) return undefined;
+  // An operator who takes rows out of a file and submits it again does not want them.
+  const newest = before.findLast((entry) => entry.kind === 'claim');
+  if (newest === undefined || claims.some(({ keys }) => keys !== 2)) return undefined;
+  const { file } = newest;
   const rows = file.rows - countRows(claims);
   const text = `${formatNumber(rows)} of ${countText(file.rows, 'row')} of ${file.name}`;
   return rows > 0 ? noJobError(text, { cycle: name, rows }) : undefined;
@@ -241,7 +242,7 @@ export function unclaimedRowsError({ name, entries }: Pick<CycleRows, 'name' | '
 
 function noJobError(text: string, facts: { readonly cycle: string; readonly [name: string]: unknown }): SvcError {
   return new SvcError('job_failed', `no job has ${text}`, {
-    hint: 'The results of the cycle lack them. Submit the file again, which sends them in another job:',
+    hint: 'The results of the cycle lack them. Unless a command is still sending them, submit the file again, which sends them in another job; --force then replaces the results:',
     next: submitWords('<file>', facts.cycle),
     facts,
   });

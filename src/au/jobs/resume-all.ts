@@ -7,7 +7,7 @@ import { type AdvancedCycle, advanceCycle, requireResultsFile, resultsOfCycle } 
 import { type NamedCycle, openCycles } from './named-cycle.ts';
 import { type ResumeOptions, optionWords } from './options.ts';
 import { type ResumedCycle, reportResults, resumedCycleView, unpolled } from './resume-cycle.ts';
-import { openJobs } from '../ledger/claims.ts';
+import { deliveryOf, openJobs, standingClaims } from '../ledger/claims.ts';
 import { countCycle } from '../results/submission.ts';
 import { type SvcError, isSvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
@@ -110,9 +110,11 @@ async function resumeOpenCycle(
     return { row: openCycleRow(cycle, advanced, 'done'), isUnderWay: false };
   } catch (error) {
     if (!isSvcError(error) || !mayContinue(context)) throw error;
-    // Files submitted in different folders may have the same name, and so may their results.
+    // Files submitted in different folders may have the same name, and so may their results. Results of a cycle that had some
+    // before may be its own, which are out of date.
     const other = `${name}.results.csv`;
-    if (error.code === 'usage' && out !== other) return resumeOpenCycle(context, cycle, options, other);
+    const isFirst = standingClaims(cycle.entries).every(({ job }) => deliveryOf(cycle.entries, job) === undefined);
+    if (error.code === 'usage' && isFirst && out !== other) return resumeOpenCycle(context, cycle, options, other);
     // A pending cycle needs no warning, because the table shows it.
     if (error.code !== 'pending') warnOf(context, name, suggestOtherFile(error, name));
     return { row: openCycleRow(cycle, advanced, outcomeOf(error)), isUnderWay: advanced?.isUnderWay ?? false };

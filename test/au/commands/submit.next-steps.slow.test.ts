@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere, rowsIn } from '../../support/run-here.ts';
 import { JobFaults } from '../job-faults.ts';
 import { HEADER } from '../rows.ts';
 import { openMachine } from './machine.ts';
@@ -123,3 +123,16 @@ it.each(['file-', '2026-12'])(
     succeeded(await svc('au resume'));
   },
 );
+
+it('svc au resume leaves incomplete results of a file in their place, and says so, in place of writing others beside them', async () => {
+  const { svc, input, goOn, home } = await openBusyAfterThreeJobs();
+  writeFileSync(home.file('five.csv'), input);
+  ended(await svc('au submit five.csv --timeout 10m --max-wait 2h'), 8, { uploads: 3 });
+  ended(await svc('au resume --wait'), 10, '--force then replaces the results');
+  goOn();
+  succeeded(await svc('au submit five.csv'));
+  ended(await svc('au resume --wait'), 2, 'five.results.csv exists');
+  const [cycle = ''] = rowsIn((await svc('au status')).stdout).map((row) => String(row['cycle']));
+  succeeded(await svc(`au resume ${cycle} --wait --force`));
+  expect(readFileSync(home.file('five.results.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(6);
+});

@@ -122,6 +122,11 @@ it.each([
     [claimOf9('a', 2, { file: { name: 'a.csv', sha256: 'b'.repeat(64), rows: 2 } }), results('a'), claimOf9('b', 1)],
     undefined,
   ],
+  [
+    'a row that the operator took out of the file',
+    [claimOf9('a', 5), claimOf9('b', 3, { file: { name: 'tokens.csv', sha256: 'b'.repeat(64), rows: 8 } })],
+    undefined,
+  ],
   ['a claim of an earlier build', [claimOf9('a', 5, { keys: undefined })], undefined],
 ])('the rows of a file that never had a job are counted: %s', (_, entries, rows) => {
   expect(unclaimedRowsError({ name: '2026-12', entries })?.facts?.['rows']).toBe(rows);
