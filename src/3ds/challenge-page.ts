@@ -3,6 +3,7 @@
 import { isSvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { noteNext } from '../cli/app/hint.ts';
+import { isEmbeddedSandbox } from '../cli/app/service.ts';
 import type { Client } from '../client/api/client.ts';
 import type { Authentication, AuthenticationResult } from '../schema/three-ds/session.ts';
 import { type FailOn, resultWords } from './fail-on.ts';
@@ -18,9 +19,8 @@ export async function reportChallenge(
 ): Promise<boolean> {
   const status = result.authentication_status;
   if (status !== 'challenge' && status !== 'decoupled_challenge') return false;
-  const { settings } = context;
   // The embedded sandbox serves the page only while the command runs.
-  const isServed = wait || !settings.sandbox || settings.baseUrl !== undefined;
+  const isServed = wait || !isEmbeddedSandbox(context);
   if (status === 'challenge' && isServed) await findPage(context, client, id, result, open);
   noteNext(
     context,

@@ -3,6 +3,7 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
 import { sandboxDirectory } from '../cli/app/embedded-sandbox.ts';
+import { isEmbeddedSandbox } from '../cli/app/service.ts';
 import { isLoopbackHost } from '../schema/address.ts';
 import type { SessionCard } from '../schema/three-ds/session.ts';
 import type { SandboxThreeDsCard } from '../emulator/vault/cards.ts';
@@ -46,7 +47,7 @@ async function tokenOfTestCard(context: Context, card: string): Promise<string> 
 
 /** Returns the seed of the sandbox in use. A sandbox of another process has the usual seed, and its key names the tenant. */
 async function seedInUse(context: Context): Promise<number> {
-  if (context.settings.sandbox) {
+  if (isEmbeddedSandbox(context)) {
     const { seedIn } = await import('../emulator/state/state.ts');
     return seedIn(sandboxDirectory(context));
   }

@@ -37,7 +37,12 @@ async function* bodyOf(incoming: IncomingMessage, outgoing: ServerResponse): Asy
   if (!isSent || method === 'GET' || method === 'HEAD') return;
   // A client that asked whether it may send the body waits for this.
   if (headers.expect !== undefined) outgoing.writeContinue();
-  yield* incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  try {
+    yield* incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } finally {
+    // What nobody reads must not hold up the next request of the connection.
+    incoming.resume();
+  }
 }
 
 /** Reads a body as text. Throws a 413 for a body that is longer than allowed. */

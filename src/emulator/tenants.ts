@@ -8,7 +8,7 @@ import { RateLimits } from './limits.ts';
 import type { SandboxOptions } from './options.ts';
 import { seedOf } from './seed/logs.ts';
 import type { Service } from './service.ts';
-import { furtherTenants, statePaths } from './state/journal.ts';
+import { furtherTenants, startIn, statePaths } from './state/journal.ts';
 import { type Origins, SandboxState } from './state/state.ts';
 import { storeFiles } from './store/files.ts';
 
@@ -26,9 +26,11 @@ export function openTenants(options: SandboxOptions, now: () => number, origin: 
     const tenant = FIRST_TENANT + 1 + index;
     const directory = join(tenants, String(tenant));
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const seed = seedOf(first.state.world.start.seed, tenant);
+    const { start } = first.state.world;
+    const seed = seedOf(start.seed, tenant);
+    const jobIds = options.jobIds ?? (startIn(directory) === undefined ? start.jobIds : undefined);
     return createService(
-      { ...options, directory, seed, tenantType: types[index], tenant },
+      { ...options, directory, seed, jobIds, tenantType: types[index], tenant },
       () => first.state.now(),
       origin,
     );

@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import { connect } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { until } from '../support/until.ts';
 import { MANAGEMENT, PRIVATE, raw, sandbox } from './harness.ts';
 
 it('the app refuses a body that is too large, whether or not its length is given', async () => {
@@ -38,4 +40,20 @@ it('the app takes a segment of a path decoded', async () => {
     headers: PRIVATE,
   });
   expect([answer.status, (JSON.parse(answer.body) as { id: string }).id]).toEqual([200, id]);
+});
+
+it('the app answers the next request of a connection after it refused a body in the middle', async () => {
+  const { url } = await sandbox();
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  const received: string[] = [];
+  socket.setEncoding('utf8').on('data', (text: string) => received.push(text));
+  const key = 'svc-api-key: sandbox-management-key';
+  socket.write(`PUT /tenants/self HTTP/1.1\r\nhost: 127.0.0.1\r\n${key}\r\ntransfer-encoding: chunked\r\n\r\n`);
+  const chunk = 'x'.repeat(500_000);
+  for (let sent = 0; sent < 4; sent += 1) socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+  socket.write(`0\r\n\r\nGET /tenants/self HTTP/1.1\r\nhost: 127.0.0.1\r\n${key}\r\n\r\n`);
+  await until(() => received.join('').includes('HTTP/1.1 200'));
+  expect(received.join('')).toContain('HTTP/1.1 413');
 });

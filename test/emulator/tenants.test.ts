@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { resetSandbox } from '../../src/emulator/state/journal.ts';
 import { moveClock } from '../../src/emulator/state/state.ts';
@@ -7,6 +9,7 @@ import type { LogPage } from '../../src/schema/log.ts';
 import type { Tenant } from '../../src/schema/tenant.ts';
 import type { ChallengeResult, CreatedSession } from '../../src/schema/three-ds/session.ts';
 import { type Job, type JobPage, MANAGEMENT, PRIVATE, sandbox, START, upload } from './harness.ts';
+import { temporaryDirectory } from '../support/directory.ts';
 import { PAYMENT, postForm } from './three-ds/three-ds-harness.ts';
 
 const MANAGEMENT_2 = { 'svc-api-key': 'sandbox-2-management-key' };
@@ -40,6 +43,17 @@ describe('several tenants in one sandbox', () => {
       expect((await on.call('/tenants/self', { headers: { 'svc-api-key': name } })).status).toBe(
         name.includes('-2-') ? 403 : 401,
       );
+  });
+
+  it('a tenant that is added later has the ids of jobs of the first one, and no other files count as tenants', async () => {
+    const directory = temporaryDirectory();
+    await (await sandbox({ directory, jobIds: 'plain' })).close();
+    mkdirSync(join(directory, 'tenants'));
+    writeFileSync(join(directory, 'tenants', '.DS_Store'), '');
+    const on = await two({ directory });
+    for (const key of [PRIVATE, PRIVATE_2]) expect((await createJob(on, key)).id).toMatch(/^job_/);
+    await on.close();
+    expect((await sandbox({ directory, jobIds: 'plain' })).tenants).toHaveLength(2);
   });
 
   it('a key sees nothing of the other tenant: jobs, sessions, tokens, logs', async () => {

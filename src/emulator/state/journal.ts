@@ -91,7 +91,14 @@ export function statePaths(directory: string) {
 /** Returns the directories of the tenants after the first. */
 export function furtherTenants(directory: string): string[] {
   const { tenants } = statePaths(directory);
-  return entriesIn(tenants).map(({ name }) => join(tenants, name));
+  return entriesIn(tenants)
+    .filter(hasTenantName)
+    .map(({ name }) => join(tenants, name));
+}
+
+/** Whether an entry may be the directory of a tenant. Other programs leave files there, such as .DS_Store. */
+function hasTenantName(entry: fs.Dirent): boolean {
+  return entry.isDirectory() && /^\d+$/.test(entry.name);
 }
 
 /** Returns the origin of the data in a directory; undefined if no sandbox has used the directory. */
@@ -131,7 +138,7 @@ export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreig
   // Folders of these names may be anybody's, but not the files of jobs and the directories of tenants.
   if (!entriesIn(files).every(({ name }) => JOB_FILE.test(name))) return 'foreign';
   const isTenant = (entry: fs.Dirent): boolean =>
-    entry.isDirectory() && /^\d+$/.test(entry.name) && directoryUse(join(tenants, entry.name)) !== 'foreign';
+    hasTenantName(entry) && directoryUse(join(tenants, entry.name)) !== 'foreign';
   if (!entriesIn(tenants).every(isTenant)) return 'foreign';
   // A loss of power may have emptied the journal.
   if (isFile(journal)) return 'damaged';
