@@ -70,7 +70,7 @@ function nameOf(context: Context, id: string): string {
   return `${serviceOf(context)} ${id}`;
 }
 
-/** Returns the times at which the newest sessions were authenticated, without sessions that the service has removed since. */
+/** Returns the times at which sessions were authenticated: the newest ones of the last 30 days. */
 function sessionsOf({ system, clock }: Context): Readonly<Record<string, unknown>> {
   const isKept = (at: unknown): boolean => typeof at === 'number' && at > clock.now() - KEPT_MS;
   try {

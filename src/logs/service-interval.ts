@@ -66,7 +66,7 @@ export class ServiceInterval {
       this.#value = intervalOf(this.#input, this.#now);
       requireBegun(this.#value.since ?? -Infinity, this.#client.clock.now() + this.#aheadMs);
     } catch (error) {
-      // By one response with which this machine's clock disagrees, the range may only seem to be wrong.
+      // While only one response says that this machine's clock is wrong, that response may be the wrong one.
       if (this.#isCertain) throw error;
       return true;
     }

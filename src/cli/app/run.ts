@@ -164,7 +164,7 @@ function declare(parser: Parser, parameters: Parameters): InputReader {
     const option = toOption(parameter);
     parser.addOption(option);
     const typed = (): unknown => parser.opts()[option.attributeName()];
-    // The parser stores `--color` and `--no-color` under one name. The stored value shows which of them was typed.
+    // `--color` and `--no-color` share one value, so only that value tells which of the two was typed.
     typedOptions.set(
       name,
       () => parser.getOptionValueSource(option.attributeName()) === 'cli' && (typed() === false) === option.negate,
