@@ -164,7 +164,7 @@ function declare(parser: Parser, parameters: Parameters): InputReader {
     const option = toOption(parameter);
     parser.addOption(option);
     const typed = (): unknown => parser.opts()[option.attributeName()];
-    // `--color` and `--no-color` share one value, so only that value tells which of the two was typed.
+    // `--color` and `--no-color` set the same value: true or false.
     typedOptions.set(
       name,
       () => parser.getOptionValueSource(option.attributeName()) === 'cli' && (typed() === false) === option.negate,
