@@ -223,21 +223,26 @@ export async function unsentRowsError({ name, cycle, entries }: CycleRows): Prom
 
 /**
  * Returns the error for rows of a file that never had a job, as after a submission that stopped between two jobs. Returns undefined
- * where jobs of other files may have these rows, and for claims of an earlier build.
+ * where other jobs may have these rows.
  */
 export function unclaimedRowsError({ name, entries }: Pick<CycleRows, 'name' | 'entries'>): SvcError | undefined {
   const freed = endedClaims(entries).flatMap(({ claim, isFreed }) => (isFreed ? [claim] : []));
   const claims = [...standingClaims(entries), ...freed];
-  // A token that results of the cycle made before its file was submitted is up to date and has no job.
-  const firstResults = entries.findIndex(({ kind }) => kind === 'done');
-  const before = firstResults === -1 ? entries : entries.slice(0, firstResults);
   // An operator who takes rows out of a file and submits it again does not want them.
-  const newest = before.findLast((entry) => entry.kind === 'claim');
-  if (newest === undefined || claims.some(({ keys }) => keys !== 2)) return undefined;
-  const { file } = newest;
-  const rows = file.rows - countRows(claims);
-  const text = `${formatNumber(rows)} of ${countText(file.rows, 'row')} of ${file.name}`;
-  return rows > 0 ? noJobError(text, { cycle: name, rows }) : undefined;
+  const newest = new Map<string, ClaimEntry>();
+  for (const entry of entries) if (entry.kind === 'claim') newest.set(entry.file.name, entry);
+  for (const { file } of newest.values()) {
+    const isOfFile = (entry: Entry): boolean => entry.kind === 'claim' && entry.file.sha256 === file.sha256;
+    const first = entries.findIndex(isOfFile);
+    // Other machines may have claimed rows of the file at the same time, from the same file or from another one.
+    const own = countRows(claims.filter(isOfFile));
+    const others = countRows(claims.filter((claim) => !isOfFile(claim) && entries.indexOf(claim) > first));
+    const unclaimed = Math.min(file.unclaimed ?? 0, file.rows - own) - others;
+    if (unclaimed <= 0) continue;
+    const text = `${formatNumber(unclaimed)} of ${countText(file.rows, 'row')} of ${file.name}`;
+    return noJobError(text, { cycle: name, rows: unclaimed });
+  }
+  return undefined;
 }
 
 function noJobError(text: string, facts: { readonly cycle: string; readonly [name: string]: unknown }): SvcError {

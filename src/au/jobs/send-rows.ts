@@ -85,6 +85,8 @@ export interface SendOptions extends JobOptions {
 interface SendState extends SendOptions {
   readonly context: Context;
   readonly client: Client;
+  /** The number of rows that no job has, and that this command did not begin to claim. */
+  unclaimed: number;
   comparedForUpload?: Promise<void>;
   comparedForCreation?: Promise<void>;
 }
@@ -101,7 +103,8 @@ export async function sendRows(
   slices: readonly Slice[],
   sending: SendOptions,
 ): Promise<void> {
-  const shared: SendState = { ...sending, context, client };
+  const unclaimed = slices.reduce((sum, { rows }) => sum + rows, 0);
+  const shared: SendState = { ...sending, context, client, unclaimed };
   const waiting = [...slices];
   const failures: unknown[] = [];
   const worker = async (): Promise<void> => {
@@ -205,12 +208,15 @@ async function compareBeforeUpload(
 }
 
 async function claimSlice(
-  { context, client, rows, file }: SendState,
+  shared: SendState,
   job: AccountUpdaterJob,
-  { source, sha256, bytes, number }: Slice,
+  { source, sha256, bytes, number, rows: count }: Slice,
 ): Promise<void> {
-  const { name, cycle, check } = file;
-  const claimedFile = { name: path.basename(name), sha256: check.sha256, rows: check.rows };
+  const { context, client, rows } = shared;
+  const { name, cycle, check } = shared.file;
+  shared.unclaimed -= count;
+  const { unclaimed } = shared;
+  const claimedFile = { name: path.basename(name), sha256: check.sha256, rows: check.rows, unclaimed };
   await rows.claim(context, client, { job, cycle, file: claimedFile, part: number, bytes, source, sha256 });
 }
 

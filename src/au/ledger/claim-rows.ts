@@ -19,7 +19,7 @@ export interface RowsToClaim {
   readonly source: Pick<UploadSource, 'open'>;
   /** The number of the job within the file, in the order of the rows. */
   readonly part: number;
-  readonly file: { readonly name: string; readonly sha256: string; readonly rows: number };
+  readonly file: ClaimEntry['file'];
   readonly bytes: number;
   readonly sha256: string;
 }

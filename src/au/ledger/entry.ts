@@ -44,7 +44,8 @@ const CLAIM = {
   rows: count,
   /** The number of the job within its file, in the order of the rows. */
   part: count,
-  file: z.looseObject({ name: text, sha256, rows: count }),
+  /** The file that was submitted, and how many of its rows no job had right after this claim. */
+  file: z.looseObject({ name: text, sha256, rows: count, unclaimed: z.optional(count) }),
   bytes: count,
   sha256,
 };

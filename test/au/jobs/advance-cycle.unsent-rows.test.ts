@@ -95,39 +95,74 @@ it.each([
   expect(await unsentIn(...entries)).toEqual(unsent);
 });
 
-/** A claim of rows of a file that has 9. */
-const claimOf9 = (job: string, rows: number, more: Partial<ClaimEntry> = {}): Entry => ({
+/** A claim of rows of a file, after which some of its rows have no job yet. */
+const claimOf = (
+  job: string,
+  rows: number,
+  { name = 'tokens.csv', sha256 = name.slice(0, 1), all = 9, unclaimed }: FileOfClaim = {},
+): Entry => ({
   ...COMMON,
-  ...claimBody(job, { keys: 2, rows, file: { name: 'tokens.csv', sha256: 'a'.repeat(64), rows: 9 }, ...more }),
+  ...claimBody(job, { keys: 2, rows, file: { name, sha256: sha256.repeat(64), rows: all, unclaimed } }),
 });
+
+interface FileOfClaim {
+  readonly name?: string;
+  readonly sha256?: string;
+  /** The number of rows of the file. */
+  readonly all?: number;
+  readonly unclaimed?: number;
+}
 
 const results = (job: string): Entry => ({ ...COMMON, kind: 'done', job, born: null });
 
+const other = { name: 'b.csv', all: 6 } as const;
+
 it.each([
-  ['all rows of a file in two jobs', [claimOf9('a', 5), claimOf9('b', 4)], undefined],
-  ['a file that stopped after its first job', [claimOf9('a', 5)], 4],
-  ['a file that stopped, whose first job has results', [claimOf9('a', 5), results('a')], 4],
+  ['all rows of a file in two jobs', [claimOf('a', 5, { unclaimed: 4 }), claimOf('b', 4, { unclaimed: 0 })], undefined],
+  ['a file that stopped after its first job', [claimOf('a', 5, { unclaimed: 4 })], 4],
+  ['a file that stopped, whose first job has results', [claimOf('a', 5, { unclaimed: 4 }), results('a')], 4],
+  ['a file that stopped after a job that failed', [claimOf('a', 5, { unclaimed: 4 }), release('a', 'failed')], 4],
   [
     'a file that stopped after a job that the operator freed',
-    [claimOf9('a', 5), release('a', 'operator'), claimOf9('b', 3)],
+    [claimOf('a', 5, { unclaimed: 4 }), release('a', 'operator'), claimOf('b', 3, { unclaimed: 1 })],
     1,
   ],
   [
+    'a file that stopped, of which an earlier file has rows',
+    [claimOf('b', 6, { ...other, unclaimed: 0 }), claimOf('a', 2, { unclaimed: 3 })],
+    3,
+  ],
+  [
+    'a file that stopped before another one was sent, which may have some of its rows',
+    [claimOf('a', 1, { unclaimed: 8 }), claimOf('b', 6, { ...other, unclaimed: 0 })],
+    2,
+  ],
+  [
+    'the first of two files that stopped',
+    [claimOf('a', 1, { unclaimed: 8 }), claimOf('b', 1, { ...other, unclaimed: 5 })],
+    7,
+  ],
+  [
     'rows that a job of another file may have',
-    [claimOf9('a', 5), claimOf9('b', 4, { file: { name: 'b.csv', sha256: 'b'.repeat(64), rows: 4 } })],
+    [claimOf('a', 5, { unclaimed: 4 }), claimOf('b', 4, { ...other, unclaimed: 0 })],
     undefined,
   ],
   [
-    'a file whose tokens earlier results may have made',
-    [claimOf9('a', 2, { file: { name: 'a.csv', sha256: 'b'.repeat(64), rows: 2 } }), results('a'), claimOf9('b', 1)],
+    'a file whose tokens earlier results made',
+    [claimOf('b', 2, { ...other, unclaimed: 0 }), results('b'), claimOf('a', 1, { unclaimed: 0 })],
+    undefined,
+  ],
+  [
+    'a file that two machines sent at the same time, each of which counted the rows of the other',
+    [claimOf('a', 5, { unclaimed: 4 }), claimOf('b', 4, { unclaimed: 5 })],
     undefined,
   ],
   [
     'a row that the operator took out of the file',
-    [claimOf9('a', 5), claimOf9('b', 3, { file: { name: 'tokens.csv', sha256: 'b'.repeat(64), rows: 8 } })],
+    [claimOf('a', 5, { unclaimed: 4 }), claimOf('b', 3, { sha256: 'e', all: 8, unclaimed: 0 })],
     undefined,
   ],
-  ['a claim of an earlier build', [claimOf9('a', 5, { keys: undefined })], undefined],
+  ['a claim of an earlier build', [claimOf('a', 5)], undefined],
 ])('the rows of a file that never had a job are counted: %s', (_, entries, rows) => {
   expect(unclaimedRowsError({ name: '2026-12', entries })?.facts?.['rows']).toBe(rows);
 });
