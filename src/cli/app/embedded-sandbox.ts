@@ -32,6 +32,12 @@ export async function startSandbox(context: Context, options: SandboxOptions): P
     context.onClose(() => sandbox.close());
     return sandbox;
   } catch (error) {
+    const { OtherOptionsError } = await import('../../emulator/state/state.ts');
+    if (error instanceof OtherOptionsError)
+      throw new SvcError('local', error.message, {
+        hint: `Start it without these options. ${RESET_HINT}`,
+        next: resetWords(context, options.directory),
+      });
     throw startFailure(error, options);
   }
 }
@@ -62,9 +68,15 @@ export async function requireSandboxState(context: Context, directory: string): 
     throw foreignDirectoryError('local', directory, 'Move them away: the sandbox keeps its state there.');
   if (use !== 'damaged') return;
   throw new SvcError('local', `the state of the sandbox in ${directory} cannot be read: its journal is damaged`, {
-    hint: 'A reset deletes its jobs, files and logs, and gives it a new tenant.',
-    next: ['sandbox', 'reset', ...(isOwnSandbox(context, directory) ? [] : ['--directory', directory])],
+    hint: RESET_HINT,
+    next: resetWords(context, directory),
   });
+}
+
+const RESET_HINT = 'A reset deletes its jobs, files and logs, and gives it a new tenant.';
+
+function resetWords(context: Pick<Context, 'system'>, directory: string): readonly string[] {
+  return ['sandbox', 'reset', ...(isOwnSandbox(context, directory) ? [] : ['--directory', directory])];
 }
 
 /** Returns the error for a directory with files that are not a sandbox's. */

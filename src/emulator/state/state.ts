@@ -89,11 +89,14 @@ export class SandboxState {
     const ids = start.jobIds ?? 'uuid';
     const { seed = start.seed, logCount = start.logs, tenantType = type, jobIds = ids } = this.#origins;
     if (seed !== start.seed || logCount !== start.logs || tenantType !== type || jobIds !== ids)
-      throw new Error(
-        `the sandbox in ${this.#paths.directory} was created with seed ${start.seed}, ${start.logs} logs, ${ids} ids of jobs and a ${type} tenant; reset it first`,
+      throw new OtherOptionsError(
+        `the sandbox in ${this.#paths.directory} was created with seed ${start.seed}, ${start.logs} logs, ${ids} ids of jobs and a ${type} tenant`,
       );
   }
 }
+
+/** The error for a directory whose sandbox was created with other options. */
+export class OtherOptionsError extends Error {}
 
 /** Returns the seed of a tenant's data in a directory, which a sandbox need not have used yet. */
 export function seedIn(directory: string | undefined, tenant = FIRST_TENANT): number {

@@ -58,7 +58,8 @@ it('svc sandbox start has a production tenant, faults and webhooks where they ar
     'PUT,200,',
   ]);
   const again = await home.svc(['sandbox', 'start', '--port', '0', '--directory', directory, '--tenants', 'test']);
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a production tenant; reset it first')]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('a production tenant')]);
+  expect(again.stderr).toContain(`svc sandbox reset --directory ${directory}`);
 });
 
 it('svc sandbox start --accept-tokens serves results for tokens that nobody created', async () => {
@@ -78,7 +79,7 @@ it.each([
   [['--merchant-id', 'M-1'], 2, '--merchant-id needs a production tenant'],
   [['--tenants', 'test,test', '--merchant-id', 'M-1'], 2, '--merchant-id needs a production tenant'],
   [['--webhook-duplicates'], 2, '--webhook-duplicates needs --webhook'],
-  [['--directory', 'plain', '--job-ids', 'uuid'], 1, 'plain ids of jobs and a production tenant; reset it first'],
+  [['--directory', 'plain', '--job-ids', 'uuid'], 1, 'plain ids of jobs and a production tenant'],
 ])('svc sandbox exec refuses options that it would ignore: %s', async (options, code, message) => {
   const directory = temporaryDirectory();
   const place = { directory: join(directory, 'plain'), tenants: ['production'], jobIds: 'plain' } as const;
