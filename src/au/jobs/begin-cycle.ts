@@ -164,19 +164,23 @@ export async function refuseRowsOfOtherCycle(
   const isOpen = other.openJobs.length > 0;
   const status = client && isOpen ? await openJobStatus(client, other.openJobs) : undefined;
   const share = `${countText(other.shared, 'row')} of ${name} (${fixedPercent(other.shared / rows)})`;
-  const ago = formatDuration(Math.max(0, now - other.began));
-  const began = isOpen ? `which began ${ago} ago and is not completed` : `which began ${ago} ago`;
+  const age = Math.max(0, now - other.began);
+  const unread = status === undefined ? ' and whose results nobody has read' : ' and is not completed';
+  const began = `which began ${formatDuration(age)} ago${isOpen ? unread : ''}`;
   const isFile = other.name.startsWith('file-');
   const where = isFile ? 'a submission without a cycle' : `cycle ${other.name}`;
-  const { isSameFile } = other;
-  const goOn = isSameFile ? submit : [...submit, '--cycle', other.name];
-  // A completed file without a cycle has nothing left to send, and may be refused.
-  const [does, next] =
-    isSameFile && !isOpen ? ['gets the results of', ['au', 'resume', other.name]] : (['continues', goOn] as const);
+  const goOn = other.isSameFile ? submit : [...submit, '--cycle', other.name];
+  const read = ['au', 'resume', other.name, ...(isOpen ? ['--wait'] : [])];
   const it = isFile ? 'that submission' : where;
-  const [gets, last, results] = isOpen
-    ? ([', and the second gets its results', 'third', [['au', 'resume', other.name, '--wait']]] as const)
-    : (['', 'second', []] as const);
+  // An old cycle whose jobs ended must not get the rows of a later month.
+  const isOnlyRead = isOpen && status === undefined && age >= YOUNG_CYCLE_MS;
+  // A completed file without a cycle has nothing left to send, and may be refused.
+  const [next, ...later] = isOnlyRead || (other.isSameFile && !isOpen) ? [read] : isOpen ? [goOn, read] : [goOn];
+  const does = next === read ? `gets the results of ${it}` : `continues ${it}`;
+  const also = later.length > 0 ? ', and the second gets its results' : '';
+  const then = isOnlyRead
+    ? ' They may have new tokens and closed accounts of these rows. Then run the same command again.'
+    : '';
   const again = cycle === undefined ? [] : ['--cycle', cycle];
   const isNextMonth = isSandbox && !isOpen && !isFile;
   const month = isNextMonth ? ' To try the next month, move the clock of the sandbox first, by the last one.' : '';
@@ -184,10 +188,10 @@ export async function refuseRowsOfOtherCycle(
     status === undefined ? 'conflict' : 'pending',
     `${share} ${other.shared === 1 ? 'is' : 'are'} in ${where} too, ${began}; nothing was submitted`,
     {
-      hint: `The first of these commands ${does} ${it}${gets}. The ${last} sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.${month}`,
+      hint: `The first of these commands ${does}${also}.${then} The ${later.length > 0 ? 'third' : 'second'} sends all rows of ${name} again${cycle === undefined ? '' : ` in cycle ${cycle}`}, and all of them are billed again.${month}`,
       next,
       alternatives: [
-        ...results,
+        ...later,
         [...words, ...again, '--pay-again'],
         ...(isNextMonth ? [['sandbox', 'clock', '+31d']] : []),
       ],

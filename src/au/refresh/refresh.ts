@@ -14,7 +14,7 @@ import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepa
 import { type Export, hasExport, openExport, prepareAside } from './cycle-export.ts';
 import { type Concluded, CycleFiles } from './cycle-files.ts';
 import { type CycleRequest, addExport, beginRequest, notBegunError, standingRequest } from './cycle-request.ts';
-import { EXCLUSIONS, RefreshDirectory, TENANT } from './refresh-directory.ts';
+import { EXCLUSIONS, RefreshDirectory, TENANT, openCyclesIn } from './refresh-directory.ts';
 import { type RefreshInput, announceStep, noteStep, withoutInput } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
 import { requireRealResults } from './rehearsal.ts';
@@ -324,14 +324,28 @@ class Refresh {
       if (!isSvcError(error) || !error.commands.some(confirmationOf)) throw error;
       const other = error.facts?.['other_cycle'];
       const goOn = typeof other === 'string' ? again.with(again.indexOf('--cycle') + 1, other) : again;
+      const { next, alternatives } = error;
+      // The refresh also makes the files of a cycle that it began.
+      const isRead =
+        typeof other === 'string' &&
+        next?.[1] === 'resume' &&
+        openCyclesIn(this.#context, this.#input.parent).includes(other);
       const ofRefresh = (words: readonly string[]): readonly string[] => {
         const confirmation = confirmationOf(words);
         if (confirmation !== undefined) return [...again, ...confirmation];
         return words[1] === 'submit' ? goOn : words;
       };
-      const { next, alternatives } = error;
-      throw error.with({ next: next && ofRefresh(next), alternatives: alternatives.map(ofRefresh) });
+      throw error.with({
+        next: isRead ? this.#withoutExport(goOn) : next && ofRefresh(next),
+        alternatives: alternatives.map(ofRefresh),
+      });
     }
+  }
+
+  /** Returns a command without the export and its rows, which only gets the results of what was sent. */
+  #withoutExport(words: readonly string[]): readonly string[] {
+    const { export: typed } = this.#input;
+    return words.toSpliced(2, typed === undefined ? 0 : 1).filter((word) => word !== '--add' && word !== '--dry-run');
   }
 }
 

@@ -935,3 +935,28 @@ it.each([
   expect(next).toMatch(/ --cycle \d{4}-\d\d /);
   expect(next.match(/--map '?token=/g)).toHaveLength(1);
 });
+
+it('R79: a new month with the rows of an old one whose results nobody has read names the command that gets them, and begins after it', async () => {
+  const { desk, refresh } = await openRefresh({ processingMs: 60_000 });
+  ended(await refresh('--no-wait'), 11);
+  await desk.clock.advance(28 * 86_400_000);
+  const words = [
+    'au',
+    'refresh',
+    'export.csv',
+    '--cycle',
+    '2027-01',
+    '--map',
+    'token=Card Ref',
+    '--no-wait',
+    ...ENOUGH,
+  ];
+  // Only the directory in which the old cycle was begun gets its files.
+  ended(await desk.svc([...words, '--out-dir', 'elsewhere']), 6, { error: { next: 'svc au resume 2026-12 --wait' } });
+  const refused = ended(await desk.svc([...words, '--add']), 6, 'whose results nobody has read', { uploads: 1 });
+  const [, ...next] = errorIn(refused)['next_words'] as string[];
+  expect(next).toEqual(words.toSpliced(2, 1).with(3, '2026-12'));
+  succeeded(await desk.svc(next));
+  expect(existsSync(desk.home.file(`${CYCLE}/todo/replace.csv`))).toBe(true);
+  ended(await desk.svc(words), 11, { uploads: 2 });
+});

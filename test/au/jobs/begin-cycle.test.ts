@@ -30,20 +30,33 @@ async function december(isDone: boolean): Promise<[Machines, Machine]> {
 }
 
 describe('the beginning of a cycle', () => {
-  it('R79: the beginning of a cycle with rows of one that is open is refused, with the command that goes on', async () => {
+  it('R79: the beginning of a cycle with rows of an old one whose results nobody has read names the command that reads them', async () => {
     const [machines, laptop] = await december(false);
     await machines.clock.advance(20 * DAY);
     machines.store('job-1', 'completed');
     await expect(begin(laptop, ['a', 'b', 'x'], '2027-01')).rejects.toMatchObject({
       code: 'conflict',
       message:
-        '2 rows of tokens.csv (66.7%) are in cycle 2026-12 too, which began 20d ago and is not completed; nothing was submitted',
+        '2 rows of tokens.csv (66.7%) are in cycle 2026-12 too, which began 20d ago and whose results nobody has read; nothing was submitted',
+      hint: 'The first of these commands gets the results of cycle 2026-12. They may have new tokens and closed accounts of these rows. Then run the same command again. The second sends all rows of tokens.csv again in cycle 2027-01, and all of them are billed again.',
+      next: ['au', 'resume', '2026-12', '--wait'],
+      alternatives: [['au', 'submit', 'tokens.csv', '--cycle', '2027-01', '--pay-again']],
+      facts: { other_cycle: '2026-12', shared_rows: 2 },
+    });
+  });
+
+  it('R79: the beginning of a cycle with rows of a young one whose results nobody has read goes on with that one', async () => {
+    const [machines, laptop] = await december(false);
+    await machines.clock.advance(DAY);
+    machines.store('job-1', 'completed');
+    await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('and whose results nobody has read') as string,
       next: ['au', 'submit', 'tokens.csv', '--cycle', '2026-12'],
       alternatives: [
         ['au', 'resume', '2026-12', '--wait'],
         ['au', 'submit', 'tokens.csv', '--cycle', '2027-01', '--pay-again'],
       ],
-      facts: { other_cycle: '2026-12', shared_rows: 2 },
     });
   });
 
@@ -58,7 +71,12 @@ describe('the beginning of a cycle', () => {
 
   it('R79: the beginning of a cycle with rows of a job that is under way is pending', async () => {
     const [, laptop] = await december(false);
-    await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({ code: 'pending', exitCode: 11 });
+    await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({
+      code: 'pending',
+      exitCode: 11,
+      message: expect.stringContaining('and is not completed; nothing was submitted') as string,
+      next: ['au', 'submit', 'tokens.csv', '--cycle', '2026-12'],
+    });
   });
 
   it('a cycle of the sandbox that began within 14 days names the command that moves its clock to the next month', async () => {
