@@ -26,6 +26,7 @@ import { type AnyRequest, hasMore, itemsIn } from '../../client/api/any-endpoint
 import { areaOf, isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../client/api/endpoint-path.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
+import { objectOrUndefined } from '../../schema/json-value.ts';
 
 const METHOD_USES = {
   GET: 'read',
@@ -101,7 +102,18 @@ export const api = defineCommand({
     // A table would hide the form of a response.
     const context = withDefaultFormat(terminalContext, input.paginate ? 'jsonl' : 'json');
     const request = await toRequest(context, input);
+    const losesSettings = isWithoutSettings(request);
+    if (input.dryRun && losesSettings)
+      context.notices.warn('the body has no settings: the tenant would lose the ones it has');
     if (input.dryRun) return new Preview(request);
+    // It looks like a change of the name alone.
+    if (losesSettings)
+      await context
+        .prompts()
+        .confirm(
+          "Replace the tenant by a body without settings, so that it loses the ones it has ('svc tenant update' keeps them)?",
+          'nothing was sent',
+        );
     const client = await context.client();
     const onResponse = (response: AnyResponse): void => {
       if (input.include) reportHead(context, response);
@@ -114,6 +126,13 @@ export const api = defineCommand({
   },
   request: (context, input) => toRequest(context, input),
 });
+
+/** Whether a request replaces the tenant and leaves its settings out. */
+function isWithoutSettings({ method, path, body }: AnyRequest): boolean {
+  const tenant = objectOrUndefined(body);
+  const isTenant = method === 'PUT' && isSamePath(path, '/tenants/self') && tenant !== undefined;
+  return isTenant && objectOrUndefined(tenant['settings']) === undefined;
+}
 
 function reportHead({ notices }: Context, { status, headers }: AnyResponse): void {
   const lines = headers.map(([name, content]) => `${name}: ${content}`);

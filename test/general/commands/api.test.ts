@@ -111,6 +111,25 @@ it.each([
 });
 
 it.each([
+  ['--set', ['--set', 'name=Acme'], ''],
+  ['--file', ['--file', '-'], '{"name":"Acme","settings":null}'],
+])('R56: svc api PUT asks before a tenant loses its settings to a body from %s without any', async (_, body, input) => {
+  const put = (...argv: string[]) => api(['PUT', '/tenants//self', ...body, ...argv], undefined, { input });
+  const asked = await put();
+  ended(asked, 2, "('svc tenant update' keeps them)?", { error: { code: 'input_needed', hint: 'Pass --yes.' } });
+  expect(asked.sent).toEqual([]);
+  expect((await put('--yes')).sent).toHaveLength(1);
+  ended(await put('--dry-run'), 0, 'the body has no settings: the tenant would lose the ones it has');
+});
+
+it.each([
+  ['/tenants/self', '{"name":"Acme","settings":{}}'],
+  ['/3ds/x', '{"name":"Acme"}'],
+])('svc api PUT %s sends %s without a question', async (path, input) => {
+  expect((await api(['PUT', path, '--file', '-'], undefined, { input })).sent).toHaveLength(1);
+});
+
+it.each([
   ['the path', ['GET', '/tokens/4111111111111111', '--key', 'private']],
   ['the path, encoded', ['GET', '/tokens/4111%3111111111111', '--key', 'private']],
   ['the query of the path, encoded', ['GET', '/logs?q=4111+1111%201111+1111']],
