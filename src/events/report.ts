@@ -54,7 +54,7 @@ export function reportForwarded(
 
 /** The command that sends events again. */
 export interface Resend {
-  /** How to fill in the target, from `targetAdvice`. */
+  /** What else it sends, and how to fill in the target, to follow a sentence. */
   readonly advice: string;
   readonly words: readonly string[];
 }
@@ -69,7 +69,12 @@ export function reportUnprocessed(
   notices.warn(`${countText(events.count, 'event')} did not reach ${displayTarget(target)}${resend}`);
   if (journal === undefined) return undefined;
   const choice = events.choice((text) => out.redact(text));
-  return { advice: targetAdvice(target), words: replayCommand(journal, target, choice) };
+  return { advice: alsoSent(choice) + targetAdvice(target), words: replayCommand(journal, target, choice) };
+}
+
+/** Says that a choice by time has more than what did not arrive, to follow a sentence; empty for a choice by id. */
+export function alsoSent({ since }: Choice): string {
+  return since === undefined ? '' : ', and with them those since then that arrived';
 }
 
 /** Returns the command that sends events of a journal again, with `<url>` for a target that has secret parts. */

@@ -6,10 +6,10 @@ import { moment } from '../../cli/app/moment.ts';
 import { type Input, argument, reading, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Choice, Replayed } from '../forward.ts';
-import { replayCommand } from '../report.ts';
+import { alsoSent, replayCommand } from '../report.ts';
 import { displayTarget, parseTarget, targetAdvice } from '../target.ts';
 import { Unsent } from '../unsent.ts';
 import { wrongJournal } from '../wrong-journal.ts';
@@ -215,13 +215,16 @@ function damagedError(
 
 function failedError({ out }: Context, { journal, target, choice }: Replaying, tally: Tally): SvcError {
   const { sent, failed, unsent } = tally;
-  const untried = unsent.count > failed ? '; the rest was not tried, since the target does not respond' : '';
-  const rest = { ...choice, ...unsent.choice((text) => out.redact(text)) };
-  const tried = countText(sent + failed, 'event');
-  return new SvcError('network', `${failed} of ${tried} did not reach ${displayTarget(target)}${untried}`, {
-    hint: `Check that the target is running, then send them again${targetAdvice(target)}.`,
-    next: replayCommand(journal, target, rest),
-    facts: { sent, failed },
+  const untried = unsent.count - failed;
+  const rest = `; the rest (${formatNumber(untried)}) was not tried, since the target does not respond`;
+  const again = unsent.choice((text) => out.redact(text));
+  const also = sent === 0 ? '' : alsoSent(again);
+  const all = countText(sent + unsent.count, 'event');
+  const where = displayTarget(target);
+  return new SvcError('network', `${formatNumber(failed)} of ${all} did not reach ${where}${untried > 0 ? rest : ''}`, {
+    hint: `Check that the target is running, then send them again${also}${targetAdvice(target)}.`,
+    next: replayCommand(journal, target, { ...choice, ...again }),
+    facts: { sent, failed, untried },
   });
 }
 

@@ -109,6 +109,18 @@ it('svc events replay continues after one that is refused, and ends with 8 and t
     next: 'svc events replay j.jsonl --forward-to <url> --id b',
     failed: 1,
     sent: 3,
+    untried: 0,
+  });
+});
+
+it('svc events replay says that a choice by time sends events again that arrived', async () => {
+  const ids = Array.from({ length: 9 }, (_, at) => `e${at}`);
+  writeFileSync(home.file('j.jsonl'), ids.map((id, at) => line(id, at)).join(''));
+  target.play((_, at) => answer(at % 3 === 0 ? 200 : 400));
+  expect(errorIn(await replay())).toMatchObject({
+    message: expect.stringContaining('6 of 9 events did not reach'),
+    hint: expect.stringContaining('send them again, and with them those since then that arrived (<url> is'),
+    next: expect.stringContaining('--since 2026-01-05T12:00:01.000Z'),
   });
 });
 
@@ -152,7 +164,9 @@ it('svc events replay gives up when the target does not respond at all', async (
   expect(code).toBe(8);
   expect(rowsIn(stdout).length).toBe(3);
   expect(JSON.parse(stderr)).toMatchObject({
-    message: expect.stringContaining('the rest was not tried'),
+    message: expect.stringMatching(/^3 of 6 events did not reach .*; the rest \(3\) was not tried, since/),
+    hint: 'Check that the target is running, then send them again.',
+    untried: 3,
     next_words: ['svc', ...argv.with(4, href.replace(/\/$/, '')), '--since', '2026-01-05T12:00:00.000Z'],
   });
 });
