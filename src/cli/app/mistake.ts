@@ -6,7 +6,7 @@ import { nearest, questionOf, typedOption, typedWord } from '../../base/security
 import { ownMember } from '../../schema/own-member.ts';
 import { type Entry, isGroup, type OtherTools } from './command.ts';
 import { GLOBAL_PARAMETERS } from './global-parameters.ts';
-import { nameOf, optionWords, type Parameters } from './parameter.ts';
+import { COMMAND_TO_RUN, nameOf, optionWords, type Parameters, PUT_AFTER_DASHES } from './parameter.ts';
 
 /** The position at which the parser stopped. */
 interface Place {
@@ -27,6 +27,8 @@ interface Mistake {
   readonly hint?: string | undefined;
   /** The words of the command whose help explains more. */
   readonly help?: readonly string[];
+  /** The command to try, instead of that help. */
+  readonly next?: readonly string[];
 }
 
 /**
@@ -37,8 +39,8 @@ export async function explainMistake(error: unknown, place: Place): Promise<unkn
   const path = await typedPath(place);
   if (isSvcError(error, 'usage')) return error.with({ next: error.next ?? [...path, '--help'] });
   if (!(error instanceof CommanderError)) return error;
-  const { message, meant, help = path, hint = meant && questionOf(meant) } = describe(error, place);
-  return new SvcError('usage', message, { hint, next: [...help, '--help'] });
+  const { message, meant, help = path, hint = meant && questionOf(meant), next } = describe(error, place);
+  return new SvcError('usage', message, { hint, next: next ?? [...help, '--help'] });
 }
 
 function describe(error: CommanderError, place: Place): Mistake {
@@ -112,13 +114,17 @@ const KEY_OPTIONS: readonly string[] = [
   '--password',
 ];
 
-function unknownOption({ message: text }: CommanderError, { parameters, words, otherTools }: Place): Mistake {
+function unknownOption({ message: text }: CommanderError, place: Place): Mistake {
+  const { parameters, parser, words, otherTools } = place;
   const [name = ''] = (/unknown option '([^']*)/.exec(text)?.[1] ?? '').split('=');
   const own = words === 'svc' ? ['--help', '--version'] : ['--help'];
   const known = [...own, ...Object.values({ ...parameters, ...GLOBAL_PARAMETERS }).flatMap(optionWords)];
   if (known.includes(name)) return { message: `${name} takes no value` };
   const others = Object.keys(otherTools.options);
   const message = `unknown option ${typedOption(name, [...known, ...KEY_OPTIONS, ...others])} for '${words}'`;
+  const takesCommand = Object.values(parameters).some(({ syntax }) => syntax === COMMAND_TO_RUN);
+  if (takesCommand && parser.args[0]?.startsWith('-') === false)
+    return { message, hint: PUT_AFTER_DASHES, next: [...words.split(' ').slice(1), '--', COMMAND_TO_RUN] };
   if (KEY_OPTIONS.includes(name))
     return { message, hint: 'No option takes a key, because process lists show options.', help: ['login'] };
   const other = ownMember(otherTools.options, name);

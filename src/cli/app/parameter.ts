@@ -92,6 +92,10 @@ export function rest(syntax: `<${string}...>`, description: string): Parameter<r
   return { kind: 'argument', syntax, description, parse: asTyped };
 }
 
+/** The argument that is another command line, which has options of its own. */
+export const COMMAND_TO_RUN = '<command...>';
+export const PUT_AFTER_DASHES = 'Put the command to run, with its options, after --:';
+
 /** Declares an argument that takes all remaining words, or none. */
 export function optionalRest(syntax: `[${string}...]`, description: string): Parameter<readonly string[]> {
   return { kind: 'argument', syntax, description, parse: asTyped };

@@ -9,7 +9,14 @@ import { writePlain } from '../output/output.ts';
 import { type Command, type Entry, isGroup, type Program } from './command.ts';
 import { GLOBAL_PARAMETERS, type Globals } from './global-parameters.ts';
 import type { About, HelpRequest, Invocation, RunRequest } from './invocation.ts';
-import { optionWords, type Parameter, type Parameters, takesValue } from './parameter.ts';
+import {
+  COMMAND_TO_RUN,
+  optionWords,
+  type Parameter,
+  type Parameters,
+  PUT_AFTER_DASHES,
+  takesValue,
+} from './parameter.ts';
 import { type TopicName, TOPICS } from './topics.ts';
 
 /** Parses the command line, then runs the command or prints help. */
@@ -75,7 +82,20 @@ export async function parse(argv: readonly string[], program: Program): Promise<
   }
   // `svc --sandbox help logs`: the word `help` after options.
   if (helpWords !== undefined) return parse(['help', ...helpWords], program);
+  if (position.run !== undefined) requireWholeCommand(position.run, argv);
   return position.run ?? helpOn(position.about, argv);
+}
+
+/** Refuses a command to run of which svc has taken an option, or the word `--`, as its own. @throws SvcError `usage` */
+function requireWholeCommand({ command, words, input }: RunRequest, argv: readonly string[]): void {
+  const [name] = Object.entries(command.parameters).find(([, { syntax }]) => syntax === COMMAND_TO_RUN) ?? [];
+  const typed = name === undefined ? [] : (input[name] as readonly string[]);
+  const last = argv.slice(argv.length - typed.length);
+  if (typed.every((word, at) => word === last[at])) return;
+  throw new SvcError('usage', `an option of the command to run was taken for one of 'svc ${words}'`, {
+    hint: PUT_AFTER_DASHES,
+    next: [...words.split(' '), '--', COMMAND_TO_RUN],
+  });
 }
 
 /** Moves `--help` behind the command that follows it: `svc --help au submit` is the help of `au submit`. */

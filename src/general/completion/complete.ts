@@ -5,6 +5,7 @@ import { claimsSeen, cyclesSeen } from '../../au/open-claims.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import { type Command, type Entry, isGroup } from '../../cli/app/command.ts';
 import {
+  COMMAND_TO_RUN,
   optionWords,
   type Parameter,
   type Parameters,
@@ -57,9 +58,9 @@ async function candidatesAt(at: ParseState, program: Completable, current: strin
   const last = declared.at(-1);
   const argument = declared[at.arguments.length] ?? (last?.syntax.includes('...') ? last : undefined);
   // `svc sandbox exec --` is followed by another command line, usually of svc.
-  if (argument?.syntax === '<command...>' && at.arguments[0] === 'svc')
+  if (argument?.syntax === COMMAND_TO_RUN && at.arguments[0] === 'svc')
     return candidatesFor(program, at.arguments.slice(1), current, sources.system);
-  if (argument?.syntax === '<command...>' && /^sv?c?$/.test(current)) return chosen([['svc', '']], current);
+  if (argument?.syntax === COMMAND_TO_RUN && /^sv?c?$/.test(current)) return chosen([['svc', '']], current);
   if (argument) return valuesOf(argument, current, '', sources);
   // If nothing else can follow, an empty word lists the options.
   return current === '' && !at.argumentsOnly ? chosen(options(at, '--'), '') : NOTHING;

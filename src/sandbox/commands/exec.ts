@@ -6,7 +6,7 @@ import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { isShowable } from '../../base/security/typed-word.ts';
 import type { Environment } from '../../base/system.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { repeated, rest, value } from '../../cli/app/parameter.ts';
+import { COMMAND_TO_RUN, repeated, rest, value } from '../../cli/app/parameter.ts';
 import { DEFAULT_PROFILE, NO_LEDGER, parseDuration } from '../../cli/config/values.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { LedgerEntry } from '../../emulator/ledger.ts';
@@ -38,7 +38,7 @@ export const exec = defineCommand({
   // Any profile in the environment is accepted, since the command uses the sandbox.
   newProfile: true,
   parameters: {
-    command: rest('<command...>', 'what to run; put it after --'),
+    command: rest(COMMAND_TO_RUN, 'what to run; put it after --'),
     expect: repeated('--expect <calls>', "number of calls to expect: 'GET /logs>=1'; also <=, =, >, <", expectation),
     maxRate: value('--max-rate <rate>', 'the most requests in any period, such as 10/10s', rateLimit),
     directory: { ...directoryParameter, description: 'state directory, which is kept (default: a temporary one)' },

@@ -41,8 +41,18 @@ describe('a mistake on the command line', () => {
     ['tenant show -f json', undefined, 'tenant show --help'],
     ['logs --since yesterdy', "Did you mean 'yesterday'?", 'logs --help'],
     ['logs --since 1764000000', 'Write @ before seconds since 1970.', 'logs --help'],
+    ['sandbox exec --limit on -- true', "Did you mean '--limits'?", 'sandbox exec --help'],
   ])('svc %s is answered with the nearest name and the help: %s', async (line, hint, next) => {
     expect(await mistake(line)).toMatchObject({ hint, next });
+  });
+
+  it.each([
+    ['sandbox exec svc logs --limit 1', `unknown option "--limit" for 'svc sandbox exec'`],
+    ['sandbox exec svc logs -o csv', "an option of the command to run was taken for one of 'svc sandbox exec'"],
+    ['sandbox exec npm run x -- --y', "an option of the command to run was taken for one of 'svc sandbox exec'"],
+  ])('svc %s is answered with where the command belongs: after --', async (line, message) => {
+    const hint = 'Put the command to run, with its options, after --:';
+    expect(await mistake(line)).toEqual({ message, hint, next: 'sandbox exec -- <command...>' });
   });
 
   it.each([
@@ -100,6 +110,8 @@ describe('a line that works as typed', () => {
     ['logs -n=5', { input: { limit: 5 } }],
     ['sandbox clock 6d', { input: { by: '6d' } }],
     ['sandbox clock +6d', { input: { by: '6d' } }],
+    ['sandbox exec svc logs', { input: { command: ['svc', 'logs'] } }],
+    ['sandbox exec -q -- svc logs -o csv -- x', { input: { command: ['svc', 'logs', '-o', 'csv', '--', 'x'] } }],
   ])('svc %s is understood', async (line, parsed) => {
     expect(await parse(line.split(' '), PROGRAM)).toMatchObject({ kind: 'run', ...parsed });
   });
