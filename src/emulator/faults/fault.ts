@@ -8,6 +8,8 @@ export const ACCEPT_SECOND_PUT = 'x-sandbox-accept-second-put';
 
 /** A rule that changes matching requests. */
 export interface Fault {
+  /** As it was typed. */
+  readonly text: string;
   readonly call: CallPattern;
   readonly occasion: Occasion;
   readonly effect: Effect;
@@ -73,7 +75,7 @@ export function readFault(text: string): Fault {
     throw new FaultSyntaxError('expected an effect, @, a method and a path, such as 429@GET /logs:0.1');
   const pattern = readCallPattern(call);
   if (pattern === undefined) throw new FaultSyntaxError('expected a path starting with / after the method');
-  return { call: pattern, occasion: readOccasion(when), effect: readEffects(effects) };
+  return { text, call: pattern, occasion: readOccasion(when), effect: readEffects(effects) };
 }
 
 export interface Scenario {

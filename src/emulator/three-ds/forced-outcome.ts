@@ -43,11 +43,26 @@ export const readOutcome = memoized((text: string): OutcomeRule => {
   return { outcome: readEffects(effects), occasion: readOccasion(when), matches: readTarget(which) };
 });
 
-/** Parses outcomes, separated by newlines or semicolons. Throws a `FaultSyntaxError` with the number of the outcome. */
+/**
+ * Parses outcomes, separated by newlines or semicolons. Throws a `FaultSyntaxError` with the number of the outcome, also for a
+ * card that cannot exist.
+ */
 export function splitOutcomes(text: string): string[] {
   const items = itemsIn(text);
-  readEach('outcome', items, readOutcome);
+  readEach('outcome', items, (item) => {
+    readOutcome(item);
+    const [, card = ''] = /@card (\S[^:]*)/.exec(item) ?? [];
+    if (!CARD_NAME.test(card) && !isScenario(card))
+      throw new FaultSyntaxError("no test card has this scenario: 'svc sandbox cards --3ds' lists them");
+  });
   return items;
+}
+
+// A token or the last four digits, which a card that is created later may have.
+const CARD_NAME = /^(?:[\da-f-]{36}|\d{4})?$/i;
+
+function isScenario(start: string): boolean {
+  return THREE_DS_CARDS.some(({ scenario }) => scenario.toLowerCase().startsWith(start.toLowerCase()));
 }
 
 function readEffects(text: string): ForcedOutcome {
@@ -96,7 +111,7 @@ function ofCard(name: string): OutcomeRule['matches'] {
   // A whole card number is refused, since it would be stored and listed.
   if (/^\d{12,}$/.test(name)) throw new FaultSyntaxError('a card is named by its token, scenario or last four digits');
   const start = name.toLowerCase();
-  const isScenario = THREE_DS_CARDS.some(({ scenario }) => scenario.toLowerCase().startsWith(start));
+  const isBeginning = isScenario(name);
   return ({ created: { token, lastFour, scenario } }) =>
-    token === name || lastFour === name || (isScenario && scenario.toLowerCase().startsWith(start));
+    token === name || lastFour === name || (isBeginning && scenario.toLowerCase().startsWith(start));
 }

@@ -31,7 +31,7 @@ it.each([
   ['malformed@GET /logs', { malformed: true }, always],
   ['encode=deflate@GET /logs', { encode: 'deflate' }, always],
 ])('a fault in one line reads %s', (text, effect, occasion) => {
-  expect(readFault(text)).toEqual({ call: logs, effect, occasion });
+  expect(readFault(text)).toEqual({ text, call: logs, effect, occasion });
 });
 
 it.each([
@@ -94,8 +94,9 @@ it('several faults are one a line or separated by semicolons, with a seed and co
   expect(readFaults(text)).toEqual({
     seed: 7,
     faults: [
-      { call: logs, effect: { status: 429 }, occasion: { ...always, probability: 0.1 } },
+      { text: '429@GET /logs:0.1', call: logs, effect: { status: 429 }, occasion: { ...always, probability: 0.1 } },
       {
+        text: '418,x-a=b,body=tea@GET /logs:#2',
         call: logs,
         effect: { status: 418, headers: { 'x-a': 'b' }, body: 'tea' },
         occasion: { ...always, first: 2, last: 2 },

@@ -103,6 +103,16 @@ describe('svc sandbox exec', () => {
     );
   });
 
+  it('svc sandbox exec warns of each fault that applied to no request', async () => {
+    writeFileSync(home.file('late.txt'), '503@GET /logs:#3\n');
+    const options = ['--fault', '503@GET /log', '--fault', '503@GET /logs:#2', '--scenario', 'late.txt'];
+    const { code, stderr } = await exec(options, node(ASK, '/logs', '/logs'));
+    expect([code, stderr.match(/the fault .*/g)]).toEqual([
+      0,
+      ["the fault '503@GET /log' applied to no request", "the fault '503@GET /logs:#3' applied to no request"],
+    ]);
+  });
+
   it('R55: svc sandbox exec ends with 10 when what was expected is not so, whatever the command says', async () => {
     const gates = ['--expect', 'GET /logs>=2', '--expect', 'DELETE **=0', '--max-rate', '3/10s'];
     expect((await exec(gates, node(ASK, '/logs?size=1', '/logs'))).code).toBe(0);
