@@ -1,6 +1,6 @@
 // The options of commands that start or control a sandbox.
 
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readProblem, SvcError, systemCodeOf } from '../base/errors.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import type { Context } from '../cli/app/command.ts';
@@ -141,6 +141,21 @@ function isTaken(directory: string): boolean {
   }
 }
 
+/** Like `directoryFrom`, for a command about a sandbox that was started before. @throws SvcError also as `requireThere` */
+export async function startedDirectory(context: Context, given: string | undefined): Promise<string> {
+  const directory = await directoryFrom(context, given);
+  requireThere(directory, given);
+  return directory;
+}
+
+/** Refuses a directory that was typed and does not exist, since nothing can be said of it. @throws SvcError `usage` */
+export function requireThere(directory: string, given: string | undefined): void {
+  if (given === undefined || existsSync(directory)) return;
+  throw new SvcError('usage', `there is no sandbox in ${directory}`, {
+    hint: "Check --directory: 'svc sandbox start' creates it.",
+  });
+}
+
 /** Starts a sandbox that ends with the command. @throws SvcError `usage` for malformed faults and webhook addresses */
 export async function openServer(
   context: Context,
@@ -173,21 +188,21 @@ async function requireUse(directory: string, input: ServerInput): Promise<void> 
   });
 }
 
-async function interceptorFrom(
-  context: Context,
-  input: Pick<ServerInput, 'fault' | 'scenario' | 'seed'>,
-): Promise<Interceptor | undefined> {
-  if (input.fault.length === 0 && input.scenario === undefined) return undefined;
+/** Reads the faults to be made, and the seed of their probabilities. @throws SvcError `usage` for malformed ones */
+export async function faultsFrom(context: Context, input: Pick<ServerInput, 'fault' | 'scenario' | 'seed'>) {
   const { readFault, readFaults } = await import('../emulator/faults/fault.ts');
-  const { faultInterceptor } = await import('../emulator/faults/intercept.ts');
-  let { seed } = input;
   const faults = input.fault.map((given) => readTyped('--fault', 'faults', () => readFault(given)));
-  if (input.scenario !== undefined) {
-    const content = readText(context, input.scenario);
-    const scenario = readTyped('--scenario', 'faults', () => readFaults(content));
-    faults.push(...scenario.faults);
-    seed ??= scenario.seed;
-  }
+  if (input.scenario === undefined) return { faults, seed: input.seed };
+  const content = readText(context, input.scenario);
+  const scenario = readTyped('--scenario', 'faults', () => readFaults(content));
+  return { faults: [...faults, ...scenario.faults], seed: input.seed ?? scenario.seed };
+}
+
+async function interceptorFrom(...given: Parameters<typeof faultsFrom>): Promise<Interceptor | undefined> {
+  const [, { fault, scenario }] = given;
+  if (fault.length === 0 && scenario === undefined) return undefined;
+  const { faultInterceptor } = await import('../emulator/faults/intercept.ts');
+  const { faults, seed } = await faultsFrom(...given);
   return faultInterceptor(faults, seed);
 }
 

@@ -96,6 +96,11 @@ export function furtherTenants(directory: string): string[] {
     .map(({ name }) => join(tenants, name));
 }
 
+/** Counts the tenants of a sandbox; undefined if no sandbox has used the directory. */
+export function tenantsIn(directory: string): number | undefined {
+  return startIn(directory) && 1 + furtherTenants(directory).length;
+}
+
 /** Whether an entry may be the directory of a tenant. Other programs leave files there, such as .DS_Store. */
 function hasTenantName(entry: fs.Dirent): boolean {
   return entry.isDirectory() && /^\d+$/.test(entry.name);

@@ -1,9 +1,11 @@
+import { SvcError } from '../../base/errors.ts';
 import { defineCommand } from '../../cli/app/command.ts';
 import { conflicting, flag, value } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { refuseForms } from '../../cli/app/query.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
+import { countText } from '../../cli/output/time.ts';
 import type { View } from '../../cli/output/view.ts';
 import { MAX_TENANTS } from '../../schema/sandbox.ts';
 import { directoryFrom, directoryParameter } from '../server-options.ts';
@@ -49,10 +51,17 @@ export const cards = defineCommand({
   },
   async run(context, { threeDs, request, tenant = 1, directory }) {
     const { exampleRequestFile, sandboxCards, sandboxThreeDsCards } = await import('../../emulator/vault/cards.ts');
+    const { tenantsIn } = await import('../../emulator/state/journal.ts');
     const { seedIn } = await import('../../emulator/state/state.ts');
     // Without a home directory there is no sandbox with another seed.
     const isHomeless = directory === undefined && directoryOf(context.system, 'state') === undefined;
-    const seed = seedIn(isHomeless ? undefined : await directoryFrom(context, directory), tenant);
+    const place = isHomeless ? undefined : await directoryFrom(context, directory);
+    const tenants = place === undefined ? undefined : tenantsIn(place);
+    if (tenants !== undefined && tenant > tenants)
+      throw new SvcError('usage', `the sandbox in ${place} has ${countText(tenants, 'tenant')}`, {
+        hint: 'Name the directory of another sandbox with --directory.',
+      });
+    const seed = seedIn(place, tenant);
     if (request) {
       refuseForms(context, '--request');
       return context.out.write(exampleRequestFile(seed));

@@ -6,7 +6,7 @@ import { momentAhead } from '../../cli/app/moment.ts';
 import { parseDuration } from '../../cli/config/values.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ClockMove } from '../../emulator/state/state.ts';
-import { directoryFrom, directoryParameter } from '../server-options.ts';
+import { startedDirectory, directoryParameter } from '../server-options.ts';
 
 /** The sandbox's time before and after a move, and the offset to the machine's clock. */
 const sandboxClockView: View = {
@@ -36,7 +36,7 @@ export const clock = defineCommand({
     const print = await recordPrinter(context, sandboxClockView);
     const move = moveFrom(input);
     const { moveClock } = await import('../../emulator/state/state.ts');
-    const directory = await directoryFrom(context, input.directory);
+    const directory = await startedDirectory(context, input.directory);
     const { before, after, ahead: offset } = moveClock(directory, () => context.clock.now(), move);
     if (move !== undefined) context.notices.note(`moved the clock of the sandboxes on ${directory}`);
     await print({

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/app/command.ts';
 import { flag, optionalArgument, suggesting } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import type { View } from '../../cli/output/view.ts';
-import { directoryFrom, directoryParameter, outcomesFrom, outcomeWords } from '../server-options.ts';
+import { startedDirectory, directoryParameter, outcomesFrom, outcomeWords } from '../server-options.ts';
 
 /** A set outcome, the number of authentications that it matched, and the tenant that they belong to. */
 const outcomeView: View = {
@@ -38,7 +38,7 @@ export const outcome = defineCommand({
     const print = await listPrinter<unknown>(context, outcomeView);
     const texts = await outcomesFrom('the outcome', given === undefined ? [] : [given]);
     const { setOutcomes } = await import('../../emulator/three-ds/set-outcomes.ts');
-    const place = await directoryFrom(context, directory);
+    const place = await startedDirectory(context, directory);
     const set = setOutcomes(place, () => context.clock.now(), texts, clear);
     if (set.length === 0) context.notices.note(`no outcome is set for the sandboxes on ${place}: the cards decide`);
     else if (texts.length > 0) context.notices.note(`set for the sandboxes on ${place}`);

@@ -3,7 +3,7 @@ import { value } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import type { View } from '../../cli/output/view.ts';
-import { directoryFrom, directoryParameter } from '../server-options.ts';
+import { startedDirectory, directoryParameter } from '../server-options.ts';
 
 /** Requests that the sandbox received, and events that it delivered. */
 const requestView: View = {
@@ -43,7 +43,7 @@ export const requests = defineCommand({
   async run(context, { limit, directory }) {
     const print = await listPrinter(context, requestView);
     const { listRequests } = await import('../../emulator/ledger.ts');
-    const found = listRequests(await directoryFrom(context, directory), limit);
+    const found = listRequests(await startedDirectory(context, directory), limit);
     if (found.length === 0) context.notices.note('the sandbox has received no requests yet');
     await print(oneBatch(found));
   },

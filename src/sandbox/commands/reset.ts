@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { defineCommand } from '../../cli/app/command.ts';
 import { isOwnSandbox, sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
-import { directoryParameter, directoryToReset } from '../server-options.ts';
+import { directoryParameter, directoryToReset, requireThere } from '../server-options.ts';
 
 export const reset = defineCommand({
   description:
@@ -10,6 +10,7 @@ export const reset = defineCommand({
   parameters: { directory: directoryParameter },
   async run(context, input) {
     const directory = await directoryToReset(context, input.directory);
+    requireThere(directory, input.directory);
     const question = `Reset the sandbox in ${directory}? Its jobs, files and logs are deleted.`;
     const again = input.directory === undefined ? ['sandbox', 'reset', '--yes'] : undefined;
     await context.prompts().confirm(question, 'nothing was reset', again);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { seedOf } from '../../../src/emulator/seed/logs.ts';
 import { exampleRequestFile, sandboxCards, sandboxThreeDsCards } from '../../../src/emulator/vault/cards.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
-import { rowsIn, succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, rowsIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 
 it('svc sandbox cards --3ds shows the token and the scenario of each card in 80 columns', async () => {
@@ -24,6 +24,8 @@ it('svc sandbox cards lists the cards of the sandbox in the directory, whose see
   await (await startSandbox({ directory, seed: 5, tenants: ['test', 'test'] })).close();
   expect(rowsIn(await cards())).toEqual(sandboxCards(5));
   expect(rowsIn(await cards('--3ds', '--tenant', '2'))).toEqual(sandboxThreeDsCards(seedOf(5, 2)));
+  const third = await svcHere(['sandbox', 'cards', '--directory', directory, '--tenant', '3']);
+  ended(third, 2, { error: { message: `the sandbox in ${directory} has 2 tenants` } });
   const { stdout } = await svcHere(['sandbox', 'cards', '--request', '--directory', directory]);
   expect(stdout).toBe(exampleRequestFile(5));
 });

@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { RunningSandbox } from '../../../src/emulator/running-sandbox.ts';
-import { type HereResult, rowsIn, svcHere } from '../../support/run-here.ts';
+import { ended, type HereResult, rowsIn, svcHere } from '../../support/run-here.ts';
 import { startSandbox } from '../../support/sandbox.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -34,6 +34,25 @@ it.each(['file', 'file/below'])(
       expect({ words, code, stderr }).toEqual({ words, code: 1, stderr: expect.stringContaining('a file is there') });
     }
     expect(readFileSync(join(home, 'file'), 'utf8')).toBe('mine');
+  },
+);
+
+it.each(['outcome', 'outcome status=failed', 'clock', 'clock +1d', 'requests', 'reset --yes'])(
+  'svc sandbox %s refuses a --directory that does not exist, and creates none',
+  async (words) => {
+    const missing = join(home, 'missing');
+    const result = await svc('sandbox', ...words.split(' '), '--directory', missing);
+    ended(result, 2, { error: { message: `there is no sandbox in ${missing}` } });
+    expect(existsSync(missing)).toBe(false);
+  },
+);
+
+it.each(['Nonsense', '9', 'Successful Frictionles Authentication'])(
+  'svc sandbox outcome refuses the card %s, which cannot exist',
+  async (card) => {
+    ended(await outcome(`status=failed@card ${card}:#1`), 2, {
+      error: { message: expect.stringMatching(/^the outcome: outcome 1: no test card has this scenario/) },
+    });
   },
 );
 
