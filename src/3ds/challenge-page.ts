@@ -55,18 +55,28 @@ export async function reportPage(context: Context, page: string | undefined, ope
 }
 
 /** Opens an address in a browser. Only warns of a failure, since the operator can open the printed address. */
-async function openPage({ system, notices }: Context, address: string): Promise<void> {
+async function openPage({ system, clock, notices }: Context, address: string): Promise<void> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
     return notices.warn('not opened: the address is neither http nor https');
   const { startBrowser } = await import('../base/security/child-process.ts');
   const opener = OPENERS[system.platform] ?? ['xdg-open'];
   const child = startBrowser(opener, new URL(address).href, system.env);
+  const ended = new AbortController();
   const failed = await new Promise<boolean>((resolve) => {
-    child.once('error', () => resolve(true)).once('spawn', () => resolve(false));
+    child.once('error', () => resolve(true)).once('exit', (code) => resolve(code !== 0));
+    // An opener that is still there is the browser itself.
+    clock.sleep(OPENING_MS, ended.signal).then(
+      () => resolve(false),
+      () => undefined,
+    );
   });
+  ended.abort();
   child.unref();
   if (failed) notices.warn(`no browser could be opened (${opener[0]}); open the address yourself`);
 }
+
+/** How long an opener gets to fail. */
+const OPENING_MS = 2000;
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ['open'],

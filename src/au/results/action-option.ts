@@ -48,8 +48,8 @@ export function actionWords(chosen: readonly ChosenStep[]): string[] {
 }
 
 /**
- * Returns the operator's actions by result code. The command line overrides the profile. Warns of a code that looks like a typing
- * error; it may still be right, because the service may send any code.
+ * Returns the operator's actions by result code. The command line overrides the profile. Warns of an unknown code,
+ * which may still be right, because the service may send any code.
  */
 export function actionsOf(
   { settings, notices }: Pick<Context, 'settings' | 'notices'>,

@@ -1,4 +1,4 @@
-import { didYouMean, typedWord } from '../../base/security/typed-word.ts';
+import { didYouMean, sentences, typedWord } from '../../base/security/typed-word.ts';
 
 /** What an operator can choose for the rows of a result code: the next step for their tokens. */
 export const RESULT_STEPS = ['replace', 'keep', 'exclude', 'fix'] as const;
@@ -12,8 +12,8 @@ export function resultCodeProblem(code: string): string | undefined {
     : 'is no result code: letters, digits and underscores, 64 at most, beginning with a letter or digit';
 }
 
-/** Suggests a known result code for a similar unknown one; undefined for a known code, or one that resembles none. */
+/** Says that a result code is unknown, with a similar known one; undefined for a known code. */
 export function doubtfulCode(code: string, known: readonly string[]): string | undefined {
-  const meant = known.includes(code) ? undefined : didYouMean(code, known);
-  return meant && `${typedWord(code, known)} is not a known result code. ${meant}`;
+  if (known.includes(code)) return undefined;
+  return sentences(`${typedWord(code, known)} is not a known result code.`, didYouMean(code, known));
 }

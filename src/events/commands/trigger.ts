@@ -25,7 +25,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { type View, fieldPaths } from '../../cli/output/view.ts';
 import type { ForwardResult } from '../forward.ts';
 import { displayTarget, parseTarget } from '../target.ts';
-import { TRIGGER_TYPES, familyOf, hasSample, isEventType } from '../trigger-types.ts';
+import { TRIGGER_TYPES, isEventType } from '../trigger-types.ts';
 import { isObject } from '../../schema/json-value.ts';
 
 const triggeredView: View = {
@@ -69,7 +69,7 @@ async function pathsAndStatuses(): Promise<Suggestion[]> {
 
 export const trigger = defineCommand({
   description:
-    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.* and tenant.*, which contain an id only; any other with --type. The event is made up; the service is not involved.',
+    'Types: account-updater.job.created, .completed and .failed; also 3ds.session.authenticated, tenant.updated and tenant.deleted, which contain an id only; any other with --type. The event is made up; the service is not involved.',
   examples: [
     ['svc events trigger account-updater.job.completed', 'to svc events listen on this machine'],
     [
@@ -108,7 +108,7 @@ function typeOf({ type, anyType }: Pick<TriggerInput, 'type' | 'anyType'>): stri
     throw new SvcError('usage', given === undefined ? 'the type of the event is missing' : 'two types were given', {
       hint: `Name one of ${TRIGGER_TYPES.join(', ')}, or any other with --type.`,
     });
-  if (anyType === undefined ? hasSample(given) : isEventType(given)) return given;
+  if (anyType === undefined ? TRIGGER_TYPES.includes(given) : isEventType(given)) return given;
   // The message does not show the text: a word without the form of a type may be a secret.
   if (!isEventType(given))
     throw new SvcError('usage', 'not an event type: a type is words joined by dots, such as tenant.updated');
@@ -126,10 +126,10 @@ function sampleDelivery(type: string, now: number): unknown {
 }
 
 function sampleData(type: string): unknown {
-  if (!hasSample(type)) return {};
-  const family = familyOf(type);
+  if (!TRIGGER_TYPES.includes(type)) return {};
   // The data of these types is not documented, so the sample contains only an id.
-  if (family !== undefined) return { [family === 'tenant.' ? 'tenant' : 'session']: { id: randomUUID() } };
+  if (type.startsWith('tenant.')) return { tenant: { id: randomUUID() } };
+  if (type.startsWith('3ds.session.')) return { session: { id: randomUUID() } };
   const word = type.slice(type.lastIndexOf('.') + 1);
   return { job: { id: randomUUID(), status: word === 'created' ? 'pending' : word } };
 }

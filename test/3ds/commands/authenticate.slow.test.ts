@@ -480,6 +480,8 @@ describe('--open', () => {
   it('svc 3ds --open says so where there is no browser, or no address that may be opened', async () => {
     script({ [READ]: [200, FRESH], [SEND]: [200, { ...open, acs_challenge_url: 'https://acs.example/' }] });
     expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain('open the address yourself');
+    writeFileSync(join(place.path, 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+    expect((await authenticateIn({ PATH: place.path }, '--open')).stderr).toContain('open the address yourself');
     script({ [READ]: [200, FRESH], [SEND]: [200, { ...open, acs_challenge_url: 'file:///etc/passwd' }] });
     expect((await authenticateIn({ PATH: '/nowhere' }, '--open')).stderr).toContain('not opened: ');
   });

@@ -88,12 +88,14 @@ it('svc events trigger reaches a listener', async () => {
   expect(listener.rows()[0]).toMatchObject({ event: { data: { job: { id: 'j7' } } }, repeated: false });
 });
 
-it('svc events trigger means a known type: a mistyped one is not sent', async () => {
-  const { code, stderr } = await trigger('account-updater.job.complete');
+it.each([
+  ['account-updater.job.complete', 'account-updater.job.completed'],
+  ['tenant.updatd', 'tenant.updated'],
+  ['3ds.session.autenticated', '3ds.session.authenticated'],
+])('svc events trigger means a known type: %s is not sent', async (typed, meant) => {
+  const { code, stderr } = await trigger(typed);
   expect(code).toBe(2);
-  expect(JSON.parse(stderr)).toMatchObject({
-    hint: expect.stringContaining("Did you mean 'account-updater.job.completed'?"),
-  });
+  expect(JSON.parse(stderr)).toMatchObject({ hint: expect.stringContaining(`Did you mean '${meant}'?`) });
   expect(target.ledger).toEqual([]);
 });
 
