@@ -8,6 +8,7 @@ import { type ClaimedJob, CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
+import { rowsOfEndedJob } from '../ledger/rows-without-job.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
@@ -15,6 +16,7 @@ import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
 import { cleanText } from '../../cli/output/text.ts';
+import { countText } from '../../cli/output/time.ts';
 import { type View, simpleColumns } from '../../cli/output/view.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
@@ -46,7 +48,7 @@ const abandonView: View<AbandonedJob> = {
 
 export const abandon = defineCommand({
   description:
-    'Frees the rows of a job that may have been paid for, on your word, where nothing can be proven: the next submission sends them again. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. Nothing is canceled at the service.',
+    'Frees the rows of a job that may have been paid for, on your word, where nothing can be proven: the next submission sends them again. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. Rows of a job that failed, and that no other job has, are left out of their cycle, so that nothing asks for them any more. Nothing is canceled at the service.',
   examples: [['svc au abandon 5f0c…', 'show what the service has of it, and ask']],
   permissions: ['account-updater:job:read'],
   exitCodes: [
@@ -77,11 +79,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   if (tenant === undefined) throw notInLedger();
   const claimed = await reading.claimed(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);
-  if (!hasStandingClaim(claimed.entries, job)) {
-    // Another job may have these rows by now.
-    context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
-    return rowOfClaim(claimed, 'holds no rows any more');
-  }
+  if (!hasStandingClaim(claimed.entries, job)) return leaveOut(context, tenant, claimed);
   const files = reading.jobFiles(job);
   const judge = async (claim: ClaimedJob): Promise<Judged> =>
     judged(claim, (await findJob(client, job)) ?? (await listedJob(client, claim.claim)), files, client.now());
@@ -113,6 +111,25 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
     context.notices.success(`the rows of job ${job} are free: the next submission of them sends them again`);
   else context.notices.success(`job ${job} is closed; its rows stay in their cycle and are not sent again`);
   return rowOfClaim(claimed, progress);
+}
+
+/** Leaves out of the cycle the rows of a job that ended without results, unless other jobs have them by now. */
+async function leaveOut(context: Context, tenant: string, claimed: ClaimedJob): Promise<AbandonedJob> {
+  const { cycle, entries } = claimed;
+  const { job } = claimed.claim;
+  const lost = await rowsOfEndedJob({ cycle, entries });
+  if (lost?.claim.job !== job) {
+    context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
+    return rowOfClaim(claimed, 'holds no rows any more');
+  }
+  const rows = countText(lost.rows, 'row');
+  await confirm(context, `Leave ${rows} of job ${job} out of cycle ${cycle.name}? No job has them.`);
+  const proof = 'the operator; the job had ended without results';
+  const now = await openComparedLedger(context, ['au', 'abandon', job]).claimed(tenant, job);
+  if (now === undefined) throw cycle.missingClaimError(job);
+  await now.cycle.endClaim({ kind: 'release', job, why: 'operator', proof });
+  context.notices.success(`${rows} of job ${job} are left out of the cycle: nothing asks for them any more`);
+  return rowOfClaim(claimed, 'left out of the cycle');
 }
 
 function notInLedger(): SvcError {

@@ -4,16 +4,18 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { optionalArgument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
+import { countText } from '../../cli/output/time.ts';
 import { jobOrListRequest, jobView } from '../job/job-view.ts';
 import { findJobs, isJobId } from '../job/job.ts';
 import { claimRow, claimView, cycleView, UNKNOWN, unreadCycles } from '../jobs/status.ts';
+import { NOTHING_OPEN } from '../jobs/claim-texts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
 import { cycleOrJob } from '../jobs/named-cycle.ts';
 
 export const status = defineCommand({
   description:
-    'Without an argument, shows the cycles with jobs whose results no machine has received yet, whichever machine sent them.',
+    'Without an argument, shows the cycles with jobs whose results no machine has received yet, and those with rows that were lost with a failed job, whichever machine sent them.',
   examples: [
     ['svc au status', 'what is open, on any machine that shares the ledger'],
     ['svc au status 2026-12', 'the jobs of a cycle, and who sent them'],
@@ -44,13 +46,21 @@ async function printCycles(context: Context): Promise<number> {
   const rows = ofKey === undefined ? [] : await unreadCycles(client, ofKey.ledger);
   await print(oneBatch(rows));
   if (rows.length === 0) await noteNoneOpen(context, ofKey?.ledger);
-  else
+  const open = rows.find(({ open_jobs: jobs }) => jobs.length > 0);
+  if (open !== undefined)
     noteNext(context, 'to get the results of a cycle, whichever machine sent it', [
       'au',
       'resume',
-      rows[0]?.cycle ?? '',
+      open.cycle,
       '--wait',
     ]);
+  for (const { cycle, lost_rows: lost } of rows)
+    if (lost > 0)
+      noteNext(context, `${countText(lost, 'row')} of ${cycle} were lost with a job that failed; what to do`, [
+        'au',
+        'resume',
+        cycle,
+      ]);
   for (const { cycle } of rows) await ofKey?.ledger.cycle(cycle).heal();
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
 }
@@ -58,8 +68,7 @@ async function printCycles(context: Context): Promise<number> {
 /** Notes why no cycle is shown. An empty ledger may not be the one that the other machines use. */
 async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promise<void> {
   if (ledger === undefined) return context.notices.note('the service shows no job of this tenant');
-  if ((await ledger.cycleNames()).length > 0)
-    return context.notices.note('no job is open: the results of each job in the ledger were read');
+  if ((await ledger.cycleNames()).length > 0) return context.notices.note(NOTHING_OPEN);
   context.notices.note(`the ledger in ${ledger.name} has no job: what was sent without it is not known here`);
   noteNext(context, 'to see the jobs of the service', ['au', 'jobs']);
 }

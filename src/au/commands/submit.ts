@@ -199,7 +199,7 @@ class Sending {
     await warnOfOldCycle(this.#context, found);
     await this.#print({ status: this.#wasDelivered ? 'already_submitted' : status, ...rowOfFile(found) });
     if (reason !== undefined && isFailed) throw reason;
-    if (this.#wasDelivered) return this.#context.notices.note('this file was submitted before; nothing was sent now');
+    if (this.#wasDelivered) return this.#noteSentBefore(found);
     noteNext(this.#context, 'to wait for the results', withWait(polling.again));
   }
 
@@ -212,11 +212,16 @@ class Sending {
     const { rows } = found.file.check;
     const errors = await this.#leftOutErrors(written);
     const counted = await countCycle(this.#context, found.cycle, written, { rows });
-    if (this.#wasDelivered) this.#context.notices.note('this file was submitted before; nothing was sent now');
+    if (this.#wasDelivered) this.#noteSentBefore(found);
     await warnOfOldCycle(this.#context, found);
     const row = { status: this.#wasDelivered ? 'already_submitted' : 'completed', ...rowOfFile(found, errors) };
     await printResults(this.#context, this.#print, row, counted);
     checkThreshold(counted, failOn);
+  }
+
+  #noteSentBefore({ file, jobs }: FileJobs): void {
+    const what = jobs.some((job) => isOfFile(job, file)) ? 'this file was submitted' : 'all rows of this file were sent';
+    this.#context.notices.note(`${what} before; nothing was sent now`);
   }
 
   /** Writes the left-out rows whose result is an error to the fix file. Returns the largest possible number of such rows. */

@@ -8,8 +8,10 @@ import { warnOf } from '../../cli/app/hint.ts';
 import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { wereResultsRead, openJobs, standingClaims } from '../ledger/claims.ts';
-import type { ClaimEntry, Entry } from '../ledger/entry.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
 import { isFileCycle, submitWords } from '../ledger/cycle-names.ts';
+import { countRows, rowsOfEndedJob, type RowsWithoutJob, unclaimedRows } from '../ledger/rows-without-job.ts';
+import { resubmitWords } from './claim-texts.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { ContestedJob, type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
@@ -24,7 +26,7 @@ import { outcomeOf, worstOf } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { withWait } from './options.ts';
 import { countText, formatNumber } from '../../cli/output/time.ts';
-import type { LedgerCycle } from '../ledger/cycle.ts';
+import { cleanText } from '../../cli/output/text.ts';
 
 interface AdvanceOptions extends Destination {
   readonly wait: boolean;
@@ -85,18 +87,19 @@ export async function advanceCycle(
   const onEvent = showJobs(context);
   await finishUploads(context, client, cycle, onEvent);
   // Read before the wait: a time limit that ends the wait leaves no time to read the ledger.
-  let unsent = await unsentRowsError(cycle);
+  let lostRows = await rowsOfEndedJob(cycle);
   const poll = async (contested: ReadonlySet<string>): Promise<PolledClaims> => {
     const polled = await pollClaims(client, cycle, { wait, onEvent, again: withWait(again), contested });
     const before = cycle.entries.length;
     if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(named));
     if (cycle.entries.length === before) return polled;
     // Other machines sent more rows of the cycle during the wait.
-    unsent = await unsentRowsError(cycle);
+    lostRows = await rowsOfEndedJob(cycle);
     return poll(contested);
   };
   return withContested(client, wait, async (contested) => {
     const { progress, statuses, reason: jobsReason, lost: lostClaims } = await poll(contested);
+    const unsent = lostRows && lostRowsError(name, lostRows);
     const reason = jobsReason && worstOf([jobsReason, unsent]);
     const doubts = lostClaims.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
@@ -104,7 +107,8 @@ export async function advanceCycle(
     const row = { rows: countRows(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress, isUnderWay };
     if (reason !== undefined) return { status: statusFor(reason), ...row, reason };
     const claims = cycle.claims.filter((claim) => !lostClaims.includes(claim));
-    const missing = unsent ?? lost ?? unclaimedRowsError(cycle);
+    const unclaimed = unclaimedRows(cycle.entries);
+    const missing = unsent ?? lost ?? (unclaimed && unclaimedRowsError(name, unclaimed));
     if (claims.length === 0) return { status: statusFor(missing), ...row, reason: missing };
     // A file from an earlier command may have the rows that these results lack, so it is not replaced.
     const writing = { ...options, force: options.force && lost === undefined };
@@ -137,10 +141,6 @@ async function claimedCycle(named: NamedCycle): Promise<ClaimedCycle> {
 function sortClaims(claims: readonly ClaimEntry[]): ClaimEntry[] {
   const files = claims.map(({ file }) => file.sha256);
   return claims.toSorted((a, b) => files.indexOf(a.file.sha256) - files.indexOf(b.file.sha256) || a.part - b.part);
-}
-
-function countRows(claims: readonly ClaimEntry[]): number {
-  return claims.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 function statusFor(reason: SvcError | undefined): string {
@@ -188,88 +188,27 @@ async function writeResults(
   return { ...merged, compared, rowsSent: countRows(cycle.claims) };
 }
 
-interface CycleRows extends Pick<NamedCycle, 'name' | 'entries'> {
-  readonly cycle: Pick<LedgerCycle, 'rowSetOf'>;
+/** Returns the error for rows of a cycle whose job ended without results. */
+export function lostRowsError(cycle: string, { claim, rows }: RowsWithoutJob): SvcError {
+  const { job, file } = claim;
+  return new SvcError(
+    'job_failed',
+    `no job has ${countText(rows, 'row')} of ${cleanText(file.name)}: job ${job} ended without results`,
+    {
+      hint: 'The results of the cycle lack them. The first of these commands sends them in another job; --force then replaces the results. The second leaves them out of the cycle:',
+      next: resubmitWords(claim, cycle),
+      alternatives: [['au', 'abandon', job]],
+      facts: { job, cycle, rows },
+    },
+  );
 }
 
-/**
- * Returns the error for rows that were lost with a failed or deleted job and that no other job got since. Rows that the
- * operator freed are not reported. Returns undefined without such rows, and where the rows of a standing claim are unknown.
- */
-export async function unsentRowsError({ name, cycle, entries }: CycleRows): Promise<SvcError | undefined> {
-  const ended = endedClaims(entries);
-  const standing = standingClaims(entries);
-  if (ended.length === 0 || standing.some(({ row_set: set }) => set === null)) return undefined;
-  const accountedFor = [...standing];
-  // A row may have had several claims. The one that ended last decides, so it comes first.
-  for (const { claim, isFreed } of ended.toReversed()) {
-    const { job, sha256, file } = claim;
-    const rows = await cycle.rowSetOf(claim);
-    if (rows === undefined) continue;
-    const sets = await Promise.all(accountedFor.map((other) => cycle.rowSetOf(other)));
-    // Row sets of an earlier build cannot be compared, but files with the same bytes have the same rows.
-    const isSentAgain = accountedFor.some((other) => other.sha256 === sha256);
-    const unsent = isSentAgain ? 0 : rows.countMissingFrom(sets.filter((set) => set !== undefined));
-    if (isFreed) accountedFor.push(claim);
-    else if (unsent > 0)
-      return noJobError(`${countText(unsent, 'row')} of ${file.name}: job ${job} ended without results`, {
-        job,
-        cycle: name,
-        rows: unsent,
-      });
-  }
-  return undefined;
-}
-
-/**
- * Returns the error for rows of a file that never had a job, as after a submission that stopped between two jobs. Returns undefined
- * where other jobs may have these rows.
- */
-export function unclaimedRowsError({ name, entries }: Pick<CycleRows, 'name' | 'entries'>): SvcError | undefined {
-  const freed = endedClaims(entries).flatMap(({ claim, isFreed }) => (isFreed ? [claim] : []));
-  const claims = [...standingClaims(entries), ...freed];
-  // An operator who takes rows out of a file and submits it again does not want them.
-  const newest = new Map<string, ClaimEntry>();
-  for (const entry of entries) if (entry.kind === 'claim') newest.set(entry.file.name, entry);
-  for (const { file } of newest.values()) {
-    const isOfFile = (entry: Entry): boolean => entry.kind === 'claim' && entry.file.sha256 === file.sha256;
-    const first = entries.findIndex(isOfFile);
-    // Other machines may have claimed rows of the file at the same time, from the same file or from another one.
-    const own = countRows(claims.filter(isOfFile));
-    const others = countRows(claims.filter((claim) => !isOfFile(claim) && entries.indexOf(claim) > first));
-    const unclaimed = Math.min(file.unclaimed ?? 0, file.rows - own) - others;
-    if (unclaimed <= 0) continue;
-    const text = `${formatNumber(unclaimed)} of ${countText(file.rows, 'row')} of ${file.name}`;
-    return noJobError(text, { cycle: name, rows: unclaimed });
-  }
-  return undefined;
-}
-
-function noJobError(text: string, facts: { readonly cycle: string; readonly [name: string]: unknown }): SvcError {
+function unclaimedRowsError(cycle: string, { claim, rows }: RowsWithoutJob): SvcError {
+  const { file } = claim;
+  const text = `${formatNumber(rows)} of ${countText(file.rows, 'row')} of ${cleanText(file.name)}`;
   return new SvcError('job_failed', `no job has ${text}`, {
     hint: 'The results of the cycle lack them. Unless a command is still sending them, submit the file again, which sends them in another job; --force then replaces the results:',
-    next: submitWords('<file>', facts.cycle),
-    facts,
+    next: resubmitWords(claim, cycle),
+    facts: { cycle, rows },
   });
-}
-
-interface EndedClaim {
-  readonly claim: ClaimEntry;
-  /** Whether the operator freed the rows of the claim. */
-  readonly isFreed: boolean;
-}
-
-/** Returns the ended claims in the order in which they ended. */
-function endedClaims(entries: readonly Entry[]): EndedClaim[] {
-  const claims = new Map<string, ClaimEntry>();
-  const ended = new Map<string, EndedClaim>();
-  for (const entry of entries) {
-    if (entry.kind === 'done') continue;
-    const claim = claims.get(entry.job);
-    // A claim can end twice: the job was given up, then turned out to have its file, and failed.
-    ended.delete(entry.job);
-    if (entry.kind === 'claim') claims.set(entry.job, entry);
-    else if (claim !== undefined) ended.set(entry.job, { claim, isFreed: entry.why === 'operator' });
-  }
-  return [...ended.values()];
 }

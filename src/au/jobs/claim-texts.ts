@@ -1,7 +1,11 @@
 // The words for files, cycles and claims in messages about rows.
 
 import { type SettledClaim, creationOf, senderName } from '../ledger/claims.ts';
+import { REFRESH_REQUEST, isFileCycle, submitWords } from '../ledger/cycle-names.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
+import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { SvcError } from '../../base/errors.ts';
+import { cleanText } from '../../cli/output/text.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 
 /** The names of a file and its cycle, for messages. */
@@ -12,7 +16,15 @@ export interface NamedFile {
   readonly isNamed: boolean;
 }
 
+export const NOTHING_OPEN = 'nothing is open: the results of every job that has rows were received';
+
 export const NOTHING_SENT = '; nothing was sent';
+
+/** Returns the command that sends the rows of a claim in another job, as words. */
+export function resubmitWords({ file: { name } }: Pick<ClaimEntry, 'file'>, cycle: string): string[] {
+  if (name === REFRESH_REQUEST && !isFileCycle(cycle)) return ['au', 'refresh', '--cycle', cycle];
+  return submitWords(name === STANDARD_INPUT ? '<file>' : cleanText(name), cycle);
+}
 
 /** Returns the error for rows whose jobs failed. Their claims ended, so the next command sends the rows. */
 export function failedElsewhereError(file: NamedFile, failed: readonly SettledClaim[]): SvcError {
@@ -41,4 +53,13 @@ export function senderText({ claim, status }: SettledClaim, now: number): string
   const age = formatDuration(Math.max(0, now - creationOf(claim)));
   const shownStatus = status === null ? 'not read in a dry run' : (status ?? 'no longer known to the service');
   return `sent by ${senderName(claim)}, ${age} ago, job ${claim.job} (${shownStatus})`;
+}
+
+/** Counts jobs by status, such as "1 processing, 2 completed". */
+export function progressText(statuses: readonly string[]): string {
+  const [only] = statuses;
+  if (statuses.length === 1 && only !== undefined) return only;
+  const counts = new Map<string, number>();
+  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
 }

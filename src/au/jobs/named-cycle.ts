@@ -7,6 +7,7 @@ import { cycleName } from '../ledger/cycle-names.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { RowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { Client } from '../../client/api/client.ts';
@@ -18,6 +19,8 @@ export interface NamedCycle {
   readonly ledger: CommandLedger;
   readonly cycle: LedgerCycle;
   readonly entries: readonly Entry[];
+  /** Rows that were lost with a job, if the cycle was found among the open ones. */
+  readonly lost?: RowsWithoutJob | undefined;
 }
 
 /** The error for a cycle that the ledger does not have. */
@@ -73,8 +76,8 @@ function parseCycleName(typed: string): string | undefined {
 }
 
 /**
- * Returns the cycles of the key's tenant with open jobs, sent by any machine, oldest first. An open job is one whose results
- * nobody received. With `shared`, only a shared ledger is read.
+ * Returns the cycles of the key's tenant with open jobs or lost rows, sent by any machine, oldest first. An open job is one whose
+ * results nobody received. With `shared`, only a shared ledger is read.
  * @throws SvcError `config` if this machine shared a ledger before, and none is set now
  */
 export async function openCycles(
@@ -94,8 +97,8 @@ export async function openCycles(
   // Other machines may be stopped until this machine puts back its lost entries, even without open jobs here.
   if (!opened.isReadOnly) await opened.restore();
   const cycles: NamedCycle[] = [];
-  for await (const { cycle, entries } of opened.openCycles())
-    cycles.push({ name: cycle.name, tenant, ledger, cycle, entries });
+  for await (const { cycle, entries, lost } of opened.openCycles())
+    cycles.push({ name: cycle.name, tenant, ledger, cycle, entries, lost });
   return cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
 }
 

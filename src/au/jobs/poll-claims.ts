@@ -8,7 +8,7 @@ import { Absences, MAX_WAIT_MS } from '../job/wait.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { settleClaim } from './settle-claims.ts';
 import { deliveryOf, wereResultsRead } from '../ledger/claims.ts';
-import { submitWords } from '../ledger/cycle-names.ts';
+import { progressText, resubmitWords } from './claim-texts.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { type Doubt, doubtError, jobText } from '../ledger/doubt.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
@@ -136,14 +136,7 @@ async function areResultsKept({ entries, ledger, tenant }: NamedCycle, job: stri
 }
 
 function progressOf(claims: readonly ClaimEntry[], jobs: Jobs): string {
-  const counts = new Map<string, number>();
-  for (const { job } of claims) {
-    const status = jobs.get(job)?.status ?? 'not found';
-    counts.set(status, (counts.get(status) ?? 0) + 1);
-  }
-  const [only] = counts.keys();
-  if (claims.length === 1 && only !== undefined) return only;
-  return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
+  return progressText(claims.map(({ job }) => jobs.get(job)?.status ?? 'not found'));
 }
 
 /** Returns the worst reason why results are missing. All doubtful jobs together are one reason, which names each job. */
@@ -196,7 +189,7 @@ async function reasonWithoutResults(
   if (end !== undefined)
     return new SvcError('job_failed', `${jobName} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
       hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
-      next: resubmit ?? submitWords('<file>', name),
+      next: resubmit ?? resubmitWords(claim, name),
       facts,
     });
   return ledger.isStored(job) ? 'confirmed' : 'missing';

@@ -3,7 +3,14 @@
 import { resumable } from '../job/resumable.ts';
 import { type Outcome, exitCodeOf, outcomeOf } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
-import { type AdvancedCycle, advanceCycle, requireResultsFile, resultsOfCycle } from './advance-cycle.ts';
+import {
+  type AdvancedCycle,
+  advanceCycle,
+  lostRowsError,
+  requireResultsFile,
+  resultsOfCycle,
+} from './advance-cycle.ts';
+import { NOTHING_OPEN } from './claim-texts.ts';
 import { type NamedCycle, openCycles } from './named-cycle.ts';
 import { type ResumeOptions, optionWords } from './options.ts';
 import { type ResumedCycle, reportResults, resumedCycleView, unpolled } from './resume-cycle.ts';
@@ -35,10 +42,12 @@ export async function resumeAll(context: Context, input: ResumeOptions): Promise
   const open = outlast(context, input.wait, () => openCycles(context, { onlyReads: input.dryRun }));
   const again = ['au', 'resume', ...optionWords(input), ...(input.dryRun ? ['--dry-run'] : [])];
   const cycles = await resumable(again, {}, open);
-  if (cycles.length === 0) context.notices.note('no job is open: the results of each job in the ledger were received');
+  if (cycles.length === 0) context.notices.note(NOTHING_OPEN);
   if (input.dryRun) {
     for (const cycle of cycles) {
+      if (cycle.lost) warnOf(context, cycle.name, lostRowsError(cycle.name, cycle.lost));
       const jobs = openJobs(cycle.entries).length;
+      if (jobs === 0) continue;
       context.notices.note(`${cycle.name}: would poll ${countText(jobs, 'job')} and write ${resultsOfCycle(cycle)}`);
     }
     context.notices.note('dry run: nothing was sent');
@@ -100,6 +109,11 @@ async function resumeOpenCycle(
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
   let advanced: AdvancedCycle | undefined;
   try {
+    if (cycle.lost && openJobs(cycle.entries).length === 0) {
+      const { rows, jobs, progress } = unpolled(cycle);
+      advanced = { status: 'not completed', rows, jobs, progress, isUnderWay: false };
+      throw lostRowsError(name, cycle.lost);
+    }
     await requireResultsFile(cycle, { out, force });
     const advancing = advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
     advanced = await resumable(again, { cycle: name }, advancing);

@@ -6,6 +6,7 @@ import { toneOf } from '../job/job-view.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import { creationOf, senderName, deliveryOf, standingClaims, hasStandingClaim } from '../ledger/claims.ts';
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
+import { progressText } from './claim-texts.ts';
 import type { Client } from '../../client/api/client.ts';
 import { findJobs } from '../job/job.ts';
 import type { Ledger, OpenCycle } from '../ledger/ledger.ts';
@@ -13,7 +14,7 @@ import type { Ledger, OpenCycle } from '../ledger/ledger.ts';
 /** The status of a job that the service does not find. The job may have been billed. */
 export const UNKNOWN = 'unknown';
 
-/** A cycle of the ledger with jobs whose results nobody has read. */
+/** A cycle of the ledger with jobs whose results nobody has received, or with rows that were lost with a job. */
 export interface CycleRow {
   readonly cycle: string;
   /** The most urgent status among the open jobs. */
@@ -22,17 +23,21 @@ export interface CycleRow {
   readonly began_at: string;
   /** Who sent the first job, as user@host. */
   readonly by: string;
-  /** The file of the first job. */
+  /** The file of the first job, and how many others there are. */
   readonly file: string;
   readonly rows: number;
   readonly jobs: number;
-  /** The jobs whose results nobody has read. */
+  /** The number of open jobs by status, such as "1 processing, 2 completed". */
+  readonly progress: string;
+  /** The jobs whose results nobody has received. */
   readonly open_jobs: readonly string[];
+  /** How many rows were lost with a job that ended without results. */
+  readonly lost_rows: number;
 }
 
 export const cycleView: View<CycleRow> = {
   name: 'cycle',
-  fields: ['cycle', 'status', 'began_at', 'by', 'file', 'rows', 'jobs', 'open_jobs'],
+  fields: ['cycle', 'status', 'began_at', 'by', 'file', 'rows', 'jobs', 'progress', 'open_jobs', 'lost_rows'],
   columns: [
     { path: 'cycle', kind: 'text' },
     { path: 'status', kind: 'status', show: statusAmong([...JOB_STATUSES, UNKNOWN]), paint: toneOf },
@@ -40,6 +45,7 @@ export const cycleView: View<CycleRow> = {
     { path: 'by', kind: 'text', priority: 2 },
     { path: 'file', kind: 'text', priority: 1 },
     { path: 'rows', kind: 'number' },
+    { path: 'progress', kind: 'text', priority: 3, repeats: ({ status, progress }) => progress === status },
     { path: 'jobs', kind: 'number', priority: 1 },
   ],
 };
@@ -94,33 +100,40 @@ export function claimRow(claim: ClaimEntry, entries: readonly Entry[], status: s
   };
 }
 
-/** Statuses by urgency: the first of them that a job has is the status of the cycle. */
-const BY_URGENCY = [UNKNOWN, 'failed', 'completed'];
-
-/** Returns the cycles with open jobs, sent by any machine, newest first. The service is asked about each open job. */
+/** Returns the cycles with open jobs or lost rows, of any machine, newest first. The service is asked about each open job. */
 export async function unreadCycles(client: Client, ledger: Ledger): Promise<CycleRow[]> {
   const cycles: OpenCycle[] = [];
   for await (const cycle of ledger.openCycles()) cycles.push(cycle);
   const jobs = await findJobs(client, new Set(cycles.flatMap(({ open }) => open)));
-  const rows = cycles.flatMap(({ cycle, entries, open }): CycleRow[] => {
-    const claims = standingClaims(entries);
+  const rows = cycles.flatMap(({ cycle, entries, open, lost }): CycleRow[] => {
+    const standing = standingClaims(entries);
+    const claims = standing.length === 0 && lost !== undefined ? [lost.claim] : standing;
     const [first] = claims;
     if (first === undefined) return [];
     const statuses = open.map((job) => jobs.get(job)?.status ?? UNKNOWN);
+    const files = new Set(claims.map(({ file }) => cleanText(file.name)));
     return [
       {
         cycle: cycle.name,
-        status: BY_URGENCY.find((status) => statuses.includes(status)) ?? statuses[0] ?? UNKNOWN,
+        status: statusOf(lost === undefined ? statuses : [...statuses, 'failed']),
         began_at: first.created_at,
         by: senderName(first),
-        file: cleanText(first.file.name),
+        file: cleanText(first.file.name) + (files.size > 1 ? ` and ${files.size - 1} more` : ''),
         rows: claims.reduce((sum, claim) => sum + claim.rows, 0),
         jobs: claims.length,
+        progress: progressText(statuses),
         open_jobs: open,
+        lost_rows: lost?.rows ?? 0,
       },
     ];
   });
   return rows.toSorted(
     (one, other) => creationOf({ created_at: other.began_at }) - creationOf({ created_at: one.began_at }),
   );
+}
+
+/** Returns the most urgent status: a cycle is completed once each of its jobs is. */
+function statusOf(statuses: readonly string[]): string {
+  const urgent = [UNKNOWN, 'failed'].find((status) => statuses.includes(status));
+  return urgent ?? statuses.find((status) => status !== 'completed') ?? 'completed';
 }

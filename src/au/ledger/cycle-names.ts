@@ -2,9 +2,9 @@
 
 import { sha256Of } from '../../base/files/draft.ts';
 import type { RowSet } from './row-set.ts';
+import { isJobId } from '../job/job.ts';
 import { SvcError } from '../../base/errors.ts';
 import { textToSend, type ValueParser } from '../../cli/app/value-parsers.ts';
-import { isJobId } from '../job/job.ts';
 
 /** Returns the cycle for a file submitted without one. The same rows in any order and with any quotes have the same cycle. */
 export function fileCycle(rows: RowSet): string {
@@ -25,6 +25,9 @@ export function isNamedCycle(folder: string): boolean {
 export function submitWords(file: string, cycle: string): string[] {
   return ['au', 'submit', file, ...(isFileCycle(cycle) ? [] : ['--cycle', cycle])];
 }
+
+/** The name of the file that a refresh submits, in the directory of its cycle. */
+export const REFRESH_REQUEST = 'request.csv';
 
 const MAX_NAME_LENGTH = 40;
 

@@ -12,6 +12,7 @@ import { saltsOf } from './earlier-keys.ts';
 import { type ClaimEntry, type Entry, type Keys, markBytes, parseMark } from './entry.ts';
 import { LedgerFolder, requireNotEmpty } from './objects.ts';
 import { saltOf } from './row-set.ts';
+import { rowsOfEndedJob, type RowsWithoutJob } from './rows-without-job.ts';
 
 /** The object that a shared ledger gets once older jobs were compared with it. */
 const BEGUN = 'begun.json';
@@ -19,12 +20,14 @@ const BEGUN = 'begun.json';
 /** The object with the jobs that were pending when a machine's own ledger was first used. */
 const PENDING_BEFORE = 'pending-before.json';
 
-/** A cycle with jobs whose results nobody received. */
+/** A cycle with jobs whose results nobody received, or with rows that were lost with a job. */
 export interface OpenCycle {
   readonly cycle: LedgerCycle;
   readonly entries: readonly Entry[];
   /** The jobs whose results nobody received. */
   readonly open: readonly string[];
+  /** Rows whose job ended without results, and that no other job has. */
+  readonly lost: RowsWithoutJob | undefined;
 }
 
 /**
@@ -89,13 +92,14 @@ export class Ledger {
     return this.#folder.cycles();
   }
 
-  /** Returns the cycles with jobs whose results nobody received. */
+  /** Returns the cycles with jobs whose results nobody received, or with rows that were lost with a job. */
   async *openCycles(): AsyncGenerator<OpenCycle> {
     for (const name of await this.cycleNames()) {
       const cycle = this.cycle(name);
       const entries = [...(await cycle.read())];
       const open = openJobs(entries);
-      if (open.length > 0) yield { cycle, entries, open };
+      const lost = await rowsOfEndedJob({ cycle, entries });
+      if (open.length > 0 || lost !== undefined) yield { cycle, entries, open, lost };
     }
   }
 

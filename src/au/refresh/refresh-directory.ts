@@ -15,6 +15,7 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { parsedJson } from '../../schema/json-value.ts';
+import { REFRESH_REQUEST } from '../ledger/cycle-names.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { readEarlierRecord } from './earlier-record.ts';
 import { withOption } from './refresh-input.ts';
@@ -116,7 +117,7 @@ export class RefreshDirectory {
     this.exclusions = path.join(parent, EXCLUSIONS);
     this.path = path.join(parent, cycle);
     this.recordFile = path.join(this.path, RECORD);
-    this.request = path.join(this.path, 'request.csv');
+    this.request = path.join(this.path, REFRESH_REQUEST);
     this.keep = keepFileOf(this.request);
     this.results = path.join(this.path, 'results.csv');
     this.report = path.join(this.path, 'report.html');

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { ended, errorIn, svcHere } from '../../support/run-here.ts';
+import { ended, errorIn, rowOf, succeeded, svcHere } from '../../support/run-here.ts';
 import { sentDesk } from './abandoning.ts';
 
 async function refusal(word: string): Promise<unknown> {
@@ -48,4 +48,33 @@ it('svc au abandon warns that another machine may be uploading the file of a job
     0,
     /warning: svc of \S+@\S+ may be uploading its file now: make sure that it has ended/,
   );
+});
+
+it('the rows of a job that failed stay open until another job has them', async () => {
+  const desk = await sentDesk();
+  desk.said.statuses = ['failed'];
+  ended(await desk.svc('au resume'), 10);
+  const { rows } = rowOf(await desk.svc('au status'));
+  const again = `svc au submit tokens.csv --cycle 2026-12`;
+  for (let time = 0; time < 2; time += 1)
+    ended(await desk.svc('au resume'), 10, again, `svc au abandon ${desk.job}`, {
+      row: { cycle: '2026-12', status: 'not completed', outcome: 'job_failed' },
+    });
+  ended(await desk.svc('au resume --dry-run'), 0, again);
+  ended(await desk.svc('au status'), 0, `${String(rows)} rows of 2026-12 were lost with a job that failed`, {
+    row: { cycle: '2026-12', status: 'failed', open_jobs: [], lost_rows: rows },
+  });
+  desk.said.statuses = [];
+  succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait'));
+  ended(await desk.svc('au resume'), 0, 'nothing is open');
+});
+
+it('svc au abandon leaves the rows of a job that failed out of their cycle', async () => {
+  const desk = await sentDesk();
+  desk.said.statuses = ['failed'];
+  ended(await desk.svc('au resume'), 10);
+  ended(await desk.svc(`au abandon ${desk.job} --yes`), 0, { row: { progress: 'left out of the cycle' } });
+  ended(await desk.svc('au resume'), 0, 'nothing is open');
+  ended(await desk.svc('au status'), 0, 'nothing is open', { stdout: '' });
+  ended(await desk.svc(`au abandon ${desk.job} --yes`), 0, 'nothing was changed');
 });

@@ -65,7 +65,7 @@ it('svc au resume writes the results of two files with the same name, also after
   expect(await files()).toEqual(written);
   ending.mockRestore();
   expect(await files()).toEqual(written);
-  expect((await svc('au resume')).stderr).toContain('no job is open');
+  expect((await svc('au resume')).stderr).toContain('nothing is open');
 });
 
 it.each([
@@ -89,7 +89,7 @@ it.each([
     expect(readFileSync(home.file(name), 'utf8')).toBe(changed);
     writeFileSync(home.file(name), results);
     succeeded(await svc(line));
-    expect((await svc('au resume')).stderr).toContain('no job is open');
+    expect((await svc('au resume')).stderr).toContain('nothing is open');
   },
 );
 

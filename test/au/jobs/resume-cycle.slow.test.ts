@@ -314,7 +314,7 @@ describe('a cycle that other machines sent', () => {
     });
     ended(await on('fresh', 'au refresh'), 2, '"next":"svc au resume 2026-12 --wait"');
     succeeded(await on('fresh', 'au resume --wait'));
-    ended(await on('fresh', 'au resume'), 0, 'no job is open');
+    ended(await on('fresh', 'au resume'), 0, 'nothing is open');
   });
 
   it('a dry run of a cycle says what it would do', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openQuickDesk } from '../commands/support.ts';
+import { openQuickDesk, writeRows } from '../commands/support.ts';
 import { JobFaults } from '../job-faults.ts';
 import { ended, succeeded } from '../../support/run-here.ts';
 
@@ -22,7 +22,19 @@ it('svc au status shows the open cycles of the ledger on a machine that sent not
   await clock.advance(3_700_000);
   expect(JSON.parse((await on('laptop', 'au status')).stdout)).toMatchObject({ ...row, status: 'completed' });
   succeeded(await on('runner', 'au resume'));
-  ended(await on('laptop', 'au status'), 0, 'no job is open', { stdout: '' });
+  ended(await on('laptop', 'au status'), 0, 'nothing is open', { stdout: '' });
+});
+
+it('svc au status calls a cycle completed only once each of its open jobs is', async () => {
+  const { on, clock, ...desk } = await openSharing();
+  writeRows(desk, 'more.csv', 'one-more,,,');
+  succeeded(await on('runner', 'au submit tokens.csv --cycle 2026-12'));
+  await clock.advance(3_700_000);
+  succeeded(await on('runner', 'au submit more.csv --cycle 2026-12'));
+  const file = 'tokens.csv and 1 more';
+  ended(await on('laptop', 'au status'), 0, { row: { status: 'pending', progress: '1 completed, 1 pending', file } });
+  await clock.advance(3_700_000);
+  ended(await on('laptop', 'au status'), 0, { row: { status: 'completed', progress: '2 completed', file } });
 });
 
 it('svc au status says that a ledger without any job is not the one that the other machines use', async () => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { ClaimEntry, Entry } from '../../../src/au/ledger/entry.ts';
 import { RowSet } from '../../../src/au/ledger/row-set.ts';
-import { unclaimedRowsError, unsentRowsError } from '../../../src/au/jobs/advance-cycle.ts';
-import { claimBody, WHO } from '../ledger/entries.ts';
+import { rowsOfEndedJob, unclaimedRows } from '../../../src/au/ledger/rows-without-job.ts';
+import { claimBody, WHO } from './entries.ts';
 
 const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: WHO } as const;
 
@@ -35,8 +35,8 @@ async function rowsOf({ row_set: name }: Pick<ClaimEntry, 'row_set'>): Promise<R
 
 /** Returns the number of rows that no job has, with the job that ended without results; nothing if there are none. */
 async function unsentIn(...entries: readonly Entry[]): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const { job, rows } = (await unsentRowsError({ name: '2026-12', entries, cycle: { rowSetOf: rowsOf } }))?.facts ?? {};
-  return job === undefined ? undefined : { job, rows };
+  const lost = await rowsOfEndedJob({ entries, cycle: { rowSetOf: rowsOf } });
+  return lost && { job: lost.claim.job, rows: lost.rows };
 }
 
 it.each([
@@ -164,5 +164,5 @@ it.each([
   ],
   ['a claim of an earlier build', [claimOf('a', 5)], undefined],
 ])('the rows of a file that never had a job are counted: %s', (_, entries, rows) => {
-  expect(unclaimedRowsError({ name: '2026-12', entries })?.facts?.['rows']).toBe(rows);
+  expect(unclaimedRows(entries)?.rows).toBe(rows);
 });
