@@ -220,7 +220,9 @@ class Sending {
   }
 
   #noteSentBefore({ file, jobs }: FileJobs): void {
-    const what = jobs.some((job) => isOfFile(job, file)) ? 'this file was submitted' : 'all rows of this file were sent';
+    const what = jobs.some((job) => isOfFile(job, file))
+      ? 'this file was submitted'
+      : 'all rows of this file were sent';
     this.#context.notices.note(`${what} before; nothing was sent now`);
   }
 

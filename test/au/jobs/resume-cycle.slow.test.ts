@@ -155,7 +155,7 @@ describe('a cycle that other machines sent', () => {
       const { on, jobs, service } = await openHalves();
       service.failed = jobs.slice(0, 1);
       ended(await on('fresh', 'au resume 2026-12'), 10);
-      ended(await on('fresh', line), 10, 'no job has 20 rows of first.csv', 'svc au submit <file> --cycle 2026-12', {
+      ended(await on('fresh', line), 10, 'no job has 20 rows of first.csv', 'svc au submit first.csv --cycle 2026-12', {
         row: { status: 'not completed', jobs: jobs.slice(1), progress: 'processing' },
       });
     },
