@@ -279,6 +279,8 @@ export class TailState {
   readTo: number;
   newest: number | undefined;
   readonly passed: Tally;
+  /** Where the position stays while it is unknown which entries after it were deleted. */
+  #heldAt: number | undefined;
 
   constructor({ settled, readTo, newest, passed }: TailPosition) {
     this.settled = settled;
@@ -287,9 +289,18 @@ export class TailState {
     this.passed = new Tally(passed);
   }
 
+  /** Keeps the position where it is, although reading goes on. */
+  hold(): void {
+    this.#heldAt ??= this.readTo;
+  }
+
+  release(): void {
+    this.#heldAt = undefined;
+  }
+
   /** Forgets the entries before this time, all of which have been passed on. */
   settle(time: number): void {
-    if (time <= this.settled) return;
+    if (time <= this.settled || this.#heldAt !== undefined) return;
     this.settled = time;
     this.passed.forgetBefore(time);
   }
@@ -297,7 +308,7 @@ export class TailState {
   /** Returns the position, which is not after `latest` unless all entries until then are settled. */
   position(latest = Infinity): TailPosition {
     const { settled, newest } = this;
-    const readTo = Math.max(settled, Math.min(this.readTo, latest));
+    const readTo = Math.max(settled, Math.min(this.readTo, latest, this.#heldAt ?? Infinity));
     const lines = this.passed.lines();
     return {
       settled,

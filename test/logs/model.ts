@@ -30,6 +30,8 @@ export interface Manner {
   readonly repeatsCursor?: boolean;
   /** Whether the service sends all of its log, whatever window is requested. */
   readonly ignoresTimes?: boolean;
+  /** Whether each request makes an entry of its own. */
+  readonly logsReads?: boolean;
 }
 
 /** A service without failures, which keeps entries for a day. */
@@ -83,21 +85,24 @@ export class ModelService implements LogSource {
   requests = 0;
   /** The most windows that were read at the same time. */
   mostAtOnce = 0;
+  /** All entries that the service ever had. */
+  readonly happenings: Happening[] = [];
   #atOnce = 0;
   readonly #manner: Manner;
-  readonly #entries: readonly Shown[];
+  readonly #entries: Shown[] = [];
   readonly #random: () => number;
 
   constructor(clock: ModelClock, happenings: readonly Happening[], manner: Manner, random: () => number) {
     this.clock = clock;
     this.#manner = manner;
     this.#random = random;
-    this.#entries = happenings.map((happening, place) => ({
-      place,
-      at: Math.floor(happening.at / 1000) * 1000,
-      seenAt: happening.seenAt,
-      log: logOf(happening),
-    }));
+    for (const happening of happenings) this.#add(happening);
+  }
+
+  #add(happening: Happening): void {
+    const at = Math.floor(happening.at / 1000) * 1000;
+    this.#entries.push({ place: this.#entries.length, at, seenAt: happening.seenAt, log: logOf(happening) });
+    this.happenings.push(happening);
   }
 
   now(): number {
@@ -137,12 +142,13 @@ export class ModelService implements LogSource {
 
   // Time passes during a request, and the request may fail.
   #arrive(hasCursor: boolean): void {
-    const { failures, expiries, outages } = this.#manner;
+    const { failures, expiries, outages, logsReads = false } = this.#manner;
     this.clock.time += 20 + Math.floor(this.#random() * 1_500);
     this.requests += 1;
     if (this.requests >= this.killAt) throw new Killed();
     if (this.requests > MAX_REQUESTS) throw new RangeError('the reader makes no progress');
     const now = this.now();
+    if (logsReads) this.#add({ at: now, seenAt: now, words: `read ${this.requests}` });
     if (outages.some(({ from, to }) => now >= from && now < to)) throw new SvcError('network', 'no answer');
     if (this.#random() * 1000 < failures) throw new SvcError('server', 'the service failed', { status: 503 });
     if (hasCursor && this.#random() * 1000 < expiries)

@@ -7,6 +7,7 @@ import type { Log } from '../../schema/log.ts';
 import { byTime, type TailPosition, TailState, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { CatchUpReader } from './catch-up.ts';
+import { GapWatch } from './gap-watch.ts';
 import { EntryRate, LiveWindow, MAX_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
 import { BELIEVED_JUMP_MS, checkPosition, SteadySource } from './steady-source.ts';
 
@@ -76,6 +77,7 @@ export class Tail {
   readonly #state: TailState;
   readonly #catchUp: CatchUpReader;
   readonly #live: LiveWindow;
+  readonly #gaps: GapWatch;
   readonly #rate: PollRate;
   readonly #entryRate: EntryRate;
   readonly #startedAt: number;
@@ -105,8 +107,9 @@ export class Tail {
     this.#state = new TailState(options.begin);
     const { overlapMs, retentionMs, mostPerSecond = MAX_PER_SECOND, untilPresent: isOnce = false } = options;
     const onGap = (gap: TimeRange): void => this.#report({ kind: 'gap', ...gap });
-    this.#catchUp = new CatchUpReader(this.#source, this.#state, { overlapMs, retentionMs, onGap });
+    this.#catchUp = new CatchUpReader(this.#source, this.#state, overlapMs);
     this.#live = new LiveWindow(this.#source, this.#state, { overlapMs, mostPerSecond, isOnce });
+    this.#gaps = new GapWatch(this.#source, this.#state, { retentionMs, onGap });
     this.#rate = new PollRate(options.intervalMs);
     this.#entryRate = new EntryRate(mostPerSecond);
     this.#startedAt = source.clock.now();
@@ -180,11 +183,14 @@ export class Tail {
     }
   }
 
-  #poll(isBehind: boolean): Promise<Poll> {
+  async #poll(isBehind: boolean): Promise<Poll> {
     const now = this.#source.clock.now();
     if (!this.#live.isSettling) this.#polled = { at: now, requests: 0, shown: this.#shown };
     this.#readingAt = now;
-    return isBehind || this.#catchUp.isDelayed ? this.#catchUp.poll() : this.#live.poll();
+    const { knownTo, isDelayed } = this.#catchUp;
+    const poll = await (isBehind || isDelayed ? this.#catchUp.poll() : this.#live.poll());
+    this.#gaps.check(poll, knownTo);
+    return poll;
   }
 
   async #checkClock(): Promise<void> {

@@ -10,6 +10,8 @@ import { type Found, type LogSource, readIfStable, readOnce, readSettled, resolv
 export interface Poll {
   readonly entries: readonly Entry[];
   readonly requests: number;
+  /** The end of the range that this poll read. What was read before may reach further. */
+  readonly end: number;
   /** The time up to which the log was read. */
   readonly readTo: number;
   /** The time before which all entries are known. */
@@ -99,19 +101,20 @@ export class LiveWindow {
     const { settled } = state;
     const range = { from, to: wholeSecond(source.now()) };
     if (range.to <= range.from)
-      return { entries: [], requests: 0, readTo: state.readTo, settleTo: settled, newest: state.newest };
+      return { entries: [], requests: 0, end: from, readTo: state.readTo, settleTo: settled, newest: state.newest };
     const begunAt = source.clock.now();
     const quick = await readOnce(source, range);
     const newest = newestOf(state, quick.entries, source.now());
     const settleTo = settledBy(newest, this.#options.overlapMs) ?? settled;
     const readTo = Math.max(state.readTo, range.to);
     const isWhole = from <= settled;
-    if (quick.pages === 1 && isWhole) return { entries: quick.entries, requests: 1, readTo, newest, settleTo };
+    if (quick.pages === 1 && isWhole)
+      return { entries: quick.entries, requests: 1, end: range.to, readTo, newest, settleTo };
     const doubts = uncertainSeconds(state, quick, isWhole).slice(0, this.#options.isOnce ? Infinity : MAX_DOUBTS);
     const { entries, pages } = await resolved(quick, doubts, (doubt) => readIfStable(source, doubt));
     this.#sent.push({ at: source.clock.now(), requests: pages });
     this.#settleTo = this.#nextSettled(settleTo, this.#leftToSettle(begunAt, pages));
-    return { entries, requests: pages, readTo, newest, settleTo: settled };
+    return { entries, requests: pages, end: range.to, readTo, newest, settleTo: settled };
   }
 
   /** How long before the previous poll a short poll begins. */
@@ -126,7 +129,7 @@ export class LiveWindow {
     const { entries, pages } = await readSettled(this.#source, { from: settled, to });
     this.#settledAt = this.#source.now();
     this.#sent.push({ at: this.#source.clock.now(), requests: pages });
-    return { entries, requests: pages, readTo, newest, settleTo: to };
+    return { entries, requests: pages, end: to, readTo, newest, settleTo: to };
   }
 
   /** Requests left for settling, keeping enough for a next poll as large as this one. */
@@ -193,7 +196,7 @@ export function pollBackfill(
   const readTo = Math.max(state.readTo, Math.min(to, wholeSecond(now)));
   // Nothing after the range is settled yet, even if newer entries were read before an outage.
   const settleTo = Math.min(to, settledBy(newest, overlapMs) ?? state.settled);
-  return { entries, requests: pages, readTo, newest, settleTo };
+  return { entries, requests: pages, end: to, readTo, newest, settleTo };
 }
 
 /** Returns the time before which no late entries are expected. The newest entry decides, because the log may lag behind the clock. */

@@ -99,7 +99,7 @@ async function follow(
     if (!context.signal.aborted) throw error;
   } finally {
     const keep = (path: string): void => writeCheckpoint(path, subject, resumeAt);
-    notices.end(resumeAt, hasRead(), () => resumeCommands(context, input, resumeAt.settled, keep));
+    notices.end(resumeAt, hasRead(), () => resumeCommands(context, input, resumeAt, keep));
   }
   if (!context.signal.aborted) await requireProof(context, input, notices, hasRead());
   return exitCode(context, input, notices.gaps, shipping?.rejected() ?? 0);

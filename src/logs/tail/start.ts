@@ -103,9 +103,11 @@ export interface Resuming {
 export function resumeCommands(
   context: Context,
   input: TailInput,
-  settled: number,
+  { settled, readTo }: TailPosition,
   keep: (file: string) => void,
 ): Resuming {
+  // Nothing settles on a quiet log. A tail that began so long ago would call it a gap, although it was read.
+  const since = Math.max(settled, readTo - (input.retention ?? DEFAULT_RETENTION_MS) / 2);
   const file = input.checkpoint ?? keepCheckpoint(context, keep);
   const options = [
     ...filterWords(input),
@@ -123,7 +125,7 @@ export function resumeCommands(
     typedCommand(['logs', 'tail', ...start, ...options], context.globals, context.system);
   return {
     here: file === undefined ? undefined : command(option('--checkpoint', file)),
-    elsewhere: command(['--since', isoTime(settled), ...hiding]),
+    elsewhere: command(['--since', isoTime(since), ...hiding]),
     overlapMs: input.overlap ?? DEFAULT_OVERLAP_MS,
   };
 }

@@ -86,6 +86,21 @@ it('R31: a new archive of the last 24 hours has no gap, and begins with what the
   expect([verified.code, covered?.['kind'], String(covered?.['from']) > begun]).toEqual([0, 'covered', true]);
 });
 
+it('R31: an archive records what the service deleted, also beside a machine whose clock is days behind', async () => {
+  expect((await archive('--since', '1h')).code).toBe(0);
+  server.aheadMs = 3 * DAY;
+  // Without an entry, nothing but the Date header says that three days have passed.
+  expect((await archive()).code).toBe(0);
+  server.logs.push(logAgo(10_000 - 3 * DAY, 'newest', { tenant_id: 't-1' }));
+  const { code, stdout } = await archive('--strict');
+  const { gaps } = JSON.parse(stdout) as { readonly gaps: readonly { readonly from: string; readonly to: string }[] };
+  expect([code, gaps.length]).toEqual([14, 1]);
+  expect(Date.parse(gaps[0]?.from ?? '')).toBeLessThan(Date.now());
+  expect(Date.parse(gaps[0]?.to ?? '')).toBeGreaterThan(Date.now() + 2 * DAY - 60_000);
+  expect(await archived()).toEqual(['newest']);
+  expect((await svcHere(['logs', 'verify', place, '--strict'])).code).toBe(14);
+});
+
 it('R76: an archive covers no time that only false Date headers show, and its next run has no warning', async () => {
   const HOUR = DAY / 24;
   expect((await archive('--since', '3h')).code).toBe(0);

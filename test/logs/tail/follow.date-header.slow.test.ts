@@ -256,6 +256,22 @@ describe('a tail of a service whose Date header is wrong', () => {
     },
   );
 
+  it("R31: a tail on a machine that is days behind reports a gap with the first entry that proves the service's time", async () => {
+    const begin = beginAt(START - 30 * HOUR);
+    const source = new FalseDates(regular(1, 0), rightAlways);
+    source.real.time = START - 10 * MINUTE;
+    source.clock.stepAt(0, -72 * HOUR);
+    const before = await follow(source, { begin }, 5 * MINUTE);
+    expect([before.events.filter(({ kind }) => kind === 'gap'), before.position.readTo]).toEqual([[], begin.readTo]);
+    const { events, names, position } = await follow(source, { begin: before.position });
+    expect(names).toEqual(namesOf(regular(1, 0)));
+    const gaps = events.flatMap((event) => (event.kind === 'gap' ? [event] : []));
+    expect(gaps).toEqual([{ kind: 'gap', from: begin.readTo, to: expect.any(Number) }]);
+    expect(gaps[0]?.to).toBeGreaterThanOrEqual(START - 24 * HOUR);
+    expect(gaps[0]?.to).toBeLessThan(START - 24 * HOUR + 2 * MINUTE);
+    expect(position.readTo).toBeGreaterThanOrEqual(START);
+  });
+
   it('R31: a tail of a quiet log reports no gap when the header goes back by an hour', async () => {
     const old = START - 30 * HOUR;
     const begin = { settled: old, readTo: START, newest: old + OVERLAP_MS, passed: [] };

@@ -156,6 +156,20 @@ describe('a tail', () => {
     ]);
   });
 
+  it('R31: a tail that goes on reports what retention removed during each of two outages', async () => {
+    const retentionMs = 1200 * SECOND;
+    const steady = Array.from({ length: 8400 }, (_, index) => happening(index * SECOND, `entry ${index}`));
+    const outages = [1200, 5000].map((at) => ({ from: START + at * SECOND, to: START + (at + 1800) * SECOND }));
+    // The oldest page comes first, so that its entries are older than the retention once the last one is read.
+    const manner = { outages, retentionMs, order: 'oldest first' } as const;
+    const seen = await follow(steady, manner, { retentionMs }, 9000 * SECOND);
+    const lost = steady.filter(({ words }) => !seen.words.includes(words));
+    expect(lost.length).toBeGreaterThan(1000);
+    const gaps = seen.events.flatMap((event) => (event.kind === 'gap' ? [event] : []));
+    expect(lost.filter(({ at }) => !gaps.some(({ from, to }) => at >= from && at < to))).toEqual([]);
+    expect(gaps).toHaveLength(2);
+  });
+
   it('a tail that ends at the present leaves nothing of the overlap to a later poll', async () => {
     // Equal entries at every page boundary, in more seconds than one poll reads again.
     const twins = Array.from({ length: 3000 }, (_, index) =>

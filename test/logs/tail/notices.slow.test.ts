@@ -62,6 +62,23 @@ describe('the command that svc logs tail prints at its end', () => {
     expect(Date.parse(since)).toBeGreaterThan(Date.now() - 500_000);
   });
 
+  it('R31: a tail that runs often enough finds no gap on a quiet log, and nor does the second command that it prints', async () => {
+    const hour = 3_600_000;
+    const quiet = ['--strict', '--idle-exit', '20s'];
+    const runAfter = (hours: number, argv: readonly string[]): Promise<HereResult> => {
+      server.aheadMs = hours * hour;
+      return run([...argv, ...quiet], new FakeClock({ start: Date.now() + hours * hour }));
+    };
+    const tail = ['logs', 'tail', '--checkpoint', join(state, 'tail.json')];
+    server.logs.push(logAgo(60_000, 'old'));
+    await runAfter(0, [...tail, '--since', '1h']);
+    await runAfter(20, tail);
+    const last = await runAfter(40, tail);
+    const [, command = ''] = /loses none\) with\n {2}svc (.*)\n/.exec(last.stderr) ?? [];
+    for (const { code, stderr } of [last, await runAfter(50, command.split(' '))])
+      expect([code, stderr]).toEqual([0, expect.not.stringContaining('entries may be missing')]);
+  });
+
   it('R65: the second command that is printed goes on from a time, with the filters and without a file', async () => {
     const clock = new FakeClock({ start: Date.now() });
     server.logs.push(logAgo(60_000, 'one'), logAgo(50_000, 'two'));
