@@ -16,6 +16,7 @@ import { marginMs, withMargin } from './records/coverage.ts';
 import type { Retention } from './retention.ts';
 import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
 import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 interface RunOptions extends Omit<SyncOptions, 'beginsWithAll' | 'reopen' | 'onCommit'> {
@@ -56,6 +57,8 @@ export interface ArchiveRun extends RunBegin {
   readonly archivedTo: number;
   /** The service's time at the end of the run. */
   readonly endedAt: number;
+  /** How far the archive ends before that time, because nothing but `Date` headers shows it; 0 if it is up to date. */
+  readonly unprovenMs: number;
   readonly record: number;
   readonly sha256: string;
   /** Recorded files that are missing or changed; undefined when a signal ended the run before the search. */
@@ -135,6 +138,7 @@ async function runLocked(
     written,
     archivedTo: position.readTo,
     endedAt,
+    unprovenMs: sync.unprovenMs > options.overlapMs + MINUTE_MS ? sync.unprovenMs : 0,
     record: newest.record.sequence,
     sha256: newest.sha256,
     lost: watch.lost,

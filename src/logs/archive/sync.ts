@@ -76,6 +76,11 @@ export class ArchiveSync {
     return this.#reading.tail.time;
   }
 
+  /** How far the log was read beyond the archive's end, because only `Date` headers show that it is so late. */
+  get unprovenMs(): number {
+    return this.#reading.tail.unprovenMs;
+  }
+
   /**
    * Archives entries until the present, or until the signal. However it ends, accepted entries are committed if possible.
    * @throws SvcError the failure, or the reason of the signal

@@ -101,7 +101,7 @@ export const archive = defineCommand({
     [11, 'another process is at work on the archive'],
     12,
     [13, 'entries have card numbers (with --fail-on-card-number)'],
-    [14, 'entries are missing, or the clocks made --keep drop nothing (--strict)'],
+    [14, 'entries are missing, or the clocks are too far apart to archive or drop all (--strict)'],
     130,
     143,
   ],
@@ -144,6 +144,7 @@ export const archive = defineCommand({
       onLost: input.follow ? (lost) => context.notices.warn(lostText(lost)) : undefined,
     });
     notices.end(run.written);
+    if (run.unprovenMs > 0 && run.endedBy === undefined) context.notices.warn(unprovenText(run));
     const marginBeforeMs = marginMs(run.readTo, retentionMs, run.now);
     const hours = {
       hours_left_before: run.isNew ? null : marginHours(marginBeforeMs),
@@ -246,14 +247,14 @@ function summaryOf(
 
 function summaryText(
   context: Context,
-  { archivedTo, endedBy, lost, readTo, written }: ArchiveRun,
+  { archivedTo, endedBy, lost, readTo, unprovenMs, written }: ArchiveRun,
   { archive, service, tenant_id: tenantId, sha256, dropped }: ArchiveSummary,
 ): string {
   const { entries, late, segments, gaps } = written;
   const stateSentence = (): Sentence => {
-    if (endedBy) return `archive not up to date yet: ${archive}`;
     // An archive with lost files is damaged, even if this run succeeded.
     if (lost && isLost(lost)) return `archive damaged: ${archive}`;
+    if (endedBy || unprovenMs > 0) return `archive not up to date yet: ${archive}`;
     return ['good', `archive up to date: ${archive}`];
   };
   const added = `added ${countText(entries, 'entry')} in ${countText(segments, 'segment')}`;
@@ -284,9 +285,10 @@ function exitCodeOf(
   if (input.strict && run.written.gaps.length > 0) throw entriesMissing(run.written.gaps.length);
   if (failure) throw retentionFailed(name, failure);
   if (input.strict && apartMs > 0) throw nothingDropped(apartMs);
+  if (input.strict && run.unprovenMs > 0) throw endUnproven(run);
   if (input.failOnCardNumber && run.written.cardNumbers > 0) throw cardNumbersArchived(name, run.written.cardNumbers);
   if (input.retentionMargin === undefined || run.isNew) return 0;
-  checkMargin(marginBeforeMs, input.retentionMargin);
+  checkMargin(marginBeforeMs, input.retentionMargin, run.unprovenMs === 0);
   return 0;
 }
 
@@ -322,6 +324,19 @@ function entriesMissing(gaps: number): SvcError {
   return new SvcError('entries_missing', 'entries may be missing: the service no longer had them', {
     hint: 'The gaps are recorded in the archive. Run the command at least once within the retention of the logs.',
     facts: { gaps },
+  });
+}
+
+/** Says that an archive ends before the time of the service, because nothing proves that time. */
+function unprovenText({ archivedTo, unprovenMs }: ArchiveRun): string {
+  return `the archive ends at ${utcTime(archivedTo)}: nothing but the Date header shows that it is ${formatDuration(unprovenMs)} later for the service`;
+}
+
+/** The error for an archive that ends before the time of the service. */
+function endUnproven(run: ArchiveRun): SvcError {
+  return new SvcError('entries_missing', unprovenText(run), {
+    hint: 'Correct the clock of this machine: a run after that, or one that finds a newer entry, covers this time.',
+    next: ['doctor'],
   });
 }
 

@@ -128,6 +128,11 @@ export class Tail {
     return this.#state.position(latest);
   }
 
+  /** How far the log was read beyond the position, because only `Date` headers show that it is so late. */
+  get unprovenMs(): number {
+    return this.#state.readTo - this.position().readTo;
+  }
+
   /** Whether any of the log was read. */
   get hasRead(): boolean {
     return this.#readAt !== undefined;

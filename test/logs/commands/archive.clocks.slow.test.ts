@@ -68,6 +68,8 @@ it.each([1, -1])(
     // The first range that the archive reads has entries already.
     for (let at = edge; at < edge + 300_000; at += 5_000)
       server.logs.push({ tenant_id: 't-1', message: 'busy', created_at: new Date(at).toISOString() });
+    // A new entry proves the service's time.
+    server.logs.push(logAgo(10_000 - server.aheadMs, 'newest', { tenant_id: 't-1' }));
     const { code, stdout, stderr } = await archive('--strict');
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toMatchObject({ gaps: [] });
@@ -90,7 +92,7 @@ it('R31: an archive records what the service deleted, also beside a machine whos
   expect((await archive('--since', '1h')).code).toBe(0);
   server.aheadMs = 3 * DAY;
   // Without an entry, nothing but the Date header says that three days have passed.
-  expect((await archive()).code).toBe(0);
+  expect((await archive('--strict')).code).toBe(14);
   server.logs.push(logAgo(10_000 - 3 * DAY, 'newest', { tenant_id: 't-1' }));
   const { code, stdout } = await archive('--strict');
   const { gaps } = JSON.parse(stdout) as { readonly gaps: readonly { readonly from: string; readonly to: string }[] };
@@ -101,12 +103,29 @@ it('R31: an archive records what the service deleted, also beside a machine whos
   expect((await svcHere(['logs', 'verify', place, '--strict'])).code).toBe(14);
 });
 
+const UNPROVEN = expect.stringMatching(
+  /^the archive ends at .*: nothing but the Date header shows that it is 18h 59m later for the service$/,
+) as string;
+
+it('R76: svc logs archive does not say that an archive is up to date which ends before the time of the service', async () => {
+  expect((await archive('--since', '1h', '-o', 'table')).stdout).toContain('archive up to date: ');
+  server.aheadMs = 19 * (DAY / 24);
+  const table = await archive('-o', 'table');
+  expect([table.code, table.stdout]).toEqual([0, expect.not.stringContaining('archive up to date')]);
+  expect(table.stderr).toContain('warning: the archive ends at ');
+  const margin = await archive('--retention-margin', '12h');
+  expect([margin.code, errorIn(margin)['hint']]).toEqual([10, 'Archive more often.']);
+});
+
 it('R76: an archive covers no time that only false Date headers show, and its next run has no warning', async () => {
   const HOUR = DAY / 24;
   expect((await archive('--since', '3h')).code).toBe(0);
   server.aheadMs = 19 * HOUR;
   const ahead = await archive('--strict');
-  expect(ahead.code).toBe(0);
+  expect([ahead.code, errorIn(ahead)]).toEqual([
+    14,
+    expect.objectContaining({ message: UNPROVEN, next: 'svc doctor' }),
+  ]);
   const { read_to: readTo } = JSON.parse(ahead.stdout) as { readonly read_to: string };
   expect(Date.parse(readTo)).toBeLessThan(Date.now() + 60_000);
   expect((await maxAge(Date.now())).code).toBe(0);

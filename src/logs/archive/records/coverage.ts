@@ -183,15 +183,15 @@ export function withMargin(error: SvcError, ms: number): SvcError {
   return error.with({ hint, facts: { hours_left: marginHours(ms) } });
 }
 
-/** @throws SvcError `threshold` if less time than required was left */
-export function checkMargin(beforeMs: number, requiredMs: number): void {
+/** @throws SvcError `threshold` if less time than required was left before a run */
+export function checkMargin(beforeMs: number, requiredMs: number, isUpToDate: boolean): void {
   if (beforeMs >= requiredMs) return;
   const left = beforeMs <= 0 ? 'nothing was' : `only ${formatDuration(beforeMs)} were`;
   throw new SvcError(
     'threshold',
     `${left} left when this run began, less than the margin of ${formatDuration(requiredMs)}`,
     {
-      hint: 'The archive is up to date now. Archive more often.',
+      hint: `${isUpToDate ? 'The archive is up to date now. ' : ''}Archive more often.`,
       facts: { hours_left_before: marginHours(beforeMs), retention_margin_hours: marginHours(requiredMs) },
     },
   );
