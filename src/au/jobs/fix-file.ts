@@ -13,7 +13,7 @@ import type { ClaimEntry } from '../ledger/entry.ts';
 import { nextCycle } from '../ledger/cycle-names.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import type { ResultsFile } from '../results/merge.ts';
-import { type FileJob, type FileJobs, type FileResults, isOfFile } from './file-jobs.ts';
+import { type FileJob, type FileResults, isOfFile } from './file-jobs.ts';
 import { isSvcError } from '../../base/errors.ts';
 import { Draft, type DraftWriter } from '../../base/files/draft.ts';
 import { fileSource, hashIfReadable } from '../../client/transfer/source.ts';
@@ -53,23 +53,39 @@ export async function deliverFixFile(context: Context, results: FileResults): Pr
   context.notices.note(
     `${countText(rows, 'row')} of ${name} ${rows === 1 ? 'was' : 'were'} left out although the result is an error: ${shown} has them as they are in ${name} now`,
   );
-  const billed = `${countText(rows, 'row')}, billed again`;
-  const cycle = await readIfPossible(context, (limited) => unusedCycle(limited, fileJobs));
-  if (typeof cycle !== 'string') {
-    noteNext(context, `once they are corrected, submit that file in a cycle with an unused name (${billed})`, [
-      'au',
-      'submit',
-      shown,
-      '--cycle',
-      '<name>',
-    ]);
-    return errors;
-  }
-  // A later fix cycle runs without --pay-again: an earlier fix cycle may have these rows, and the comparison finds it.
-  const isFirst = fileJobs.isNamed ? cycle === `${fileJobs.cycle.name}.2` : cycle.endsWith('-fix');
-  const words = ['au', 'submit', shown, '--cycle', cycle, ...(isFirst ? ['--pay-again'] : [])];
-  noteNext(context, `once they are corrected, submit that file (${billed})`, words);
+  await noteFixCommand(context, { ...fileJobs, rows: countText(rows, 'row'), words: ['au', 'submit', shown] });
   return errors;
+}
+
+interface RowsToFix {
+  /** The number of the rows, as text. */
+  readonly rows: string;
+  /** The command that sends the file with these rows, without its cycle. */
+  readonly words: readonly string[];
+  /** The file whose rows were sent in the cycle. */
+  readonly file: { readonly name: string };
+  /** Whether the operator named the cycle. */
+  readonly isNamed: boolean;
+  readonly cycle: { readonly name: string; readonly tenant: string };
+}
+
+/** Shows the command that sends rows again in another cycle, once they are corrected. */
+export async function noteFixCommand(context: Context, { rows, words, ...fixed }: RowsToFix): Promise<void> {
+  const cycle = await readIfPossible(context, (limited) => unusedCycle(limited, fixed));
+  if (typeof cycle !== 'string')
+    return noteNext(
+      context,
+      `once they are corrected, submit that file in a cycle with an unused name (${rows}, billed again)`,
+      [...words, '--cycle', '<name>'],
+    );
+  // A later fix cycle runs without --pay-again: an earlier fix cycle may have these rows, and the comparison finds it.
+  const isFirst = fixed.isNamed ? cycle === `${fixed.cycle.name}.2` : cycle.endsWith('-fix');
+  noteNext(context, `once they are corrected, submit that file (${rows}, billed again)`, [
+    ...words,
+    '--cycle',
+    cycle,
+    ...(isFirst ? ['--pay-again'] : []),
+  ]);
 }
 
 /** Explains that rows were not written, because the error of their token may belong to another row. */
@@ -90,7 +106,10 @@ function jobsText(claims: readonly ClaimEntry[]): string {
   return `${jobs.length === 1 ? 'job' : 'jobs'} ${jobs.join(', ')}`;
 }
 
-async function unusedCycle(context: Context, { file, isNamed, cycle }: FileJobs): Promise<string> {
+async function unusedCycle(
+  context: Context,
+  { file, isNamed, cycle }: Pick<RowsToFix, 'file' | 'isNamed' | 'cycle'>,
+): Promise<string> {
   const ledger = await new CommandLedger(context, { onlyReads: true }).open(cycle.tenant);
   return nextCycle(ledger, { cycle: isNamed ? cycle.name : undefined, file: path.basename(file.name) });
 }

@@ -28,7 +28,7 @@ export function tooManyToFix(
 ): SvcError {
   const share = `${formatNumber(fix)} of ${countText(rows, 'row')} of the next request (${fixedPercent(fix / rows)})`;
   return new SvcError('threshold', `${share} need fixing before they are submitted again; nothing was written`, {
-    hint: 'Each row is billed again. Write these rows into todo/fix.csv, or allow a larger share with --fail-on, such as err=50%:',
+    hint: 'Each row is billed again. Write these rows into todo/fix.csv and correct them in the file that they came from, or allow a larger share with --fail-on, such as err=50%:',
     next: ['au', 'report', results, '--split-into', 'todo'],
     facts: { fix, rows },
   });

@@ -23,6 +23,8 @@ export interface CycleRequest extends RequestPaths {
   /** The members of the record for an export whose rows were added. */
   readonly added?: Pick<RefreshRecord, 'dropped' | 'excluded'> & {
     readonly exported: RefreshRecord['exports'][number];
+    /** The request of this export alone. */
+    readonly prepared: string;
   };
 }
 
@@ -127,7 +129,8 @@ async function prepare(
     });
     const form = exported && (await formOf((await fileSource(exported.path)).open(), how));
     const read = { name: typed, sha256: exported?.sha256 ?? '', options: formWords(answered), form };
-    return { request, keep, added: { exported: read, dropped: droppedRows(prepared), excluded: noted } };
+    const added = { exported: read, prepared: request, dropped: droppedRows(prepared), excluded: noted };
+    return { request, keep, added };
   } finally {
     // The refused rows are kept even if they stop the refresh.
     if (!dryRun && rejects && refused && fs.existsSync(refused)) await directory.put([[rejects, refused]]);

@@ -103,6 +103,8 @@ export class RefreshDirectory {
   readonly results: string;
   readonly report: string;
   readonly next: string;
+  /** The rows with an error that an export corrected after they were sent. */
+  readonly corrected: string;
   readonly todo: string;
   readonly recordFile: string;
   /** The record. `save` writes changes to its file. */
@@ -122,6 +124,7 @@ export class RefreshDirectory {
     this.results = path.join(this.path, 'results.csv');
     this.report = path.join(this.path, 'report.html');
     this.next = path.join(this.path, 'next.csv');
+    this.corrected = path.join(this.path, 'corrected.csv');
     this.todo = path.join(this.path, 'todo');
     this.record = newRecord(cycle);
   }

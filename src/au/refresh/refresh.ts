@@ -13,6 +13,7 @@ import { formOf } from '../prepare/export-head.ts';
 import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
 import { type Export, hasExport, openExport, prepareAside } from './cycle-export.ts';
 import { type Concluded, CycleFiles } from './cycle-files.ts';
+import { reportCorrectedRows } from './corrected-rows.ts';
 import { type CycleRequest, addExport, beginRequest, notBegunError, standingRequest } from './cycle-request.ts';
 import { EXCLUSIONS, RefreshDirectory, TENANT, openCyclesIn } from './refresh-directory.ts';
 import { type RefreshInput, announceStep, noteStep, withoutInput } from './refresh-input.ts';
@@ -72,9 +73,15 @@ class Refresh {
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
     await this.#readAsBefore(exported);
     const isOther = isBegun && !hasExport(this.#directory, exported, this.#input);
-    const newRows = isOther && !this.#input.add ? await this.#countNewRows(exported) : undefined;
-    if (newRows !== undefined && dryRun) return this.#context.notices.note('dry run: nothing was sent');
+    const changed = isOther && !this.#input.add ? await this.#countNewRows(exported) : undefined;
+    if (changed && dryRun) {
+      if (this.#directory.has(this.#directory.request))
+        await this.#reportCorrected(this.#directory.resolve(this.#directory.request), changed.prepared);
+      return this.#context.notices.note('dry run: nothing was sent');
+    }
     const request = await this.#requestOf(exported, isOther && this.#input.add);
+    const prepared = changed?.prepared ?? request.added?.prepared;
+    if (isOther && prepared !== undefined) await this.#reportCorrected(request.request, prepared);
     const file = await openRequestFile(this.#context, this.#directory.request, request.request);
     if (request.added === undefined) {
       const done = `done before: ${countText(file.check.rows, 'row')} in ${file.name}`;
@@ -82,7 +89,7 @@ class Refresh {
     }
     if (asksForCycle && !isBegun && !dryRun)
       await this.#confirmCycle(`Begin cycle ${cycle} (UTC) with ${countText(file.check.rows, 'row')}?`);
-    await this.#submit(request, file, newRows ?? null, print);
+    await this.#submit(request, file, changed?.rows ?? null, print);
   }
 
   /** Returns the request of the cycle: a new one, the one in its directory, or that one with the rows of the export. */
@@ -160,11 +167,18 @@ class Refresh {
       }
   }
 
+  async #reportCorrected(request: string, prepared: string): Promise<void> {
+    await reportCorrectedRows(this.#context, this.#directory, this.#input, { request, prepared });
+  }
+
   /**
    * Counts the rows of a changed export that the cycle lacks, and notes how to send them; null if the tenant is not known. They
-   * are sent only with --add: an export that changes every few hours would otherwise begin a job each time.
+   * are sent only with --add: an export that changes every few hours would otherwise begin a job each time. Also returns the
+   * request that the export gives.
    */
-  async #countNewRows(exported: Export | undefined): Promise<number | null> {
+  async #countNewRows(
+    exported: Export | undefined,
+  ): Promise<{ readonly rows: number | null; readonly prepared: string }> {
     const { export: typed = '', cycle } = this.#input;
     const { notices } = this.#context;
     const path = await prepareAside(this.#context, this.#directory, this.#input, exported);
@@ -178,7 +192,7 @@ class Refresh {
       notices.note(
         `${countText(rows, 'row')} of ${typed} ${rows === 1 ? 'is' : 'are'} new in cycle ${cycle}: --add submits ${rows === 1 ? 'it' : 'them'}`,
       );
-    return rows ?? null;
+    return { rows: rows ?? null, prepared: path };
   }
 
   #submissionOf(file: RequestFile, typed = this.#directory.request): FileSubmission {

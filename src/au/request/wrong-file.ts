@@ -12,7 +12,9 @@ export function wrongRequest(typed: string, kind: Exclude<FileKind, 'request'>, 
   const isInput = typed === '-';
   const name = isInput ? 'standard input' : typed;
   return new SvcError('refused_input', `${name} is ${KIND_NAMES[kind]}, not ${needed}`, {
-    ...INSTEAD_OF_REQUEST[kind](isInput ? '<file>' : typed),
+    ...(kind === 'results' && isSplit(typed)
+      ? insteadOfPart(typed)
+      : INSTEAD_OF_REQUEST[kind](isInput ? '<file>' : typed)),
     facts: { file: name, file_kind: kind },
   });
 }
@@ -36,6 +38,22 @@ const INSTEAD_OF_REQUEST: Readonly<Record<Exclude<FileKind, 'request'>, (file: s
     next: ['au', 'prepare', '<export>', '--out', 'tokens.csv'],
   }),
 };
+
+/** Returns what to do instead of sending a part of the results, as the files in `todo` are: it has no merchants. */
+function insteadOfPart(file: string): ErrorDetails {
+  const cycle = ['--cycle', '<name>'];
+  if (path.basename(file) === 'fix.csv')
+    return {
+      hint: 'It lists rows to correct, without their merchants. Correct them in the file that they came from, and run the command that sent it again, which writes the corrected rows with an error to a file of their own and names the command that sends only these:',
+      next: ['au', 'refresh', '<export>', ...cycle],
+      alternatives: [['au', 'submit', '<file>', ...cycle, '--wait', '--force']],
+    };
+  return {
+    hint: 'It has only a part of the results. To make the next request, name the whole results, or read this part:',
+    next: ['au', 'next', '<request>', '<results>'],
+    alternatives: [['au', 'report', file]],
+  };
+}
 
 interface Compared {
   /** The paths as typed. `-` is standard input. */

@@ -960,3 +960,70 @@ it('R79: a new month with the rows of an old one whose results nobody has read n
   expect(existsSync(desk.home.file(`${CYCLE}/todo/replace.csv`))).toBe(true);
   ended(await desk.svc(words), 11, { uploads: 2 });
 });
+
+describe('rows that an export corrects after they were sent', () => {
+  it.each([
+    ['', ROWS.length],
+    ['--add', ROWS.length + 1],
+  ])(
+    'rows that an export corrects are said, and those with an error sent by the named command alone (%s)',
+    async (add, sent) => {
+      const { desk, refresh, read } = await openRefresh();
+      succeeded(await refresh(...ENOUGH));
+      const codes = read('results.csv')
+        .split('\n')
+        .slice(1)
+        .map((line) => line.split(','));
+      const listed = readFileSync(desk.home.file('refresh/exclusions.csv'), 'utf8');
+      const wrong = codes.flatMap(([token = '', , , , , , code = '']) =>
+        code.startsWith('ERR_') && !listed.includes(token) ? [token] : [],
+      );
+      const [right = ''] = TOKENS.filter((token) => !codes.some(([other]) => other === token));
+      expect([wrong.length > 0, right !== '']).toEqual([true, true]);
+      const correct = (row: string): string => {
+        const [token = ''] = row.split(',');
+        return [right, ...wrong].includes(token) ? `${token},31,07,` : row;
+      };
+      writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.map(correct), ...(add === '' ? [] : [MORE])));
+      const dry = await refresh('--dry-run', ...ENOUGH);
+      expect(existsSync(desk.home.file(`${CYCLE}/corrected.csv`))).toBe(false);
+      const again = ended(await refresh(...add.split(' ').filter(Boolean), ...ENOUGH), 0, {
+        uploads: add === '' ? 1 : 2,
+      });
+      const changed = `${wrong.length + 1} rows of export.csv have other expirations than in ${CYCLE}/request.csv, which stays as it is`;
+      expect(again.stderr).toContain(changed);
+      if (add === '') expect(dry.stderr).toContain(changed);
+      expect(again.stderr).toContain(
+        `${CYCLE}/corrected.csv has ${wrong.length} rows of them, whose result is an error`,
+      );
+      expect(read('request.csv').trimEnd().split('\n')).toHaveLength(sent + 1);
+      const [, command = ''] = /svc (au refresh refresh.2026-12.corrected\.csv .*)$/m.exec(again.stderr) ?? [];
+      expect(command).toBe(`au refresh ${CYCLE}/corrected.csv --cycle 2026-12.2 --pay-again`);
+      ended(await desk.svc(`${command} --fail-on err=100%`), 0);
+      const rows = desk.received().at(-1)?.trimEnd().split('\n').slice(1);
+      expect(rows?.toSorted()).toEqual(wrong.map((token) => `${token},31,07,`).toSorted());
+      // The rows are in that cycle now, so another one must be confirmed.
+      if (add === '') ended(await refresh(...ENOUGH), 0, { uploads: 2 }, /corrected\.csv --cycle 2026-12\.3$/m);
+    },
+  );
+
+  it('a file of corrected rows that was edited stays as it is, and goes once the export has the rows as they were sent', async () => {
+    const { desk, refresh, read } = await openRefresh();
+    succeeded(await refresh(...ENOUGH));
+    const [, token] = /^([^,\n]+),.*,ERR_INVALID_EXP_DATE$/m.exec(read('results.csv')) ?? [];
+    const corrected = (date: string) =>
+      exportOf(ROWS.map((row) => (row.startsWith(`${token},`) ? `${token},31,${date},` : row)));
+    writeFileSync(desk.home.file('export.csv'), corrected('07'));
+    ended(await refresh(...ENOUGH), 0, '1 row of export.csv has another expiration than');
+    const first = read('corrected.csv');
+    writeFileSync(desk.home.file(`${CYCLE}/corrected.csv`), `${first}edited`);
+    writeFileSync(desk.home.file('export.csv'), corrected('08'));
+    ended(await refresh(...ENOUGH), 0, 'corrected.csv was changed after the refresh wrote it, and stays as it is', {
+      uploads: 1,
+    });
+    writeFileSync(desk.home.file(`${CYCLE}/corrected.csv`), first);
+    writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.toReversed()));
+    ended(await refresh(...ENOUGH), 0, { unsaid: /expiration than/ });
+    expect(existsSync(desk.home.file(`${CYCLE}/corrected.csv`))).toBe(false);
+  });
+});

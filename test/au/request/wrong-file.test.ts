@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -28,7 +28,7 @@ const FILES = {
   'list.json': '[\n  1\n]\n',
 } as const;
 
-const RESULT_FILES = ['r.csv', 'excel.csv', 'quoted.csv', 'titled.csv', 'more.csv', 'few.csv', 'keep.csv'] as const;
+const RESULT_FILES = ['r.csv', 'excel.csv', 'quoted.csv', 'titled.csv', 'more.csv', 'few.csv'] as const;
 
 function place() {
   const cwd = temporaryDirectory();
@@ -132,6 +132,19 @@ describe('a file of another kind', () => {
       expect([file, (await run(`au report ${file}`)).code]).toEqual([file, 0]);
     expect((await run('au report r.csv.unproven --request q.csv')).code).toBe(0);
     expect((await run(`${words} r.csv`)).code).toBe(0);
+  });
+
+  it.each([
+    ['fix.csv', 'svc au refresh <export> --cycle <name>'],
+    ['keep.csv', 'svc au next <request> <results>'],
+    ['todo/replace.csv', 'svc au next <request> <results>'],
+  ])('%s, a part of the results, is not sent, and the command that is named takes another file', async (name, next) => {
+    const { at, run } = place();
+    mkdirSync(at('todo'));
+    writeFileSync(at(name), RESULTS);
+    const refused = { code: 13, message: expect.stringContaining(`${name} is a result file, not`), stdout: '', next };
+    for (const line of [`check ${at(name)}`, `submit ${at(name)}`, `prepare ${name}`, `next ${name} r.csv`])
+      expect(await run(`au ${line}`)).toMatchObject(refused);
   });
 
   it('an export with a column of its own for the code of a token is prepared once that has another name', async () => {
