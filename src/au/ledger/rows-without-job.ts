@@ -28,14 +28,15 @@ export async function rowsOfEndedJob({ cycle, entries }: CycleRows): Promise<Row
   const accountedFor = [...standing];
   // A row may have had several claims. The one that ended last decides, so it comes first.
   for (const { claim, isFreed } of ended.toReversed()) {
-    const rows = await cycle.rowSetOf(claim);
-    if (rows === undefined) continue;
-    const sets = await Promise.all(accountedFor.map((other) => cycle.rowSetOf(other)));
-    // Row sets of an earlier build cannot be compared, but files with the same bytes have the same rows.
-    const isSentAgain = accountedFor.some((other) => other.sha256 === claim.sha256);
-    const unsent = isSentAgain ? 0 : rows.countMissingFrom(sets.filter((set) => set !== undefined));
-    if (isFreed) accountedFor.push(claim);
-    else if (unsent > 0) return { claim, rows: unsent };
+    if (isFreed) {
+      accountedFor.push(claim);
+      continue;
+    }
+    // Files with the same bytes have the same rows, also where the row sets of an earlier build cannot be compared.
+    if (accountedFor.some((other) => other.sha256 === claim.sha256)) continue;
+    const [rows, ...others] = await Promise.all([claim, ...accountedFor].map((each) => cycle.rowSetOf(each)));
+    const unsent = rows?.countMissingFrom(others.filter((set) => set !== undefined)) ?? 0;
+    if (unsent > 0) return { claim, rows: unsent };
   }
   return undefined;
 }
