@@ -1,5 +1,6 @@
 import { SvcError } from '../../src/base/errors.ts';
-import { damagedFile, type ObjectStore, type StoredFile } from '../../src/client/store/store.ts';
+import { damagedFile } from '../../src/client/store/store-errors.ts';
+import type { ObjectStore, StoredFile } from '../../src/client/store/store.ts';
 
 /**
  * What happens to an attempt to create an object. `lost`: the store creates it, and the response never comes. `repeated`:

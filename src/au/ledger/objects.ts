@@ -1,11 +1,12 @@
 // Reads and creates the objects of a ledger in a directory or bucket, and keeps copies of them on this machine.
 
 import { randomBytes } from 'node:crypto';
-import { isSvcError, SvcError } from '../../base/errors.ts';
-import { type ObjectStore, ReadOnlyPlace, type Store, type StoredFile } from '../../client/store/store.ts';
-import { folderOf } from '../../base/files/names.ts';
 import { absentLedger, damagedLedger } from './damage.ts';
 import { MAX_SET_BYTES } from './row-set.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
+import { folderOf } from '../../base/files/names.ts';
+import { ReadOnlyPlace } from '../../client/store/store-errors.ts';
+import type { ObjectStore, Store, StoredFile } from '../../client/store/store.ts';
 
 /** The largest size of an object other than a set of rows. */
 export const MAX_ENTRY_BYTES = 64 * 1024;

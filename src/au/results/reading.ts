@@ -1,23 +1,23 @@
 // Enters in the ledger which results of a job were read, their new tokens, and their delivery.
 
-import { isSvcError } from '../../base/errors.ts';
-import type { Context } from '../../cli/app/command.ts';
-import { warnOf } from '../../cli/app/hint.ts';
-import { countText, parseTime, utcTime } from '../../cli/output/time.ts';
-import { ReadOnlyPlace } from '../../client/store/store.ts';
-import type { Flaw } from '../../client/transfer/receive.ts';
-import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/source.ts';
-import { areTokensKnown, senderName, deliveryOf, wereResultsRead, lastReading } from '../ledger/claims.ts';
+import { createHash } from 'node:crypto';
+import { areTokensKnown, deliveryOf, lastReading, senderName, wereResultsRead } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { undeliveredError } from '../ledger/doubt.ts';
 import type { DoneEntry, EndBody, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { createHash } from 'node:crypto';
-import { containsCardNumber } from '../../base/security/card-number.ts';
+import { type RowSet, RowSetBuilder, keyOfClosedAccount, keyOfNewToken } from '../ledger/row-set.ts';
 import { tokenKey } from '../request/row-key.ts';
 import { explainResultCode, readResults } from '../result-codes.ts';
-import { keyOfClosedAccount, keyOfNewToken, type RowSet, RowSetBuilder } from '../ledger/row-set.ts';
+import { isSvcError } from '../../base/errors.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
+import type { Context } from '../../cli/app/command.ts';
+import { warnOf } from '../../cli/app/hint.ts';
+import { countText, parseTime, utcTime } from '../../cli/output/time.ts';
+import { ReadOnlyPlace } from '../../client/store/store-errors.ts';
+import type { Flaw } from '../../client/transfer/receive.ts';
+import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/source.ts';
 
 /** Compares the results of one job with the ledger, and enters them there. A job without a claim is skipped. */
 export class EnteredResults {

@@ -3,25 +3,22 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { isAbsent, isSvcError, readFailure, SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
+import { SvcError, isAbsent, isSvcError, readFailure, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { syncDirectory, whileBusy, writeFlushed } from '../../base/files/durable.ts';
 import { withLock } from '../../base/files/lock.ts';
 import { READ_WITHOUT_LINKS } from '../../base/files/own-file.ts';
-import { linkIfFree, linkUnlessTaken, moveIntoPlace, NO_LINKS } from '../../base/files/target.ts';
+import { NO_LINKS, linkIfFree, linkUnlessTaken, moveIntoPlace } from '../../base/files/target.ts';
+import { absentPlace, closedPlace, damagedFile, readOnlyPlace } from './store-errors.ts';
 import {
-  absentPlace,
-  closedPlace,
-  damagedFile,
-  isLocalFile,
   type LocalFile,
-  readOnlyPlace,
   type Store,
-  type StoredFile,
   type StoreContent,
   type StoreHost,
-  workAlone,
+  type StoredFile,
+  isLocalFile,
 } from './store.ts';
+import { workAlone } from './work-alone.ts';
 
 const READ_BYTES = 1024 * 1024;
 const OWNER_ONLY = 0o700;

@@ -1,9 +1,6 @@
-// What a directory and a bucket have in common as places for files: the interfaces, their errors and their lock.
+// What a directory and a bucket have in common as places for files.
 
-import fs from 'node:fs';
-import { isSvcError, SvcError, writeFailure } from '../../base/errors.ts';
-import { type LockHost, type LockOptions, withLock } from '../../base/files/lock.ts';
-import { sideBySide } from '../../base/side-by-side.ts';
+import type { LockHost } from '../../base/files/lock.ts';
 import type { System } from '../../base/system.ts';
 import type { Trace } from '../http/trace.ts';
 
@@ -86,31 +83,6 @@ export function isLocalFile(content: LocalFile | Uint8Array | string): content i
   return typeof content === 'object' && 'sha256' in content;
 }
 
-const REMOVALS = 8;
-
-/** The codes of errors about a single file that cannot be removed, such as a file under a legal hold. */
-const REMOVAL_ERRORS = ['forbidden', 'local', 'rejected'] as const;
-
-/** Removes files. Returns the errors of files that cannot be removed, by path. @throws any other error */
-export async function removeAll(store: Store, paths: readonly string[]): Promise<ReadonlyMap<string, SvcError>> {
-  const kept = new Map<string, SvcError>();
-  const remove = async (path: string): Promise<void> => {
-    try {
-      await store.remove(path);
-    } catch (error) {
-      if (!isSvcError(error, ...REMOVAL_ERRORS)) throw error;
-      kept.set(path, error);
-    }
-  };
-  for await (const _ of sideBySide(paths, REMOVALS, remove));
-  return kept;
-}
-
-/** Removes a file, or leaves it where the store does not allow removing it. */
-export async function removeIfAllowed(store: Store, path: string): Promise<void> {
-  await removeAll(store, [path]);
-}
-
 export type StoreHost = LockHost &
   Pick<System, 'env' | 'cwd'> & {
     /** Returns the local directory for the locks and drafts of buckets, which only `lock` needs. */
@@ -134,82 +106,4 @@ export interface StoreContent {
   readonly lock?: string | undefined;
   /** The advice about a damaged file. */
   readonly damageHint?: string | undefined;
-}
-
-/** Returns the error for a file whose content svc did not write. */
-export function damagedFile(
-  file: string,
-  problem: string,
-  { damageHint: hint }: Pick<StoreContent, 'damageHint'> = {},
-): SvcError {
-  return new SvcError('checksum_mismatch', `${file} is damaged: ${problem}`, { hint, facts: { path: file } });
-}
-
-const LOCK_WAIT_MS = 2_000;
-
-/**
- * Runs a writer's work while no other writer on this machine runs. The work directory is empty at the beginning and
- * removed at the end.
- * @throws SvcError `config` if another writer keeps the lock for 2 s, `local`
- */
-export function workAlone<T>(
-  { name, workDirectory }: Store,
-  {
-    noun,
-    lock,
-    onWithoutLinks,
-  }: { readonly noun: string; readonly lock: string } & Pick<LockOptions, 'onWithoutLinks'>,
-  host: LockHost,
-  work: () => Promise<T>,
-): Promise<T> {
-  // A lock left from before a restart is ignored: even two writers could damage nothing, since each file is created only once.
-  const options = { waitMs: LOCK_WAIT_MS, what: `the ${noun} ${name}`, endsAtRestart: true, onWithoutLinks };
-  return withLock(lock, host, () => inDirectory(workDirectory, work), options);
-}
-
-async function inDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
-  try {
-    // A killed writer may have left the directory.
-    fs.rmSync(directory, { recursive: true, force: true });
-    fs.mkdirSync(directory, { mode: 0o700 });
-  } catch (error) {
-    throw writeFailure(directory, error);
-  }
-  try {
-    return await work();
-  } finally {
-    fs.rmSync(directory, { recursive: true, force: true });
-  }
-}
-
-export class ReadOnlyPlace extends SvcError {}
-
-/** Returns the error for a place that this machine may only read. `why` is the response of the place. */
-export function readOnlyPlace(place: string, noun: string, cause: unknown, why = ''): ReadOnlyPlace {
-  const said = why === '' ? '' : ` (${why})`;
-  return new ReadOnlyPlace('config', `this machine may only read the ${noun} in ${place}${said}; nothing was sent`, {
-    hint: 'Allow it to create files there (in a bucket s3:PutObject, and the use of the key that encrypts it), or run the command on a machine that may.',
-    cause,
-  });
-}
-
-/** Returns the error for a shared directory with a part that another user created and this user may not read. */
-export function closedPlace(place: string, noun: string, name: string, cause: unknown): SvcError {
-  return new SvcError(
-    'config',
-    `this user may not read the ${noun} in ${place}: ${name === '' ? 'the directory' : name} is closed to it`,
-    {
-      hint: 'Let its owner open all of the directory to those who share it, for example with chmod -R g+rwX,g+s.',
-      facts: { path: name },
-      cause,
-    },
-  );
-}
-
-/** Returns the error for a missing shared directory. svc does not create it: the files of other machines would be missing. */
-export function absentPlace(place: string, noun: string): SvcError {
-  return new SvcError('config', `there is no directory ${place}, which is set for the ${noun}; nothing was sent`, {
-    hint: `If it is on a volume, mount it. Only if no machine has used this ${noun} yet, make the directory.`,
-    facts: { path: place },
-  });
 }

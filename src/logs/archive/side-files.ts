@@ -5,25 +5,26 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { isSvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
-import { MAX_TEXT_BYTES, readText, removeIfAllowed, type Store } from '../../client/store/store.ts';
-import { parsedJson } from '../../schema/json-value.ts';
-import type { TailPosition } from '../entry.ts';
-import { fromStored, positionSchema, toStored } from '../position.ts';
-import { damageOf, type Finding, readRecordsFrom } from './records/chain.ts';
+import { removeIfAllowed } from '../../client/store/remove.ts';
+import { MAX_TEXT_BYTES, type Store, readText } from '../../client/store/store.ts';
+import { type Finding, damageOf, readRecordsFrom } from './records/chain.ts';
 import {
   type ArchiveRecord,
-  contentSchema,
-  damaged,
-  filesNamedBy,
   type Link,
   MANIFEST,
   MISSING,
   type RecordContent,
   type SideFile,
+  contentSchema,
+  damaged,
+  filesNamedBy,
   sideNumber,
   sidePath,
   unlessDamaged,
 } from './records/record.ts';
+import type { TailPosition } from '../entry.ts';
+import { fromStored, positionSchema, toStored } from '../position.ts';
+import { parsedJson } from '../../schema/json-value.ts';
 
 /** The largest number of entries in a record itself. Longer lists would slow down searches, which read all records. */
 const MAX_INLINE = 20;

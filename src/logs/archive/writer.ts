@@ -1,41 +1,42 @@
 // Adds entries, gaps and dropped months to an archive, one record for each commit.
 
 import fs from 'node:fs';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError, isSvcError } from '../../base/errors.ts';
 import { sha256OfAll } from '../../base/files/draft.ts';
 import { linkOrCopy } from '../../base/files/target.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import { readText, removeAll, removeIfAllowed, type Store } from '../../client/store/store.ts';
-import type { Log } from '../../schema/log.ts';
-import { entryOf, settledBefore, type TailPosition, Tally, type TallyLine, type TimeRange } from '../entry.ts';
+import { removeAll, removeIfAllowed } from '../../client/store/remove.ts';
+import { type Store, readText } from '../../client/store/store.ts';
 import {
+  type FoundPosition,
+  type Leftovers,
   findLeftovers,
   findPosition,
-  type FoundPosition,
   lackingEntries,
-  type Leftovers,
   removeUncommitted,
   usableLeftovers,
 } from './leftovers.ts';
-import { appendRecord, readReviewsAfter, type RecordDraft } from './records/chain.ts';
-import { isoRange, type Stamp, stampOf } from './records/coverage.ts';
+import { type RecordDraft, appendRecord, readReviewsAfter } from './records/chain.ts';
+import { type Stamp, isoRange, stampOf } from './records/coverage.ts';
 import {
-  coversNothing,
   type Link,
-  parseRecord,
-  pathsNamedBy,
   type RecordContent,
-  recordPath,
   type ReviewRecord,
   type Segment,
+  coversNothing,
+  parseRecord,
+  pathsNamedBy,
+  recordPath,
   segmentName,
   sideNumber,
   tenantFolder,
 } from './records/record.ts';
-import { findOld, type KeepLimit, type OldSegments } from './retention.ts';
+import { type KeepLimit, type OldSegments, findOld } from './retention.ts';
 import { writeIndex } from './segment-index.ts';
 import { type ClosedSegment, LEFTOVER, Pending, type PendingLimits } from './segment.ts';
 import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
+import { type TailPosition, Tally, type TallyLine, type TimeRange, entryOf, settledBefore } from '../entry.ts';
+import type { Log } from '../../schema/log.ts';
 
 interface WriterOptions {
   readonly tenantId: string;

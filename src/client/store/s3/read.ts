@@ -2,11 +2,12 @@
 
 import { SvcError } from '../../../base/errors.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
+import { MAX_ATTEMPTS, isTransient } from '../../http/retry.ts';
 import { TransportFailure } from '../../http/transport-failure.ts';
-import { isTransient, MAX_ATTEMPTS } from '../../http/retry.ts';
-import { damagedFile, MAX_TEXT_BYTES, type StoreContent } from '../store.ts';
 import type { S3Requests } from './requests.ts';
 import { s3Error } from './s3-error.ts';
+import { damagedFile } from '../store-errors.ts';
+import { MAX_TEXT_BYTES, type StoreContent } from '../store.ts';
 
 /**
  * Reads an object of at most `most` bytes; undefined if it does not exist.

@@ -4,21 +4,15 @@ import path from 'node:path';
 import { makeDirectory } from '../../../base/files/directory.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
 import { createTransport } from '../../http/transport.ts';
-import {
-  damagedFile,
-  type LocalFile,
-  type Store,
-  type StoredFile,
-  type StoreContent,
-  type StoreHost,
-  workAlone,
-} from '../store.ts';
 import { bodyOf } from './body.ts';
 import { listNames, listObjects } from './list.ts';
 import { readObject, readSmallObject } from './read.ts';
 import { S3Requests } from './requests.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
 import { S3Writer } from './writer.ts';
+import { damagedFile } from '../store-errors.ts';
+import type { LocalFile, Store, StoreContent, StoreHost, StoredFile } from '../store.ts';
+import { workAlone } from '../work-alone.ts';
 
 export class S3Store implements Store {
   readonly name: string;

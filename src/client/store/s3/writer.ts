@@ -1,15 +1,16 @@
 // Writes objects into a bucket, without overwriting one that exists.
 
-import { type ErrorDetails, isSvcError, SvcError } from '../../../base/errors.ts';
+import { type ErrorDetails, SvcError, isSvcError } from '../../../base/errors.ts';
 import { sha256Of, sha256OfAll } from '../../../base/files/draft.ts';
 import type { HttpResponse } from '../../http/exchange.ts';
-import { md5Of } from '../../transfer/receive.ts';
-import { describeStoreError } from '../../transfer/store-response.ts';
-import { readOnlyPlace, type StoreContent, type StoreHost } from '../store.ts';
 import type { S3Body } from './body.ts';
 import { readObject, readSmallObject } from './read.ts';
 import type { S3Requests, S3Response } from './requests.ts';
-import { s3Error, type S3Refusal } from './s3-error.ts';
+import { type S3Refusal, s3Error } from './s3-error.ts';
+import { readOnlyPlace } from '../store-errors.ts';
+import type { StoreContent, StoreHost } from '../store.ts';
+import { md5Of } from '../../transfer/receive.ts';
+import { describeStoreError } from '../../transfer/store-response.ts';
 
 /** How long a concurrent write may take to become visible. */
 const SETTLE_MS = 2_000;

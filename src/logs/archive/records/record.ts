@@ -1,13 +1,14 @@
 // The format of an archive's records, and the names of its files.
 
 import * as z from 'zod/mini';
-import { type ErrorCode, isSvcError, refuseNewer, type SvcError } from '../../../base/errors.ts';
+import { type ErrorCode, type SvcError, isSvcError, refuseNewer } from '../../../base/errors.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
 import { parseTime } from '../../../cli/output/time.ts';
-import { damagedFile, type Store, type StoreContent, type StoredFile } from '../../../client/store/store.ts';
+import { damagedFile } from '../../../client/store/store-errors.ts';
+import type { Store, StoreContent, StoredFile } from '../../../client/store/store.ts';
+import { positionSchema } from '../../position.ts';
 import { parsedJson } from '../../../schema/json-value.ts';
 import type { Log } from '../../../schema/log.ts';
-import { positionSchema } from '../../position.ts';
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
