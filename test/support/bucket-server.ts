@@ -40,6 +40,8 @@ export class BucketServer {
   now: () => number = Date.now;
   /** How many objects a page of a list has at most. */
   pageSize = 1000;
+  /** How old an object must be for a list to have it, as in a store whose lists lag behind its reads. */
+  listedAfterMs = 0;
   readonly #server: Server;
   readonly #objects = new Map<string, StoredObject>();
 
@@ -180,7 +182,8 @@ export class BucketServer {
   /** Lists the objects of the bucket in order of their keys, one page (ListObjectsV2). */
   #list({ method }: IncomingMessage, outgoing: ServerResponse, query: URLSearchParams): void {
     if (method !== 'GET' || query.get('list-type') !== '2') throw notImplemented();
-    const objects = [...this.#objects.values()].toSorted((one, other) => compare(one.key, other.key));
+    const isListed = ({ at }: StoredObject): boolean => this.now() - at >= this.listedAfterMs;
+    const objects = [...this.#objects.values()].filter(isListed).toSorted((one, other) => compare(one.key, other.key));
     outgoing.setHeader('content-type', 'application/xml').end(objectList(objects, query, this.pageSize));
   }
 }

@@ -224,6 +224,17 @@ describe('svc logs archive in a bucket', () => {
     expect([after.code, after.stdout.includes('undeleted')]).toEqual([0, false]);
   });
 
+  it('R76: no file is missing in a bucket whose lists show it only later', async () => {
+    produce(50, 3_600_000);
+    bucket.listedAfterMs = 3_600_000;
+    for (const home of homes.slice(0, 2)) {
+      expect(await archive(home)).toMatchObject({ code: 0, stderr: '' });
+      await expectWhole();
+      produce(5, 3_000);
+      await systemClock.sleep(1_100);
+    }
+  });
+
   it('R06: svc logs archive shows no credential, whatever goes wrong', async () => {
     produce(5, 60_000);
     const canaries = { AWS_SECRET_ACCESS_KEY: 'canary-secret-1', AWS_SESSION_TOKEN: 'canary-token-1' };

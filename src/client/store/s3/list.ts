@@ -1,4 +1,4 @@
-// Lists the objects of a bucket.
+// Lists and finds the objects of a bucket.
 
 import { SvcError } from '../../../base/errors.ts';
 import { decodedUri } from '../../../schema/address.ts';
@@ -15,6 +15,17 @@ export async function* listObjects(requests: S3Requests, prefix: string, after?:
   for await (const { objects } of listPages(requests, { prefix: location.prefix + prefix, ...start }))
     for (const { key, ...facts } of objects)
       if (key.startsWith(location.prefix)) yield { path: key.slice(location.prefix.length), ...facts };
+}
+
+/** Finds an object by its path. One that the list lacks is asked for: a list may show an object later than a read does. */
+export async function findObject(requests: S3Requests, path: string): Promise<StoredFile | undefined> {
+  for await (const found of listObjects(requests, path)) if (found.path === path) return found;
+  const request = { method: 'HEAD', action: 's3:GetObject', path, handled: [403, 404] } as const;
+  const { response, refusal } = await requests.send(request);
+  if (refusal !== undefined) return undefined;
+  const bytes = Number(response.header('content-length') ?? Number.NaN);
+  if (!Number.isSafeInteger(bytes)) throw unexpected(requests, `does not say how large ${path} is`);
+  return { path, bytes };
 }
 
 /** Lists the names directly below the location. The names of folders end with a slash. */

@@ -5,7 +5,7 @@ import { makeDirectory } from '../../../base/files/directory.ts';
 import { sha256Of } from '../../../base/files/draft.ts';
 import { createTransport } from '../../http/transport.ts';
 import { bodyOf } from './body.ts';
-import { listNames, listObjects } from './list.ts';
+import { findObject, listNames, listObjects } from './list.ts';
 import { readObject, readSmallObject } from './read.ts';
 import { S3Requests } from './requests.ts';
 import { parseBucketLocation, s3Settings } from './settings.ts';
@@ -50,9 +50,8 @@ export class S3Store implements Store {
     return listObjects(this.#requests, prefix, after);
   }
 
-  async find(file: string): Promise<StoredFile | undefined> {
-    for await (const found of this.list(file)) if (found.path === file) return found;
-    return undefined;
+  find(file: string): Promise<StoredFile | undefined> {
+    return findObject(this.#requests, file);
   }
 
   names(): Promise<readonly string[]> {

@@ -144,6 +144,16 @@ describe('an archive in a bucket', () => {
     expect([...new Set(seen)]).toEqual([md5]);
   });
 
+  it('a bucket finds a file that its list does not show yet, and none that does not exist or may not be read', async () => {
+    bucket.put('some/where/a', Buffer.from('hello'));
+    bucket.listedAfterMs = 60_000;
+    expect(await paths('')).toEqual([]);
+    expect(await store.find('a')).toEqual({ path: 'a', bytes: 5 });
+    expect(await store.find('b')).toBeUndefined();
+    meddle = ({ method }, outgoing) => method === 'HEAD' && outgoing.writeHead(403).end() !== undefined;
+    expect(await store.find('a')).toBeUndefined();
+  });
+
   it('a bucket lists more than one page', async () => {
     bucket.pageSize = 4;
     const names = Array.from({ length: 11 }, (_, index) => String(index).padStart(5, '0'));
