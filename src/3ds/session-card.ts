@@ -72,23 +72,25 @@ export function requireSandbox({ settings: { sandbox, baseUrl } }: Context, what
   throw new SvcError('usage', `${what}, and this is another service`, { hint: hint ?? 'Add --sandbox.' });
 }
 
-/** Finds a card by its masked number or the beginning of its scenario. @throws SvcError `usage` for no card or several */
+/** Finds a card by its masked number, its last four digits or the beginning of its scenario. @throws SvcError `usage` for no card or several */
 function findTestCard(cards: readonly SandboxThreeDsCard[], typed: string): SandboxThreeDsCard {
   const start = typed.toLowerCase();
   const byNumber = cards.find(({ number }) => number === typed);
+  const byLastFour = /^\d{4}$/.test(typed) ? cards.filter(({ number }) => number.endsWith(typed)) : [];
   const begun = cards.filter(({ scenario }) => scenario.toLowerCase().startsWith(start));
   const names = [...new Set(begun.map(({ scenario }) => scenario))].toSorted((a, b) => a.length - b.length);
   const [first = '', ...others] = names;
   // The name of a scenario may be the beginning of other names.
   const isClear = names.length > 0 && others.every((name) => name.startsWith(first));
-  const card = byNumber ?? (isClear ? begun.find(({ scenario }) => scenario === first) : undefined);
+  const onlyCard = byLastFour.length === 1 ? byLastFour[0] : undefined;
+  const card = byNumber ?? onlyCard ?? (isClear ? begun.find(({ scenario }) => scenario === first) : undefined);
   if (card !== undefined) return card;
   const problem =
     names.length === 0
       ? 'no test card has this scenario or number'
       : `several scenarios begin with this text: ${names.join('; ')}`;
   throw new SvcError('usage', problem, {
-    hint: 'Give the name of a scenario, its beginning, or a masked number from the list.',
+    hint: 'Give the name of a scenario, its beginning, a masked number from the list, or its last four digits.',
     next: ['sandbox', 'cards', '--3ds'],
   });
 }

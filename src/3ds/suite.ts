@@ -12,7 +12,7 @@ import { AUTHENTICATION_STATUSES, SESSION_TYPES, type SessionType } from '../sch
 /** One authentication and its expected outcome. */
 export interface Scenario {
   readonly name: string;
-  /** A test card of the sandbox: the name of its scenario, a unique beginning of that name, or its masked number. */
+  /** A test card of the sandbox: the name of its scenario, a unique beginning of that name, its masked number, or its last four digits. */
   readonly card?: string | undefined;
   readonly token?: string | undefined;
   readonly token_intent?: string | undefined;
@@ -61,7 +61,7 @@ const REASONS = [...(OUTCOME_WORDS['reason'] ?? []), ...(OUTCOME_WORDS['cancel']
 
 const RULES: Readonly<Record<keyof Scenario, Rule>> = {
   name: text('a text of one line that contains no card number'),
-  card: text('a scenario of the sandbox, or a masked number'),
+  card: text('a scenario of the sandbox, a masked number, or its last four digits'),
   token: text('the id of a token, and no card number'),
   token_intent: text('the id of a token, and no card number'),
   type: oneOf(SESSION_TYPES),

@@ -30,14 +30,26 @@ export const profileView: View<ShownRow> = {
       show: (type) => (typeof type === 'string' ? type.toUpperCase() : null),
       paint: (type) => (typeof type === 'string' ? tenantTone(type) : undefined),
     },
-    { path: 'base_url', kind: 'text' },
+    // An address that is cut cannot be used.
+    { path: 'base_url', kind: 'id' },
     { path: 'management_key_from', header: 'management key', kind: 'text', priority: 2 },
     { path: 'private_key_from', header: 'private key', kind: 'text', priority: 2 },
     { path: 'output', kind: 'text', priority: 1 },
     { path: 'time', kind: 'text', priority: 1 },
-    { path: 'actions', kind: 'text', priority: 0 },
+    {
+      path: 'actions',
+      kind: 'text',
+      priority: 0,
+      show: (actions) => (isObject(actions) ? actionsText(actions) : actions),
+    },
   ],
 };
+
+function actionsText(actions: Readonly<Record<string, unknown>>): string {
+  return Object.entries(actions)
+    .map(([code, step]) => `${code} ${String(step)}`)
+    .join(', ');
+}
 
 /** Returns the view without columns that are empty for every profile. */
 export function filledColumns(rows: readonly ShownRow[]): View<ShownRow> {

@@ -20,7 +20,11 @@ const createdSessionView: View<CreatedSession> = {
 const parameters = {
   card: suggesting(
     { wordsOf: 'test card scenario' },
-    value('--card <scenario>', 'a test card of the sandbox, by its scenario or the start of it', textToSend),
+    value(
+      '--card <scenario>',
+      'a test card of the sandbox: its scenario, the start of it, its number or the last four digits',
+      textToSend,
+    ),
   ),
   token: value('--token <id>', 'the card token', textToSend),
   tokenIntent: value('--token-intent <id>', 'the card token intent, in place of a token', textToSend),

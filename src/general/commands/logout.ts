@@ -12,7 +12,7 @@ export const logout = defineCommand({
   examples: [
     ['svc logout', 'remove the keys of the current profile'],
     ['svc logout --profile test', 'of another one'],
-    ['svc logout --all', 'of every profile, after a question'],
+    ['svc logout --all', 'of every profile, after a question if several have keys'],
   ],
   parameters: {
     all: flag('--all', 'remove the stored keys of every profile'),

@@ -55,7 +55,7 @@ export function terminalWords(context: Context, labels: ActorLabels): ReportWord
   };
 }
 
-const BAR_COLUMNS = 16;
+export const BAR_COLUMNS = 16;
 
 export function pageWords(labels: ActorLabels): ReportWords {
   return { actorOf: (actor) => wholeActorText(actor, labels) };

@@ -6,7 +6,7 @@ import type { MissingText } from '../archive/archive-text.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { operationTone } from '../view.ts';
 import { type Part, REVIEW_PARTS } from './findings.ts';
-import { type Report, reportTable, type ReportWords, type Section } from './report.ts';
+import { BAR_COLUMNS, type Report, reportTable, type ReportWords, type Section } from './report.ts';
 import { missingSentences, sourceText, subjectText } from './review-report.ts';
 import { deletedSections, findingSections } from './sections.ts';
 import { intervalText, partText, type Shift } from './shift.ts';
@@ -73,6 +73,8 @@ function valueSection(
             header: '',
             kind: 'text' as const,
             priority: 3,
+            // A bar that is cut says something else.
+            minWidth: BAR_COLUMNS,
             show: (_: unknown, { count }: StatsRow) => barOf(count / maxCount),
             paint: () => 'accent' as const,
           },

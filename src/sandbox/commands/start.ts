@@ -5,12 +5,21 @@ import { value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
+import type { SandboxTenant } from '../../emulator/running-sandbox.ts';
 import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from '../server-options.ts';
+
+/** Returns the types of the tenants, whose keys stand in the notes. */
+function typesOf(tenants: unknown): unknown {
+  return Array.isArray(tenants) ? tenants.map(({ type }: SandboxTenant) => type) : tenants;
+}
 
 const sandboxReadyView: View = {
   name: 'sandbox',
   fields: fieldPaths('url management_key private_key directory tenants'),
-  columns: [{ path: 'url', kind: 'id' }],
+  columns: [
+    { path: 'url', kind: 'id' },
+    { path: 'tenants', kind: 'text', show: typesOf },
+  ],
 };
 
 export const start = defineCommand({

@@ -7,9 +7,14 @@ function create(...options: string[]): ReturnType<typeof svcHere> {
   return svcHere(['--sandbox', '3ds', 'create', ...options]);
 }
 
-it('svc 3ds create --card takes a test card by its scenario, the start of it or its number', async () => {
+it('svc 3ds create --card takes a test card by its scenario, the start of it, its number or the last four digits', async () => {
   const card = sandboxThreeDsCards().find(({ scenario }) => scenario === 'Authentication Rejected');
-  for (const name of ['Authentication Rejected', 'authentication rej', card?.number ?? '']) {
+  for (const name of [
+    'Authentication Rejected',
+    'authentication rej',
+    card?.number ?? '',
+    card?.number.slice(-4) ?? '',
+  ]) {
     const { stdout } = await create('--card', name, '--dry-run', '-o', 'json');
     expect(stdout).toContain(card?.token);
   }
@@ -19,7 +24,8 @@ it('svc 3ds create --card takes a test card by its scenario, the start of it or 
 });
 
 it('svc 3ds create --card refuses an unknown card, a second token, a card number and another service', async () => {
-  expect((await create('--card', 'Nobody')).stderr).toContain('no test card has this scenario or number');
+  for (const name of ['Nobody', '9999', '116'])
+    expect((await create('--card', name)).stderr).toContain('no test card has this scenario or number');
   expect((await create('--card', 'Rejected', '--token', '5f0c')).stderr).toContain('exactly one of --card');
   ended(await create('--card', PUBLISHED_TEST_CARDS[0]), 13, { unsaid: PUBLISHED_TEST_CARDS[0].slice(0, 6) });
   ended(

@@ -62,6 +62,12 @@ it('svc sandbox start has a production tenant, faults and webhooks where they ar
   expect(again.stderr).toContain(`svc sandbox reset --directory ${directory}`);
 });
 
+it('svc sandbox start names the types of its tenants, where a person reads it', async () => {
+  const argv = ['sandbox', 'start', '--port', '0', '--tenants', 'test,production', '--timeout', '1s', '-o', 'table'];
+  const { stdout } = await svcHere(argv, { home: temporaryDirectory() });
+  expect(stdout).toMatch(/^tenants +test, production$/m);
+});
+
 it('svc sandbox start --accept-tokens serves results for tokens that nobody created', async () => {
   const { url } = await start('--accept-tokens', '--processing', '1ms', '--directory', 'accepting');
   const rows = Array.from({ length: 500 }, () => `${randomUUID()},27,01,`);

@@ -45,6 +45,18 @@ describe('svc tenant usage', () => {
     );
   });
 
+  it.each([
+    [80, ['24', '3']],
+    [50, []],
+  ])('svc tenant usage on %i columns draws bars to scale, or none', async (columns, lengths) => {
+    const metrics_by_type = { customer_card: { count: 400 }, token: { count: 40 } };
+    const server = await tenantServer({ usage: { token_report: { metrics_by_type } } });
+    const env = { NO_COLOR: '1', SVC_PAGER: 'cat' };
+    const { stdout } = await svcHere(['tenant', 'usage'], { baseUrl: server.url, columns, env });
+    expect(stdout).toContain('customer_card    400');
+    expect((stdout.match(/[█▏▎▍▌▋▊▉…]+/g) ?? []).map((bar) => String(bar.length))).toEqual(lengths);
+  });
+
   it('svc tenant usage draws with plain characters where the terminal has no others', async () => {
     const server = await tenantServer({ usage: REPORT });
     const { stdout } = await svcHere(['tenant', 'usage', '-o', 'table'], { baseUrl: server.url, env: { LANG: 'C' } });

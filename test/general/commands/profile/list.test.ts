@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { rememberTenant } from '../../../../src/cli/config/known-keys.ts';
@@ -22,8 +22,15 @@ beforeEach(() => {
 });
 
 function list(...options: string[]): Promise<HereResult> {
-  const env = { SVC_CONFIG_DIR: home.file('config'), SVC_CACHE_DIR: home.file('cache') };
-  return svcIn(home.path, ['profile', 'list', ...options], { env });
+  return svcIn(home.path, ['profile', 'list', ...options], { env: environment() });
+}
+
+function listOn(columns: number): Promise<HereResult> {
+  return svcIn(home.path, ['profile', 'list', '--no-pager'], { env: { ...environment(), NO_COLOR: '1' }, columns });
+}
+
+function environment() {
+  return { SVC_CONFIG_DIR: home.file('config'), SVC_CACHE_DIR: home.file('cache') };
 }
 
 it('svc profile list marks the tenant of each profile, and has no column in which no profile has anything', async () => {
@@ -34,6 +41,28 @@ it('svc profile list marks the tenant of each profile, and has no column in whic
   // Its tenant was seen at another base URL.
   expect(qa).toMatch(/^qa +- +- +https:\/\/qa\.example/);
 });
+
+it.each([
+  [80, 'NAME', undefined],
+  [200, 'ACTIONS', 'WRN_OPT_OUT exclude, ERR_X keep'],
+])(
+  'svc profile list on %i columns cuts no base URL, and shows actions in words where there is room',
+  async (columns, last, actions) => {
+    const file = join(home.file('config'), 'config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as { profiles: Record<string, object> };
+    const base_url = 'https://api.a-longer-name.example.com';
+    config.profiles['live'] = {
+      ...config.profiles['live'],
+      base_url,
+      actions: { WRN_OPT_OUT: 'exclude', ERR_X: 'keep' },
+    };
+    writeFileSync(file, JSON.stringify(config));
+    const { stdout } = await listOn(columns);
+    expect(stdout).toContain(base_url);
+    expect(stdout).toContain(last);
+    expect(/WRN_.*/.exec(stdout)?.[0]).toBe(actions);
+  },
+);
 
 it('svc profile list gives programs the type and the name of the tenant', async () => {
   const { stdout } = await list('-o', 'json', '--fields', 'name,tenant_type,tenant_name');
