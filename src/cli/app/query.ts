@@ -88,7 +88,9 @@ export function queryRenderer<T>(
     end: (cut) => (whole && cut !== true ? run([`[${kept.join(',')}]`]) : ''),
     record: (value) => run(texts([value])),
     check: () => {
-      if (first !== undefined) throw failure(first, failed, seen);
+      if (first === undefined) return;
+      const isArray = kept.length > 0 && first.startsWith('Cannot index array');
+      throw failure(first, failed, seen, isArray ? ARRAY_HINT : undefined);
     },
   };
 }
@@ -110,10 +112,14 @@ function shown(json: string, isTerminal: boolean, runnerReads = false): string {
   return isTerminal ? cleanText(text, 'keep') : text;
 }
 
-function failure(first: string, failed: number, seen: number): SvcError {
+const ARRAY_HINT = "With -o json the whole list is one array: begin the expression with '.[] |', or leave -o json out.";
+
+function failure(first: string, failed: number, seen: number, hint?: string): SvcError {
   const where = seen === 1 ? '' : ` on ${failed} of ${seen} entries, first with`;
   return new SvcError('expression', `the expression of --jq failed${where}: ${first}`, {
-    hint: 'The command itself succeeded and the rest of the output was written. Put ? after a part of the expression to skip what it does not fit; to see an entry that jq cannot read, run the command without --jq.',
+    hint:
+      hint ??
+      'The command itself succeeded and the rest of the output was written. Put ? after a part of the expression to skip what it does not fit; to see an entry that jq cannot read, run the command without --jq.',
     facts: { failed, seen },
   });
 }

@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { didYouMean, typedWord } from '../../base/security/typed-word.ts';
 import {
   baseUrlText,
   CERTIFICATES,
@@ -53,9 +54,15 @@ function oneOf<T extends string>(variable: string, choices: readonly T[], exampl
       const value = choices.find((choice) => choice === text);
       if (value !== undefined) return value;
       const code = origin.kind === 'flag' ? 'usage' : 'config';
-      throw new SvcError(code, `${origin.name} must be one of ${choices.join(', ')}`);
+      throw noChoice(code, origin.name, choices, text);
     },
   };
+}
+
+/** Returns the error for a text that is none of the choices. */
+export function noChoice(code: 'usage' | 'config', name: string, choices: readonly string[], text: string): SvcError {
+  const message = `${name} must be one of ${choices.join(', ')}, not ${typedWord(text, choices)}`;
+  return new SvcError(code, message, { hint: didYouMean(text, choices) });
 }
 
 function sharedLedger(text: string, origin: Origin): string | undefined {

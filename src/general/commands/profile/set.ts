@@ -7,6 +7,7 @@ import { argument, flag, optionalArgument, suggesting, type Suggestion } from '.
 import { readConfig, updateConfig } from '../../../cli/config/config-file.ts';
 import { type Profile, storedProfile } from '../../../cli/config/config-format.ts';
 import {
+  noChoice,
   PROFILE_SETTINGS,
   type ProfileSetting,
   SETTING_NAMES,
@@ -123,11 +124,14 @@ async function textToStore({ system, notices }: Context, name: string, value: st
     );
     if (doubt !== undefined) notices.warn(doubt);
     if (RESULT_STEPS.some((known) => known === value)) return value;
-    throw new SvcError('usage', `${TYPED.name} must be one of ${RESULT_STEPS.join(', ')}`);
+    throw noChoice('usage', name, RESULT_STEPS, value);
   }
   if (name === 'certificates' && value === 'system')
     (await import('../../../client/http/tls-options.ts')).requireSystemStore();
-  const text = storedText(name as SettingName, value, TYPED, system.cwd);
+  const setting = name as SettingName;
+  // The other messages name what the value is for.
+  const origin = 'choices' in PROFILE_SETTINGS[setting] ? { ...TYPED, name } : TYPED;
+  const text = storedText(setting, value, origin, system.cwd);
   if (name.startsWith('client_')) {
     const { readCertificate, readCertificateKey } = await import('../../../cli/config/client-certificate.ts');
     (name === 'client_cert' ? readCertificate : readCertificateKey)({ value: text, origin: TYPED });

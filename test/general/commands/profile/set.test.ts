@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ended, succeeded, svcHere } from '../../../support/run-here.ts';
+import { ended, errorIn, succeeded, svcHere } from '../../../support/run-here.ts';
 import { temporaryDirectory } from '../../../support/directory.ts';
 
 it.each([
@@ -10,6 +10,30 @@ it.each([
 ])('svc profile set warns of an action for an unknown result code, and stores it: %s', async (code, warning) => {
   const { stderr } = succeeded(await svcHere(['profile', 'set', `action.${code}`, 'exclude']));
   expect(stderr).toContain(`${warning}set action.${code} of profile default`);
+});
+
+it.each([
+  ['output jsn', 'output must be one of table, json, jsonl, csv, yaml, not "jsn"', "Did you mean 'json'?"],
+  ['time lcal', 'time must be one of utc, local, relative, not "lcal"', "Did you mean 'local'?"],
+  ['certificates nope', 'certificates must be one of node, system, not "nope"', "Did you mean 'node'?"],
+  [
+    'action.WRN_OPT_OUT exlude',
+    'action.WRN_OPT_OUT must be one of replace, keep, exclude, fix, not "exlude"',
+    "Did you mean 'exclude'?",
+  ],
+])('svc profile set %s names the setting, what was typed and what was meant', async (line, message, hint) => {
+  const result = await svcHere(['profile', 'set', ...line.split(' '), '-o', 'json']);
+  ended(result, 2, { error: { message } });
+  expect(errorIn(result)['hint']).toBe(hint);
+});
+
+it('SVC_OUTPUT with an unknown format is answered with it and the nearest one', async () => {
+  ended(await svcHere(['--sandbox', 'logs'], { env: { SVC_OUTPUT: 'jsno' } }), 3, {
+    error: {
+      message: 'SVC_OUTPUT must be one of table, json, jsonl, csv, yaml, not "jsno"',
+      hint: "Did you mean 'json'?",
+    },
+  });
 });
 
 it.each(['output', 'ledger', 'action.WRN_OPT_OUT'])(
