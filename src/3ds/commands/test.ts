@@ -21,6 +21,7 @@ import { readDataFile } from '../../cli/app/files/data-file.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { DOCUMENTS, flag, optionalArgument, reading, suggesting, value, writing } from '../../cli/app/parameter.ts';
 import { type ListPrinter, listPrinter, oneBatch } from '../../cli/app/print.ts';
+import { refuseForms } from '../../cli/app/query.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
 import { countText } from '../../cli/output/time.ts';
@@ -60,7 +61,10 @@ export const test = defineCommand({
   },
   async run(context, input): Promise<Result> {
     const { junit, challengeTimeout, dryRun } = input;
-    if (input.print) return context.out.write(suiteText(await printedSuite(input)));
+    if (input.print) {
+      refuseForms(context, '--print');
+      return context.out.write(suiteText(await printedSuite(input)));
+    }
     const print = await listPrinter(context, scenarioView);
     const writeReport = junit === undefined || dryRun ? undefined : await openJunitFile(context, junit);
     const planned = await readPlanned(context, input);

@@ -55,6 +55,7 @@ interface Joined {
  */
 export type Suggest =
   | 'profile'
+  | 'stored profile'
   | 'entity type'
   | 'actor'
   | 'field'

@@ -65,7 +65,7 @@ export function plainName(word: string): string {
 }
 
 /** Returns the plural of a kind: `HTTP statuses`, `limits`, `fields of a job`. */
-function pluralOf(kind: string): string {
-  const [noun = '', ...rest] = kind.split(/(?=-of-)/);
+export function pluralOf(kind: string): string {
+  const [noun = '', ...rest] = kind.split(/(?=[- ]of[- ])/);
   return [/(?:s|x|ch)$/.test(noun) ? `${noun}es` : `${noun.replace(/y$/, 'ie')}s`, ...rest].join('');
 }

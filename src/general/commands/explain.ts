@@ -1,10 +1,10 @@
 import { SvcError } from '../../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../../base/security/typed-word.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { optionalArgument, suggesting } from '../../cli/app/parameter.ts';
+import { optionalArgument, suggesting, type Suggestion } from '../../cli/app/parameter.ts';
 import { formatOf, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { trimmed } from '../../cli/app/value-parsers.ts';
-import { type Meaning, meaningsOf, plainName } from '../../cli/glossary/glossary.ts';
+import { type Meaning, meaningsOf, plainName, pluralOf } from '../../cli/glossary/glossary.ts';
 import { programName } from '../../base/system.ts';
 import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
 import type { View } from '../../cli/output/view.ts';
@@ -36,7 +36,11 @@ export const explain = defineCommand({
     word: suggesting(
       async () => {
         const { EVERY_MEANING } = await import('../every-meaning.ts');
-        return EVERY_MEANING.map(({ name, kind }) => [name, kind]);
+        const kinds = new Set(EVERY_MEANING.map(({ kind }) => pluralOf(kind)));
+        return [
+          ...EVERY_MEANING.map(({ name, kind }): Suggestion => [name, kind]),
+          ...[...kinds].map((kind): Suggestion => [kind, 'all of this kind']),
+        ];
       },
       optionalArgument('[word]', 'a value, code, field or limit, or a kind of them', trimmed),
     ),

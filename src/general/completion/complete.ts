@@ -100,7 +100,7 @@ async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: st
   if (typeof suggest === 'object' && 'assignments' in suggest)
     return assignments(await suggest.assignments(sources.typed), typed, prefix);
   if (typeof suggest === 'object' && 'joined' in suggest) return joined(await suggest.joined(), typed, prefix);
-  if (suggest === 'field') return fields(typed, prefix, sources);
+  if (suggest && parameter.syntax.includes('<a,')) return listed(await suggestionsOf(suggest, sources), typed, prefix);
   if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
   return valuesBySyntax(parameter.syntax, typed, prefix, sources);
 }
@@ -125,12 +125,11 @@ const DAYS: readonly Suggestion[] = [
 ];
 
 // In a comma-separated list, names before the last comma stay unchanged and are not offered again.
-async function fields(typed: string, prefix: string, sources: Sources): Promise<Candidates> {
+function listed(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
   const start = typed.lastIndexOf(',') + 1;
   const before = typed.slice(0, start);
   const taken = new Set(before.split(','));
-  const all = await suggestionsOf('field', sources);
-  const free = all.filter(([field]) => !taken.has(field));
+  const free = all.filter(([name]) => !taken.has(name));
   return { ...chosen(free, typed.slice(start), prefix + before), open: true };
 }
 
@@ -192,6 +191,8 @@ async function suggestionsOf(suggest: WholeValues, sources: Sources): Promise<re
   switch (suggest) {
     case 'profile':
       return [...storedProfiles(sources.system), [SANDBOX_PROFILE, 'the embedded sandbox']];
+    case 'stored profile':
+      return storedProfiles(sources.system);
     case 'entity type':
       return [...(await import('../../cli/config/cache.ts')).knownEntityTypes(sources.system)];
     case 'actor':

@@ -316,6 +316,8 @@ describe('svc 3ds test', () => {
     const names = sandboxThreeDsCards().filter(({ scenario }) => scenario.includes('Rejected'));
     expect(printed.stdout.match(/- name: /g)).toHaveLength(names.length);
     ended(await svc('test|--print|--only|nope'), 2, { stdout: '' });
+    for (const form of ['-o|json', '--jq|.', '--fields|name'])
+      ended(await svc(`test|--print|${form}`), 2, 'cannot be used with --print', { stdout: '' });
     ended(await svc('test|-|--print', 'scenarios: []'), 2, { stdout: '' }, '--print prints the built-in suite');
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { succeeded, svcHere } from '../../support/run-here.ts';
+import { ended, succeeded, svcHere } from '../../support/run-here.ts';
 
 const EXPRESSION = String.raw`"a\n::warning::forged", "::error::forged", "b\r\n  ##[error]forged", "two\nlines", "std::string", {a: "::x"}`;
 
@@ -19,6 +19,14 @@ std::string
 {"a":"::x"}
 `,
   );
+});
+
+it.each([
+  ['.operation', "With -o json the whole list is one array: begin the expression with '.[] |', or leave -o json out."],
+  ['.[].operation.x', expect.stringContaining('The command itself succeeded')],
+])('--jq %s with -o json says why it fails', async (expression, hint) => {
+  const argv = ['--sandbox', 'logs', '-n', '2', '-o', 'json', '--jq', expression];
+  ended(await svcHere(argv), 1, { error: { code: 'expression', hint } });
 });
 
 it('strings of --jq are printed without quotes elsewhere', async () => {

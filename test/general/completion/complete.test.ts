@@ -41,6 +41,8 @@ describe('completion of values of the real commands', () => {
     ['sandbox exec --', 'sv', ['svc']],
     ['sandbox exec -- svc', 'tena', ['tenant']],
     ['sandbox exec --fault 503 -- svc logs --output', 'y', ['yaml']],
+    ['explain', 'exit', ['exit codes']],
+    ['explain', 'fields of an er', ['fields of an error']],
     ['3ds test --only', 'Rej', ['Rejected Challenge Authentication']],
   ])('svc %s and TAB after %s offer %j', async (line, current, offered) => {
     const { prefix, candidates } = await candidatesFor(program, line.split(' '), current, system);
@@ -63,6 +65,20 @@ describe('completion of values of the real commands', () => {
     expect(await after('00000000-0000-4000-8000-000000000001,31,05,Ann\n')).toEqual([]);
     expect(await after('+-------+\n| token |\n+-------+\n')).toEqual([]);
     expect(await after('token,a;b\n')).toEqual([]);
+  });
+
+  it.each([
+    ['whoami --profiles', '', ['prod', 'qa', 'sandbox']],
+    ['whoami --profiles', 'prod,', ['prod,qa', 'prod,sandbox']],
+    ['profile use', '', ['prod', 'qa', 'sandbox']],
+    ['profile delete', '', ['prod', 'qa']],
+  ])('svc %s and TAB after %s offer the profiles %j', async (line, current, offered) => {
+    const config = new Home().file('config');
+    mkdirSync(config, { recursive: true });
+    writeFileSync(join(config, 'config.json'), JSON.stringify({ version: 1, profiles: { prod: {}, qa: {} } }));
+    const host = { ...system, env: { SVC_CONFIG_DIR: config } };
+    const { prefix, candidates } = await candidatesFor(program, line.split(' '), current, host);
+    expect(candidates.map(([value]) => `${prefix}${value}`)).toEqual(offered);
   });
 
   it('svc au submit --cycle and TAB offer this month and the cycles of the ledgers', async () => {

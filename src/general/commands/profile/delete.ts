@@ -9,7 +9,7 @@ const deleteProfile = defineCommand({
   examples: [['svc profile delete test --yes', 'without a question']],
   newProfile: true,
   parameters: {
-    name: suggesting('profile', argument('<name>', 'a stored profile')),
+    name: suggesting('stored profile', argument('<name>', 'a stored profile')),
     dryRun: flag('--dry-run', 'show what would be deleted, and delete nothing'),
   },
   async run({ system, prompts, notices }, { name, dryRun }) {
