@@ -28,6 +28,7 @@ const QUESTIONS: Readonly<Record<string, readonly [line: () => string, instead: 
   'au/jobs/before-sending.ts': [() => '--sandbox au submit merchants.csv --cycle third', /--accept merchants/, 6],
   'au/refresh/refresh.ts': [() => '--sandbox au refresh tokens.csv', /--cycle/],
   '3ds/commands/authenticate.ts': [() => `--sandbox 3ds authenticate ${ids.session} --file body.json`, /--again/, 13],
+  'general/commands/api.ts': [() => '--sandbox api PUT /tenants/self --set name=Other', /--yes/],
   'general/login-keys.ts': [() => 'login --base-url http://127.0.0.1:9', /--management-key-stdin/],
   'general/commands/logout.ts': [() => 'logout --all', /--yes/],
   'general/commands/profile/delete.ts': [() => 'profile delete spare', /--yes/],

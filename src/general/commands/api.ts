@@ -106,14 +106,7 @@ export const api = defineCommand({
     if (input.dryRun && losesSettings)
       context.notices.warn('the body has no settings: the tenant would lose the ones it has');
     if (input.dryRun) return new Preview(request);
-    // It looks like a change of the name alone.
-    if (losesSettings)
-      await context
-        .prompts()
-        .confirm(
-          "Replace the tenant by a body without settings, so that it loses the ones it has ('svc tenant update' keeps them)?",
-          'nothing was sent',
-        );
+    if (losesSettings) await context.prompts().confirm(LOSES_SETTINGS, 'nothing was sent');
     const client = await context.client();
     const onResponse = (response: AnyResponse): void => {
       if (input.include) reportHead(context, response);
@@ -126,6 +119,10 @@ export const api = defineCommand({
   },
   request: (context, input) => toRequest(context, input),
 });
+
+// Such a request looks like a change of the name alone.
+const LOSES_SETTINGS =
+  "Replace the tenant by a body without settings, so that it loses the ones it has ('svc tenant update' keeps them)?";
 
 /** Whether a request replaces the tenant and leaves its settings out. */
 function isWithoutSettings({ method, path, body }: AnyRequest): boolean {
