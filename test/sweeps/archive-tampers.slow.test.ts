@@ -89,6 +89,7 @@ const FILES: readonly Tamper[] = [
   ['a pipe', 'found', (it) => void execFileSync('mkfifo', [it.at(`tenant=${TENANT}/pipe`)])],
   ['a foreign file among the records', 'found', (it) => it.write('_manifest/notes.json', '{}')],
   ['a foreign file among the segments', 'found', (it) => it.write(`${path.dirname(it.file(SEGMENT))}/x.jsonl.gz`, 'x')],
+  ['a foreign file among the indexes', 'found', (it) => it.write('_index/x', 'x')],
   ['a hidden file', 'harmless', (it) => it.write('.notes', 'x')],
   ['a hidden file among the segments', 'harmless', (it) => it.write(`${path.dirname(it.file(SEGMENT))}/.x`, 'x')],
 ];
@@ -112,12 +113,13 @@ const FORGERIES: readonly Tamper[] = [
     (it) => it.forgeSegment(({ path: name }) => ({ path: name.replace(/=[^/]+/, '=x') })),
   ],
   [
-    'a segment is forgotten, with its file',
+    'a segment is forgotten, with its file and its index',
     'another hash',
     (it) => {
       const name = it.file(SEGMENT);
       it.forgeSegments((segments) => segments.filter((segment) => segment.path !== name));
       it.remove(name);
+      it.remove(`_index/${name}.idx`);
     },
   ],
   [

@@ -12,9 +12,16 @@ import { type Segment, unlessDamaged } from './records/record.ts';
 /** The folder of indexes in an archive. */
 export const INDEX = '_index/';
 
+const SUFFIX = '.idx';
+
 /** Returns the path of the index of the segment at a path. */
 export function indexPath(segment: string): string {
-  return `${INDEX}${segment}.idx`;
+  return `${INDEX}${segment}${SUFFIX}`;
+}
+
+/** Returns the path of the segment whose index has a path; undefined if no index has it. */
+export function segmentIndexedAt(path: string): string | undefined {
+  return path.endsWith(SUFFIX) ? path.slice(INDEX.length, -SUFFIX.length) : undefined;
 }
 
 const count = z.int().check(z.nonnegative());

@@ -11,6 +11,7 @@ import {
   SEGMENTS,
   writtenFor,
 } from '../archive/records/record.ts';
+import { INDEX, indexPath, segmentIndexedAt } from '../archive/segment-index.ts';
 
 /** The files of an archive that none of the records read so far lists. */
 export class UnlistedFiles {
@@ -21,10 +22,13 @@ export class UnlistedFiles {
     this.#store = store;
   }
 
-  /** Lists all files of the kinds that records name: segments, and files beside the records. */
+  /** Lists all files of the kinds that records name, segments and files beside the records, and indexes without their segment. */
   static async of(store: Store): Promise<UnlistedFiles> {
     const unlisted = new UnlistedFiles(store);
-    for await (const file of namedKinds(store)) if (!isHidden(file.path)) unlisted.#files.set(file.path, file);
+    const files = unlisted.#files;
+    for await (const file of namedKinds(store)) if (!isHidden(file.path)) files.set(file.path, file);
+    for await (const file of store.list(INDEX))
+      if (!isHidden(file.path) && !files.has(segmentIndexedAt(file.path) ?? '')) files.set(file.path, file);
     return unlisted;
   }
 
@@ -54,14 +58,16 @@ export class UnlistedFiles {
       if ((await this.#store.find(path)) === undefined) this.#files.delete(path);
   }
 
+  /** Removes a segment that a record lists, with its index. */
   remove(path: string): void {
     this.#files.delete(path);
+    this.#files.delete(indexPath(path));
   }
 
-  /** Removes a file from the list and returns it. A file that the list lacks is looked up, because the list may be older. */
+  /** Removes a segment from the list and returns its file. A file that the list lacks is looked up, because the list may be older. */
   async take(path: string): Promise<StoredFile | undefined> {
     const file = this.#files.get(path);
-    this.#files.delete(path);
+    this.remove(path);
     return file ?? this.#store.find(path);
   }
 

@@ -284,6 +284,22 @@ describe('verifying an archive', () => {
     );
   });
 
+  it('R77: verify finds a file that was added among the indexes, and no index of a segment that is gone', async () => {
+    const { top } = await buildArchive(START, COMMITS);
+    const segment = filesIn(top).find((file) => file.startsWith('tenant=')) ?? '';
+    const added = ['_index/junk', '_index/tenant=t/date=2026-01-05/part-00000009-aaaaaaaaaaaa.jsonl.gz.idx'];
+    for (const name of [...added, `_index/${segment}.idx`]) {
+      fs.mkdirSync(path.dirname(path.join(top, name)), { recursive: true });
+      fs.writeFileSync(path.join(top, name), 'x');
+    }
+    fs.rmSync(path.join(top, segment));
+    for (const manifestOnly of [true, false])
+      expect(problems(await verified(top, { manifestOnly })).toSorted()).toEqual([
+        ...problems({ findings: [{ problem: 'missing', path: segment, message: '' }] }),
+        ...added.map((name) => `unlisted ${name.replace(/-[0-9a-f]{12}\.jsonl/, '.jsonl')}`),
+      ]);
+  });
+
   it.each(['bytes', 'entries'] as const)(
     'R76: verify ends with a verdict when the %s of a segment are impossible',
     async (member) => {
