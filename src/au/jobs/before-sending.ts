@@ -72,7 +72,7 @@ interface NewCycle {
   /** The name of the cycle in the ledger. */
   readonly cycle: string;
   readonly rows: FileRows;
-  /** Undefined for a dry run, which sends no request. */
+  /** Undefined for a dry run that the service did not answer. */
   readonly client: Client | undefined;
 }
 

@@ -86,6 +86,8 @@ export class FileSubmission {
   /** The rows that this command claimed, by job. */
   readonly #sent = new Map<string, Slice>();
   #spare: SpareJob | undefined;
+  /** The client of a dry run, once the service showed it the tenant. It only reads. */
+  #answered: Client | undefined;
   #tenant: string | undefined;
   /** The pending jobs that may have rows of the file, of which an empty ledger knows nothing. */
   #pendingBefore: ReadonlySet<string> = new Set();
@@ -304,8 +306,12 @@ export class FileSubmission {
   async #factsIfKey(): Promise<KeyFacts> {
     let why = 'does not show the tenant of this key';
     try {
-      const facts = await readKeyFacts(await this.#context.client());
-      if (facts.tenant !== undefined) return facts;
+      const client = await this.#context.client();
+      const facts = await readKeyFacts(client);
+      if (facts.tenant !== undefined) {
+        this.#answered = client;
+        return facts;
+      }
     } catch (error) {
       if (isSvcError(error, 'key_missing')) return NO_FACTS;
       if (!isSvcError(error, 'network', 'server')) throw error;
@@ -390,7 +396,10 @@ export class FileSubmission {
     const client = this.#input.dryRun ? undefined : await this.#context.client();
     const { named, division, rows, isBegun, freedSince } = await this.#compare(tenant, client);
     const unsent = { ...this.#unsentFile, words: this.#words };
-    const cycle = { tenant, cycle: named.cycle, rows, client };
+    // A dry run changes no claim, and yet predicts by the service's time and jobs.
+    const asked = client ?? this.#answered;
+    const now = asked?.now() ?? this.#context.clock.now();
+    const cycle = { tenant, cycle: named.cycle, rows, client: asked };
     if (!isBegun) {
       requireClearName(this.#input.cycle);
       this.#compared.push(await reportNewCycle(this.#context, unsent, cycle));
@@ -405,9 +414,9 @@ export class FileSubmission {
     if (division.free.length === 0 && !named.isNamed) {
       const entries = await (await this.#ledger.open(tenant)).cycle(named.cycle).read();
       const before = { name, cycle: named.cycle, words: this.#words, joined: division.joined };
-      refuseOldResults(entries, { ...before, now: this.#now(client) });
+      refuseOldResults(entries, { ...before, now });
     }
-    reportDivision(this.#context, this.#file, division, named, this.#now(client));
+    reportDivision(this.#context, this.#file, division, named, now);
     return { named, ...division };
   }
 
@@ -436,10 +445,6 @@ export class FileSubmission {
 
   get #unsentFile() {
     return { file: this.#file, input: this.#input, ledger: this.#ledger, words: this.words };
-  }
-
-  #now(client: Client | undefined): number {
-    return client?.now() ?? this.#context.clock.now();
   }
 
   /** Corrects an error that says that nothing was sent, if this command sent other rows before. */

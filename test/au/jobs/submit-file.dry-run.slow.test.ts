@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { ended, errorIn, succeeded } from '../../support/run-here.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openQuickDesk } from '../commands/support.ts';
@@ -84,4 +85,22 @@ it('a dry run in the sandbox knows nothing of the tenant before a reset', async 
   succeeded(await svc('sandbox reset --yes'));
   for (const cycle of ['2026-11', '2026-12'])
     ended(await svc(`--sandbox au submit tokens.csv --cycle ${cycle} --dry-run`), 0, `first upload of cycle ${cycle}`);
+});
+
+it('a dry run predicts by the time and the jobs of the service, not by the clock of this machine', async () => {
+  const service = new FakeClock({ start: Date.now(), auto: false });
+  const desk = await openQuickDesk({ clock: service, processingMs: 3_600_000 });
+  succeeded(await desk.svc('au submit tokens.csv --cycle 2026-12'));
+  await service.advance(600_000);
+  const both = async (line: string) => [await desk.svc(`${line} --dry-run`), await desk.svc(line)] as const;
+  const [dryPending, pending] = await both('au submit tokens.csv --cycle 2027-01');
+  ended(dryPending, 11, 'which began 10m ago and is not completed');
+  expect(errorIn(dryPending)['message']).toBe(errorIn(pending)['message']);
+  ended(await desk.svc('au submit tokens.csv --cycle 2026-12 --dry-run'), 0, /already: sent by .*, 10m ago/);
+  await service.advance(3_600_000);
+  succeeded(await desk.svc('au resume 2026-12 --wait'));
+  await service.advance(28 * 24 * 3_600_000);
+  const [dry, real] = await both('au submit tokens.csv --cycle 2027-01');
+  expect([dry.code, real.code], dry.stderr).toEqual([0, 0]);
+  expect(desk.uploads()).toBe(2);
 });
