@@ -161,8 +161,9 @@ async function cycleToGoOnWith(
 /** Refuses to propose a new cycle while a cycle of other machines is open. @throws SvcError `usage` */
 async function refuseOpenElsewhere(context: Context, parent: string): Promise<void> {
   const { openCycles } = await import('../jobs/named-cycle.ts');
-  const open = context.isRehearsal ? [] : await openCycles(context, { shared: true, onlyReads: true });
-  const [cycle, ...others] = open.map(({ name }) => name);
+  if (context.isRehearsal) return;
+  const { cycles } = await openCycles(context, { shared: true, onlyReads: true });
+  const [cycle, ...others] = cycles.map(({ name }) => name);
   if (cycle === undefined) return;
   throw new SvcError('usage', `no cycle in ${parent} is open, and other machines have jobs in cycle ${cycle}`, {
     hint: 'Name the export to make the files of the cycle here too, or get its results:',

@@ -8,10 +8,8 @@ import { countText } from '../../cli/output/time.ts';
 import { jobOrListRequest, jobView } from '../job/job-view.ts';
 import { findJobs, isJobId } from '../job/job.ts';
 import { claimRow, claimView, cycleView, UNKNOWN, unreadCycles } from '../jobs/status.ts';
-import { NOTHING_OPEN } from '../jobs/claim-texts.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
-import { cycleOrJob } from '../jobs/named-cycle.ts';
+import { cycleOrJob, noteNothingOpen } from '../jobs/named-cycle.ts';
 
 export const status = defineCommand({
   description:
@@ -45,7 +43,12 @@ async function printCycles(context: Context): Promise<number> {
   const ofKey = await ledgerOfKey(context, client, new CommandLedger(context, { onlyReads: true }));
   const rows = ofKey === undefined ? [] : await unreadCycles(client, ofKey.ledger);
   await print(oneBatch(rows));
-  if (rows.length === 0) await noteNoneOpen(context, ofKey?.ledger);
+  if (rows.length === 0) {
+    // A machine that has copies says what the ledger lacks.
+    await ofKey?.ledger.heal();
+    const names = await ofKey?.ledger.cycleNames();
+    noteNothingOpen(context, ofKey?.ledger.name ?? '', names && names.length > 0);
+  }
   const open = rows.find(({ open_jobs: jobs }) => jobs.length > 0);
   if (open !== undefined)
     noteNext(context, 'to get the results of a cycle, whichever machine sent it', [
@@ -63,14 +66,6 @@ async function printCycles(context: Context): Promise<number> {
       ]);
   for (const { cycle } of rows) await ofKey?.ledger.cycle(cycle).heal();
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
-}
-
-/** Notes why no cycle is shown. An empty ledger may not be the one that the other machines use. */
-async function noteNoneOpen(context: Context, ledger: Ledger | undefined): Promise<void> {
-  if (ledger === undefined) return context.notices.note('the service shows no job of this tenant');
-  if ((await ledger.cycleNames()).length > 0) return context.notices.note(NOTHING_OPEN);
-  context.notices.note(`the ledger in ${ledger.name} has no job: what was sent without it is not known here`);
-  noteNext(context, 'to see the jobs of the service', ['au', 'jobs']);
 }
 
 /** Shows the jobs of a cycle with their statuses from the service. */

@@ -16,8 +16,6 @@ export interface NamedFile {
   readonly isNamed: boolean;
 }
 
-export const NOTHING_OPEN = 'nothing is open: the results of every job that has rows were received';
-
 export const NOTHING_SENT = '; nothing was sent';
 
 /** Returns the command that sends the rows of a claim in another job, as words. */

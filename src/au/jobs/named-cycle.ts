@@ -10,6 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { RowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { noteNext } from '../../cli/app/hint.ts';
 import type { Client } from '../../client/api/client.ts';
 
 /** A cycle that an operator named, as the ledger has it now. */
@@ -75,34 +76,61 @@ function parseCycleName(typed: string): string | undefined {
   }
 }
 
+/** The cycles with open jobs or lost rows, oldest first. */
+export interface OpenCycles {
+  readonly cycles: readonly NamedCycle[];
+  /** Whether the ledger has any job; undefined if the service shows no job of the key's tenant. */
+  readonly hasJobs: boolean | undefined;
+}
+
 /**
- * Returns the cycles of the key's tenant with open jobs or lost rows, sent by any machine, oldest first. An open job is one whose
- * results nobody received. With `shared`, only a shared ledger is read.
+ * Returns the cycles of the key's tenant with open jobs or lost rows, sent by any machine. An open job is one whose results nobody
+ * received. With `shared`, only a shared ledger is read.
  * @throws SvcError `config` if this machine shared a ledger before, and none is set now
  */
 export async function openCycles(
   context: Context,
   { shared = false, onlyReads = false }: { readonly shared?: boolean; readonly onlyReads?: boolean } = {},
-): Promise<readonly NamedCycle[]> {
+): Promise<OpenCycles> {
   const reading = new CommandLedger(context, { onlyReads: true });
   const ledger = onlyReads ? reading : openComparedLedger(context, ['au', 'resume']);
   const wasShared = reading.isShared || reading.wasShared();
-  if (shared && !wasShared) return [];
-  // Without open jobs, the command needs no key.
-  if (!wasShared && !(await isAnyOpen(reading.everyTenant()))) return [];
+  if (shared && !wasShared) return NONE;
+  if (!wasShared) {
+    const { isAnyOpen, hasJobs } = await lookInto(reading.everyTenant());
+    // Without open jobs, the command needs no key.
+    if (!isAnyOpen) return { cycles: [], hasJobs };
+  }
   const client = await context.client();
   const ofKey = await ledgerOfKey(context, client, ledger);
-  if (ofKey === undefined || (shared && !ledger.isShared)) return [];
+  if (ofKey === undefined || (shared && !ledger.isShared)) return NONE;
   const { tenant, ledger: opened } = ofKey;
   // Other machines may be stopped until this machine puts back its lost entries, even without open jobs here.
   if (!opened.isReadOnly) await opened.restore();
   const cycles: NamedCycle[] = [];
   for await (const { cycle, entries, lost } of opened.openCycles())
     cycles.push({ name: cycle.name, tenant, ledger, cycle, entries, lost });
-  return cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
+  const sorted = cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
+  return { cycles: sorted, hasJobs: (await opened.cycleNames()).length > 0 };
 }
 
-async function isAnyOpen(ledgers: AsyncIterable<readonly [string, Ledger]>): Promise<boolean> {
-  for await (const [, ledger] of ledgers) if (await hasOpenJobs(ledger)) return true;
-  return false;
+const NONE: OpenCycles = { cycles: [], hasJobs: undefined };
+
+async function lookInto(
+  ledgers: AsyncIterable<readonly [string, Ledger]>,
+): Promise<{ readonly isAnyOpen: boolean; readonly hasJobs: boolean }> {
+  let hasJobs = false;
+  for await (const [, ledger] of ledgers) {
+    if (await hasOpenJobs(ledger)) return { isAnyOpen: true, hasJobs: true };
+    hasJobs ||= (await ledger.cycleNames()).length > 0;
+  }
+  return { isAnyOpen: false, hasJobs };
+}
+
+/** Notes that nothing is open. An empty ledger may not be the one that the jobs are in. */
+export function noteNothingOpen(context: Context, place: string, hasJobs: boolean | undefined): void {
+  if (hasJobs === undefined) return context.notices.note('the service shows no job of this tenant');
+  if (hasJobs) return context.notices.note('nothing is open: the results of every job that has rows were received');
+  context.notices.note(`the ledger in ${place} has no job: what was sent without it is not known here`);
+  noteNext(context, 'to see the jobs of the service', ['au', 'jobs']);
 }

@@ -10,11 +10,11 @@ import {
   requireResultsFile,
   resultsOfCycle,
 } from './advance-cycle.ts';
-import { NOTHING_OPEN } from './claim-texts.ts';
-import { type NamedCycle, openCycles } from './named-cycle.ts';
+import { type NamedCycle, noteNothingOpen, openCycles } from './named-cycle.ts';
 import { type ResumeOptions, optionWords } from './options.ts';
 import { type ResumedCycle, reportResults, resumedCycleView, unpolled } from './resume-cycle.ts';
 import { deliveryOf, openJobs, standingClaims } from '../ledger/claims.ts';
+import { CommandLedger } from '../ledger/command-ledger.ts';
 import { countCycle } from '../results/submission.ts';
 import { type SvcError, isSvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
@@ -41,8 +41,8 @@ export async function resumeAll(context: Context, input: ResumeOptions): Promise
   const print = await listPrinter(context, openCycleView);
   const open = outlast(context, input.wait, () => openCycles(context, { onlyReads: input.dryRun }));
   const again = ['au', 'resume', ...optionWords(input), ...(input.dryRun ? ['--dry-run'] : [])];
-  const cycles = await resumable(again, {}, open);
-  if (cycles.length === 0) context.notices.note(NOTHING_OPEN);
+  const { cycles, hasJobs } = await resumable(again, {}, open);
+  if (cycles.length === 0) noteNothingOpen(context, new CommandLedger(context, { onlyReads: true }).place, hasJobs);
   if (input.dryRun) {
     for (const cycle of cycles) {
       if (cycle.lost) warnOf(context, cycle.name, lostRowsError(cycle.name, cycle.lost));

@@ -77,6 +77,11 @@ export class CommandLedger {
     return this.#location !== undefined;
   }
 
+  /** The place of the ledger, for messages. */
+  get place(): string {
+    return this.#location ?? this.#root();
+  }
+
   /** Tells whether this machine used a shared ledger before, for any tenant. @throws SvcError `config` */
   wasShared(): boolean {
     return sharedLedgersUsed(this.#root()).size > 0;
@@ -93,6 +98,9 @@ export class CommandLedger {
       const [, tenant] = /^([^/]+)\/cycles\//.exec(name) ?? [];
       if (tenant !== undefined) tenants.add(tenant);
     }
+    // The list of a bucket may lag, and a ledger may have lost what this machine has copies of.
+    for (const [tenant, { ledger }] of this.isShared ? sharedLedgersUsed(this.#root()) : [])
+      if (ledger !== undefined && isSamePlace(ledger, objects.name)) tenants.add(tenant);
     const reading = new CommandLedger(context, { onlyReads: true });
     for (const tenant of tenants) {
       const otherLedger = this.#otherSharedLedger(tenant, objects.name);

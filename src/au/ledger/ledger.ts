@@ -87,7 +87,7 @@ export class Ledger {
     return opened;
   }
 
-  /** Returns the names of the cycles that have entries. */
+  /** Returns the names of the cycles that have entries, here or in the copies of this machine. */
   async cycleNames(): Promise<readonly string[]> {
     return this.#folder.cycles();
   }
@@ -105,8 +105,7 @@ export class Ledger {
 
   /** Compares all cycles with this machine's copies, and puts back missing objects. @throws as `LedgerCycle.heal` */
   async heal(): Promise<void> {
-    const names = new Set([...(await this.cycleNames()), ...(await this.#folder.cycles('copies'))]);
-    for (const name of names) await this.cycle(name).heal();
+    for (const name of await this.cycleNames()) await this.cycle(name).heal();
   }
 
   /**
@@ -219,7 +218,7 @@ export class Ledger {
     if (mark?.cycle !== undefined) return mark.cycle;
     // An ignored job may have got its claim later. A restored ledger may lack the mark of a job whose claim this machine has. And
     // a list may not show yet the cycles to which this process added entries.
-    const names = await this.#folder.cycles(mark === undefined ? 'copies' : 'place');
+    const names = await this.#folder.cycles(mark === undefined ? 'copies' : 'all');
     for (const cycle of new Set([...this.#cycles.values(), ...names.map((name) => this.cycle(name))]))
       if (hasClaim(await cycle.read(), job)) return cycle;
     return undefined;

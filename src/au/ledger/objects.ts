@@ -151,14 +151,17 @@ export class LedgerFolder {
     return listed;
   }
 
-  /** Returns the names of the cycles that have entries, here or among the copies of this machine. */
-  async cycles(among: 'place' | 'copies' = 'place'): Promise<readonly string[]> {
+  /**
+   * Returns the names of the cycles that have entries. A list may lack new ones, and the ledger may have lost some: those of which
+   * this machine has copies count too, and can be the only ones asked for.
+   */
+  async cycles(among: 'all' | 'copies' = 'all'): Promise<readonly string[]> {
     const names = new Set<string>();
-    for await (const { path } of (among === 'place' ? this.#objects : this.#copies)?.list(this.fullName('cycles/')) ??
-      []) {
-      const [, , name, entry = ''] = path.split('/');
-      if (name !== undefined && /^\d{8}\.json$/.test(entry)) names.add(name);
-    }
+    for (const objects of among === 'all' ? [this.#objects, this.#copies] : [this.#copies])
+      for await (const { path } of objects?.list(this.fullName('cycles/')) ?? []) {
+        const [, , name, entry = ''] = path.split('/');
+        if (name !== undefined && /^\d{8}\.json$/.test(entry)) names.add(name);
+      }
     return [...names];
   }
 }

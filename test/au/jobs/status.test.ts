@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openQuickDesk, writeRows } from '../commands/support.ts';
 import { JobFaults } from '../job-faults.ts';
@@ -37,16 +38,30 @@ it('svc au status calls a cycle completed only once each of its open jobs is', a
   ended(await on('laptop', 'au status'), 0, { row: { status: 'completed', progress: '2 completed', file } });
 });
 
-it('svc au status says that a ledger without any job is not the one that the other machines use', async () => {
-  const { on, home, svc } = await openSharing();
+it.each(['status', 'resume'])(
+  'svc au %s says that a ledger without any job is not the one that the other machines use',
+  async (word) => {
+    const { on, home, svc } = await openSharing();
+    succeeded(await on('runner', 'au submit tokens.csv --cycle 2026-12'));
+    ended(
+      await svc(`au ${word}`, { SVC_STATE_DIR: home.file('alone') }),
+      0,
+      /^the ledger in .* has no job: what was sent without it is not known here$/m,
+      'svc au jobs',
+      { stdout: '' },
+    );
+  },
+);
+
+it('svc au status shows what this machine has copies of, where the ledger has lost it or its list does not show it yet', async () => {
+  const { on, home } = await openSharing();
   succeeded(await on('runner', 'au submit tokens.csv --cycle 2026-12'));
-  ended(
-    await svc('au status', { SVC_STATE_DIR: home.file('alone') }),
-    0,
-    /^the ledger in .* has no job: what was sent without it is not known here$/m,
-    'svc au jobs',
-    { stdout: '' },
-  );
+  const tenant = readdirSync(home.file('ledger')).find((name) => existsSync(home.file(`ledger/${name}/cycles`)));
+  renameSync(home.file(`ledger/${tenant}/cycles`), home.file('lost'));
+  ended(await on('runner', 'au status'), 0, /the ledger in .* lacks \d objects/, {
+    row: { cycle: '2026-12', jobs: 1 },
+  });
+  ended(await on('laptop', 'au status'), 0, /^the ledger in .* has no job/m, { stdout: '' });
 });
 
 it('svc au status shows nothing to a key that may not list jobs, and says so', async () => {
