@@ -304,7 +304,7 @@ export class FileSubmission {
 
   /** Reads the key's tenant. It is undefined without a key, or with a note if the service does not show it. */
   async #factsIfKey(): Promise<KeyFacts> {
-    let why = 'does not show the tenant of this key';
+    let why = 'shows no job of this key yet';
     try {
       const client = await this.#context.client();
       const facts = await readKeyFacts(client);

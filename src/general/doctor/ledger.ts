@@ -14,10 +14,11 @@ import { PlannedObjects, requireNotEmpty, tryPlace } from '../../au/ledger/objec
 import { folderOf } from '../../base/files/names.ts';
 import { readTenantOfKey } from '../../au/job/tenant-of-key.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { isEmbeddedSandbox } from '../../cli/app/service.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
 import { countText } from '../../cli/output/time.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
-import { type Check, type CheckOutcome, LIMIT_MS, warn } from './check.ts';
+import { type Check, type CheckOutcome, LIMIT_MS, skip, warn } from './check.ts';
 
 /**
  * Returns the check that the ledger's location can be read, never creates an object twice, and is the location that this
@@ -28,6 +29,8 @@ export function ledgerCheck(context: Context): Check {
     name: 'ledger',
     cure: 'If other machines use a ledger already, check that this is its location and that it is mounted.',
     async try() {
+      if (isEmbeddedSandbox(context))
+        return context.settings.ledger.value && skip('not used: the embedded sandbox has a ledger of its own');
       try {
         const used = usedLedgers(context);
         const tenant = used.size > 0 ? await readTenant(context) : null;

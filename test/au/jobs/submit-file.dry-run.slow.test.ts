@@ -75,7 +75,7 @@ it('a dry run with a key that may read neither the tenant nor its jobs says that
   ended(
     await machine.svc('au submit tokens.csv --dry-run'),
     0,
-    'the service does not show the tenant of this key, so its jobs were not compared',
+    'the service shows no job of this key yet, so its jobs were not compared',
   );
 });
 

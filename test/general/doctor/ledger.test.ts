@@ -40,6 +40,12 @@ it('svc doctor checks a ledger in a directory, before and after its first use', 
   expect(fs.readdirSync(path.join(place, 'probe'))).toHaveLength(1);
 });
 
+it('svc doctor says that the embedded sandbox does not use the ledger that is set', async () => {
+  const place = temporaryDirectory();
+  expect(await ledgerFinding({ SVC_LEDGER: place, SVC_PROFILE: 'sandbox' })).toMatchObject({ result: 'skipped' });
+  expect(fs.readdirSync(place)).toEqual([]);
+});
+
 it('svc doctor fails for a bucket that replaces objects that exist', async () => {
   const bucket = await BucketServer.start();
   const env = { ...bucket.environment, SVC_LEDGER: 's3://logs/ledger' };
