@@ -1,6 +1,6 @@
 // Checks, notes and questions before the rows of a file are sent and billed.
 
-import { type CompareAgain, type OtherCycle, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
+import { type CompareAgain, type OtherCycle, billedAgainText, otherCycles, refuseRowsOfOthers } from './begin-cycle.ts';
 import { type NamedFile, cycleText, senderText } from './claim-texts.ts';
 import type { Division } from './divide-rows.ts';
 import type { Confirmed } from './options.ts';
@@ -90,6 +90,8 @@ export async function reportNewCycle(
   const readOthers = async () => otherCycles(await ledger.open(tenant), cycle, rows, check.sha256);
   const others = await readOthers();
   const compareAgain = await refuseSharedRows(context, { file, input, words }, { rows, client }, others, readOthers);
+  const again = billedAgainText(name, others, client?.now() ?? context.clock.now());
+  if (again !== undefined && !input.confirmed.payAgain) notices.warn(again);
   await warnOfEmptyState(context, { ledger, input }, tenant);
   if (input.cycle === undefined) return compareAgain;
   const who = tenantText(context, tenant);

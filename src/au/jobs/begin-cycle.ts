@@ -158,8 +158,7 @@ export async function refuseRowsOfOtherCycle(
   others: readonly OtherCycle[],
   { name, rows, cycle, words, submit = words, now, isSandbox = false }: NewCycle,
 ): Promise<void> {
-  const isSame = ({ shared }: OtherCycle): boolean => shared > rows * SAME_FILE_SHARE;
-  const other = others.find((each) => isSame(each) && (each.openJobs.length > 0 || now - each.began < YOUNG_CYCLE_MS));
+  const other = currentCycles(others, now).find(({ shared }) => shared > rows * SAME_FILE_SHARE);
   if (other === undefined) return;
   const isOpen = other.openJobs.length > 0;
   const status = client && isOpen ? await openJobStatus(client, other.openJobs) : undefined;
@@ -168,7 +167,7 @@ export async function refuseRowsOfOtherCycle(
   const unread = status === undefined ? ' and whose results nobody has read' : ' and is not completed';
   const began = `which began ${formatDuration(age)} ago${isOpen ? unread : ''}`;
   const isFile = other.name.startsWith('file-');
-  const where = isFile ? 'a submission without a cycle' : `cycle ${other.name}`;
+  const where = placeOf(other);
   const goOn = other.isSameFile ? submit : [...submit, '--cycle', other.name];
   const read = ['au', 'resume', other.name, ...(isOpen ? ['--wait'] : [])];
   const it = isFile ? 'that submission' : where;
@@ -198,6 +197,24 @@ export async function refuseRowsOfOtherCycle(
       facts: { other_cycle: other.name, shared_rows: other.shared, ...(status && { job_status: status }) },
     },
   );
+}
+
+/** Returns the cycles that are open or young, so that a row of them is probably meant to be billed once. */
+function currentCycles(others: readonly OtherCycle[], now: number): OtherCycle[] {
+  return others.filter(({ openJobs, began }) => openJobs.length > 0 || now - began < YOUNG_CYCLE_MS);
+}
+
+function placeOf({ name }: OtherCycle): string {
+  return name.startsWith('file-') ? 'a submission without a cycle' : `cycle ${name}`;
+}
+
+/** Returns a warning of a few rows that are in an open or young cycle too, and are billed again; undefined without such rows. */
+export function billedAgainText(name: string, others: readonly OtherCycle[], now: number): string | undefined {
+  const other = currentCycles(others, now).find(({ shared }) => shared > 0);
+  if (other === undefined) return undefined;
+  const { shared, began } = other;
+  const age = formatDuration(Math.max(0, now - began));
+  return `${countText(shared, 'row')} of ${name} ${shared === 1 ? 'is' : 'are'} in ${placeOf(other)} too, which began ${age} ago, and ${shared === 1 ? 'is' : 'are'} billed again`;
 }
 
 /** Returns the status of the first job that is under way; undefined if none is. */

@@ -443,3 +443,13 @@ it('the first file of a cycle is warned of before anything is sent if hardly a r
   expect(await submit(desk, '2026-03', [...ROWS.slice(0, 18), ...ROWS.slice(38, 40)])).not.toMatch(WARNING);
   expect(existsSync(desk.home.file('2026-01.results.csv'))).toBe(true);
 });
+
+it('a few rows that a young cycle has too are named before they are billed again', async () => {
+  const desk = await openQuickDesk();
+  const text = /2 rows of 2026-02\.csv are in cycle 2026-01 too, which began \S+ ago, and are billed again/;
+  await submit(desk, '2026-01', ROWS.slice(0, 12), '--wait');
+  expect(await submit(desk, '2026-02', ROWS.slice(10, 40), '--dry-run')).toMatch(text);
+  expect(await submit(desk, '2026-02', ROWS.slice(10, 40), '--wait')).toMatch(text);
+  await desk.clock.advance(30 * DAY);
+  expect(await submit(desk, '2026-03', ROWS.slice(0, 12))).not.toContain('billed again');
+});
