@@ -52,7 +52,7 @@ function describe(error: CommanderError, place: Place): Mistake {
     case 'commander.unknownCommand':
       return unknownCommand(parser.args[0] ?? '', words, parser, place);
     case 'commander.excessArguments':
-      return unknown ?? { message: `unexpected argument ${typedWord(extraArgument(place))} for '${words}'` };
+      return unknown ?? extraArgument(place);
     case 'commander.invalidArgument':
       return invalidChoice(error);
     case 'commander.missingArgument':
@@ -133,8 +133,13 @@ function unknownOption({ message: text }: CommanderError, place: Place): Mistake
   return { message, meant: isKnown ? other : nearest(name, known, name.length <= 2 ? 0 : undefined) };
 }
 
-function extraArgument({ parser, parameters }: Place): string {
-  return parser.args[Object.values(parameters).filter(({ kind }) => kind === 'argument').length] ?? '';
+function extraArgument({ parser, parameters, words }: Place): Mistake {
+  const taken = Object.values(parameters).filter(({ kind }) => kind === 'argument');
+  const message = `unexpected argument ${typedWord(parser.args[taken.length] ?? '')} for '${words}'`;
+  const [only, ...others] = taken;
+  // A shell turns *.csv into several files.
+  const isOneFile = only?.file === 'read' && others.length === 0;
+  return { message, hint: isOneFile ? `It takes one <${nameOf(only.syntax)}>: run it once for each.` : undefined };
 }
 
 const INVALID_CHOICE =
