@@ -145,17 +145,22 @@ export class RowClaims {
   }
 
   /**
-   * Tells whether a cycle ever had a claim of the file with this hash, also an ended one, or claims of all rows of the file at the
-   * path `file`. Without `file`, compares the hash only.
+   * Counts the rows of the file with this hash that a cycle lacks: none if it ever had a claim of the file, also an ended one.
+   * The rows are at the path `file`; without it they are compared by the hash only, and undefined says that some are lacking.
    */
-  async hasClaimed(tenant: string, cycle: string, sha256: string, file: string | undefined): Promise<boolean> {
+  async countLacking(
+    tenant: string,
+    cycle: string,
+    sha256: string,
+    file: string | undefined,
+  ): Promise<number | undefined> {
     const ledger = await this.#ledger.open(tenant);
     const opened = ledger.cycle(cycle);
     const claims = (await opened.read()).filter((entry) => entry.kind === 'claim');
-    if (claims.some((claim) => claim.file.sha256 === sha256)) return true;
-    if (file === undefined || claims.length === 0) return false;
+    if (claims.some((claim) => claim.file.sha256 === sha256)) return 0;
+    if (file === undefined) return undefined;
     const rows = await this.#fileRows(ledger, { sha256, source: await fileSource(file) });
-    return (await rows.countFree(await rowSetsOf(opened, claims))) === 0;
+    return rows.countFree(await rowSetsOf(opened, claims));
   }
 
   /**

@@ -64,6 +64,11 @@ const MAX_DIVISIONS = 8;
 /** How many jobs may be removed before their upload until the command gives up. */
 const MAX_REMOVED_JOBS = 3;
 
+interface ClaimCallbacks {
+  readonly beforeClaim?: () => Promise<void>;
+  readonly onClaimed?: () => void;
+}
+
 /** The rows of a file: free, or in a job. */
 interface DividedFile {
   readonly named: NamedFile;
@@ -143,12 +148,12 @@ export class FileSubmission {
   }
 
   /**
-   * Sends the free rows, and finishes uploads that an earlier command on this machine began. Calls `onClaim` before the first
-   * claim.
+   * Sends the free rows, and finishes uploads that an earlier command on this machine began. Calls `beforeClaim` before the first
+   * claim, and `onClaimed` after each claim, before its upload.
    */
-  async upload({ onClaim }: { readonly onClaim?: () => Promise<void> } = {}): Promise<void> {
+  async upload({ beforeClaim, onClaimed }: ClaimCallbacks = {}): Promise<void> {
     const { tenant } = this;
-    this.#ledger.beforeFirstEntry(onClaim);
+    this.#ledger.beforeFirstEntry(beforeClaim);
     const client = await this.#context.client();
     const { named, joined } = this.#requireDivided;
     const begun = { name: named.cycle, tenant, ledger: this.#ledger, claims: joined.map(({ claim }) => claim) };
@@ -175,7 +180,10 @@ export class FileSubmission {
           },
           onEvent: showJobs(this.#context, { count: slices.length, places }),
           onCreated: (job, slice) => places.set(job, slice.number),
-          onClaimed: (job, slice) => this.#sent.set(job, slice),
+          onClaimed: (job, slice) => {
+            this.#sent.set(job, slice);
+            onClaimed?.();
+          },
           onExpired: (job) => {
             this.#sent.delete(job);
             this.#expired.add(job);
@@ -188,7 +196,7 @@ export class FileSubmission {
           throw this.#withSentRows(error);
         // Rows that jobs got meanwhile, also from this command, are no longer free.
         const { named, division: again } = await this.#compare(tenant, client);
-        this.#ledger.beforeFirstEntry(this.#sent.size === 0 ? onClaim : undefined);
+        this.#ledger.beforeFirstEntry(this.#sent.size === 0 ? beforeClaim : undefined);
         this.#divided = { named, free: again?.free ?? [this.#file], joined: again?.joined ?? [] };
       }
     }

@@ -27,7 +27,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { shellWords } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/time.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 
 /**
@@ -109,7 +109,7 @@ class Refresh {
   /**
    * Checks that this machine's own ledger has the submitted request: a state directory may be lost or restored. From then on,
    * unknown jobs stop the upload, as they always do with a shared ledger.
-   * @throws SvcError `outcome_unknown` if the ledger has no claim of the request, `config` after a reset of the sandbox
+   * @throws SvcError `outcome_unknown` if the ledger lacks claims of the request, `config` after a reset of the sandbox
    */
   async #requireInLedger(): Promise<void> {
     const { cycle, isBegun, request, record, recordFile, path } = this.#directory;
@@ -118,18 +118,18 @@ class Refresh {
     const { tenant } = this.#directory;
     const isHere = record.claimed === (await this.#directory.hash(request));
     const file = isHere ? this.#directory.resolve(request) : undefined;
-    const isKnown =
-      record.claimed === undefined ||
-      (tenant !== undefined && (await new RowClaims(ledger).hasClaimed(tenant, cycle, record.claimed, file)));
     this.#input = { ...this.#input, onlyRecorded: true };
-    if (isKnown) return;
+    if (record.claimed === undefined) return;
+    const lacking =
+      tenant === undefined ? undefined : await new RowClaims(ledger).countLacking(tenant, cycle, record.claimed, file);
+    if (lacking === 0) return;
     // A reset of the sandbox deletes its ledger, too.
     const now =
       serviceOf(this.#context) === 'sandbox' ? await tenantOfSandbox(await this.#context.client()) : undefined;
     if (now !== undefined) this.#directory.requireTenant(now, this.#input.again);
     throw new SvcError(
       'outcome_unknown',
-      `outcome unknown: ${recordFile} says that rows of ${request} were submitted, and the ledger has none of them; nothing was submitted now`,
+      `outcome unknown: ${recordFile} says that rows of ${request} were submitted, and the ledger lacks ${lacking === undefined ? 'some' : formatNumber(lacking)} of them; nothing was submitted now`,
       {
         hint: `Restore the state directory that has the ledger, or name it with SVC_STATE_DIR. If it is lost, see which jobs the service has; only if you accept that rows are billed again, move ${path} away and run the same command.`,
         next: ['au', 'jobs'],
@@ -240,7 +240,7 @@ class Refresh {
       ...files,
     });
     if (decided.kind === 'nothing new') {
-      await this.#record(request, file, submission, this.#directory.record.claimed);
+      await this.#record(request, file, submission);
       this.#directory.record.finished = true;
       this.#directory.save();
       return print(rowOf('nothing_new'));
@@ -261,24 +261,31 @@ class Refresh {
     await files.write((concluded) => print(rowOf('completed', concluded)));
   }
 
-  /** Sends the free rows. The request is recorded before the first claim. */
+  /**
+   * Sends the free rows. The request is recorded before the first claim, and that it was claimed between the claim and the upload:
+   * after a crash at any moment, a ledger without the claim is one that was lost, or nothing was sent.
+   */
   async #send(request: CycleRequest, file: RequestFile, submission: FileSubmission): Promise<void> {
     const { record } = this.#directory;
-    const before = record.claimed;
     const { sha256 } = file.check;
+    const onClaimed = (): void => {
+      record.claimed = sha256;
+      this.#directory.save();
+    };
     this.#jobs = await submission.jobs();
-    const onClaim = (): Promise<void> => this.#record(request, file, submission, sha256);
-    await this.#offeringRefresh(submission.upload({ onClaim }));
-    await this.#record(request, file, submission, submission.sentNow.size === 0 ? before : sha256);
+    // An earlier command may have died between its claim and the upload, which is finished now.
+    if (this.#jobs.jobs.some(({ claim }) => claim.file.sha256 === sha256)) onClaimed();
+    const beforeClaim = (): Promise<void> => this.#record(request, file, submission);
+    await this.#offeringRefresh(submission.upload({ beforeClaim, onClaimed }));
+    await this.#record(request, file, submission);
     this.#jobs = await submission.jobs();
   }
 
-  /** Writes the request to the directory of the cycle, and records its exports. `claimed` is the hash of the claimed request. */
+  /** Writes the request to the directory of the cycle, and records its exports. */
   async #record(
     { request, keep, added }: CycleRequest,
     { check }: RequestFile,
     { tenant }: FileSubmission,
-    claimed: string | undefined,
   ): Promise<void> {
     const directory = this.#directory;
     const { record } = directory;
@@ -296,7 +303,6 @@ class Refresh {
       record.dropped = added?.dropped;
       record.excluded = added?.excluded ?? record.excluded;
     }
-    record.claimed = claimed;
     const joined = (record.requests ?? []).slice(1).flatMap((each) => [each.request, each.keep]);
     record.requests = undefined;
     directory.noteTenant(tenant);

@@ -28,9 +28,12 @@ const MAX_NAMES = 40;
 /** Every how many names a refresh is killed. */
 const STEP = IS_SOAK ? 1 : 6;
 
+/** The names that a ledger gives to its sets of rows and its entries. */
+const LEDGER_NAMES = '/cycles/(?!.*[.](lock|tmp))';
+
 /** Runs a command line as a process that is killed before it names a file for the given time. Returns whether it was killed. */
-async function killedAt({ home, env }: QuickDesk, at: number, line: string): Promise<boolean> {
-  const death = dying(home, { name: at, death: 'before', of: NAMES });
+async function killedAt({ home, env }: QuickDesk, at: number, line: string, of = NAMES): Promise<boolean> {
+  const death = dying(home, { name: at, death: 'before', of });
   const { signal } = await home.svc(line.split(' '), { env: { ...env, ...death } });
   return signal === 'SIGKILL';
 }
@@ -85,6 +88,28 @@ it('svc au refresh that is killed before it gives any file its name goes on alon
   expect(at).toBeGreaterThan(15);
   expect(at).toBeLessThan(MAX_NAMES);
 });
+
+it.each([
+  ['that begins a cycle', EXPORT.length, LINE],
+  ['that adds rows to one', 5, `${LINE} --add`],
+])(
+  'R74: svc au refresh %s and is killed before it gives a name in the ledger goes on by the same command',
+  async (_, first, line) => {
+    let at = 1;
+    for (; at <= MAX_NAMES; at += 1) {
+      const desk = await openQuickDesk({ pickupMs: 0 });
+      writeFileSync(desk.home.file('export.csv'), EXPORT.slice(0, first).join('\n'));
+      if (first < EXPORT.length) succeeded(await desk.svc(LINE));
+      writeFileSync(desk.home.file('export.csv'), EXPORT.join('\n'));
+      const before = desk.uploads();
+      const isKilled = await killedAt(desk, at, line, LEDGER_NAMES);
+      succeeded(await desk.svc(line));
+      expect(desk.uploads(), `killed at name ${at}`).toBe(before + 1);
+      if (!isKilled) break;
+    }
+    expect(at).toBeGreaterThan(3);
+  },
+);
 
 it('R74: svc au refresh that is killed at any request goes on by the same command, and uploads nothing twice', async () => {
   const ends = new Set<number | null>();

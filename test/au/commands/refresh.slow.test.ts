@@ -797,6 +797,39 @@ it.each([
   },
 );
 
+it('R74: svc au refresh goes on by the same command where the ledger could not be written before the first claim', async () => {
+  const { desk, refresh } = await openRefresh();
+  const cycle = desk.home.file(`.local/state/svc/ledger/${desk.sandbox.tenants[0]?.id}/cycles/2026-12`);
+  mkdirSync(cycle, { recursive: true });
+  // A file in the place of a directory also stops a user who may write everywhere.
+  writeFileSync(join(cycle, 'rows'), '');
+  expect((await refresh(...ENOUGH)).code).not.toBe(0);
+  expect(desk.uploads()).toBe(0);
+  rmSync(join(cycle, 'rows'));
+  succeeded(await refresh(...ENOUGH));
+  expect(desk.uploads()).toBe(1);
+});
+
+it('R74: refresh.json says before each upload that the request was claimed, so that a ledger that is lost from then on is noticed', async () => {
+  const claimed: unknown[] = [];
+  const { desk, refresh, read } = await openRefresh({
+    intercept: (incoming, _outgoing, proceed) => {
+      if (incoming.method !== 'PUT') return proceed();
+      claimed.push((JSON.parse(read('refresh.json')) as Record<string, unknown>)['claimed']);
+      return claimed.length === 1 ? incoming.destroy() : proceed();
+    },
+  });
+  expect((await refresh('--no-wait')).code).not.toBe(0);
+  // As after a crash between the claim and the record.
+  const [job = ''] = desk.jobs();
+  desk.files(job).record('some');
+  const { claimed: _, ...unclaimed } = JSON.parse(read('refresh.json')) as Record<string, unknown>;
+  writeFileSync(desk.home.file(`${CYCLE}/refresh.json`), JSON.stringify(unclaimed));
+  expect([0, 11]).toContain((await refresh('--no-wait', ...ENOUGH)).code);
+  expect(claimed.length).toBeGreaterThan(1);
+  expect(new Set(claimed)).toEqual(new Set([expect.stringMatching(/^[0-9a-f]{64}$/)]));
+});
+
 it('svc au refresh ends with 11 while another process works in its directory', async () => {
   const { desk, refresh } = await openRefresh();
   mkdirSync(desk.home.file(CYCLE), { recursive: true });
