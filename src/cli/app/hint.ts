@@ -1,6 +1,7 @@
 // Suggests commands: notes with the next command to type, quoted for the operator's shell.
 
 import type { SvcError } from '../../base/errors.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
 import { programName, type System } from '../../base/system.ts';
 import { readAddress } from '../../schema/address.ts';
 import { baseUrlProblem, profileNameProblem, SANDBOX_PROFILE } from '../config/values.ts';
@@ -57,9 +58,10 @@ export function nextWords(
     words.includes('--sandbox') ||
     ABOUT_NO_SERVICE.has(group) ||
     (ABOUT_KEYS.has(group) && (globals?.sandbox || globals?.profile === SANDBOX_PROFILE));
-  if (globals === undefined || namesService) return [programName(system), ...words];
+  const shown = withPlaceholders(words);
+  if (globals === undefined || namesService) return [programName(system), ...shown];
   const named = words.includes('--base-url') ? { ...globals, baseUrl: undefined } : globals;
-  return [programName(system), ...serviceOptions(named), ...words];
+  return [programName(system), ...serviceOptions(named), ...shown];
 }
 
 type RepeatedGlobals = Pick<Globals, 'sandbox' | 'profile' | 'baseUrl' | 'output' | 'fields' | 'jq' | 'time'>;
@@ -109,7 +111,19 @@ export function option(name: string, value: string | readonly string[] | undefin
 export function shellWords(words: readonly string[], system: ShellHost): string {
   const shell = shellFor(system);
   // A placeholder such as <file> stays unquoted: the reader replaces it.
-  return words.map((word) => (/^<[\w.,=-]+>(?:=<\w+>)?$/.test(word) ? word : shell.word(word))).join(' ');
+  return withPlaceholders(words)
+    .map((word) => (/^(?:--[\w-]+=)?<[\w.,=-]+>(?:=<\w+>)?$/.test(word) ? word : shell.word(word)))
+    .join(' ');
+}
+
+/** Puts placeholders in place of words with card numbers: these would be shown masked, and a command with them would fail. */
+function withPlaceholders(words: readonly string[]): readonly string[] {
+  return words.map((word, at) => {
+    if (!containsCardNumber(word)) return word;
+    const [, own] = /^--([\w-]+)=/.exec(word) ?? [];
+    if (own !== undefined) return `--${own}=<${own}>`;
+    return `<${/^--([\w-]+)$/.exec(words[at - 1] ?? '')?.[1] ?? 'file'}>`;
+  });
 }
 
 /** The quoting rules of the operator's shell. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { nextCommand, shellFor, withHint } from '../../../src/cli/app/hint.ts';
 
+const CARD = '4111-1111-1111-1111';
 const windows = { platform: 'win32', env: {} } as const;
 const { word } = shellFor(windows);
 const set = (system: Parameters<typeof shellFor>[0]): string => shellFor(system).setVariable('A', 'x y');
@@ -30,6 +31,9 @@ describe('the next command', () => {
     [['login'], { sandbox: true }, 'svc login'],
     [['login', '--profile', '<name>'], { profile: 'p' }, 'svc login --profile <name>'],
     [['sandbox', 'start'], { profile: 'p' }, 'svc sandbox start'],
+    [['au', 'submit', `${CARD}.csv`, '--wait'], {}, 'svc au submit <file> --wait'],
+    [['logs', 'list', '--jq', `."${CARD}"`], {}, 'svc logs list --jq <jq>'],
+    [['logs', 'list', `--jq=-."${CARD}"`], {}, 'svc logs list --jq=<jq>'],
   ])('%o is written out with the service that was named: %o', (words, named, line) => {
     expect(nextCommand(words, { ...globals, ...named }, { platform: 'linux', env: {} })).toBe(line);
   });
