@@ -16,13 +16,17 @@ describe('known secrets', () => {
     ['as it is', SECRET],
     ['URL-encoded', encodeURIComponent(SECRET)],
     ['URL-encoded in small letters', encodeURIComponent(SECRET).replace(/%../g, (octet) => octet.toLowerCase())],
+    ['in hexadecimal digits', Buffer.from(SECRET).toString('hex')],
+    ['in large hexadecimal digits', Buffer.from(SECRET).toString('hex').toUpperCase()],
+    ['without its last characters', SECRET.slice(0, -4)],
+    ['without its last character', SECRET.slice(0, -1)],
     ['in JSON', JSON.stringify({ key: SECRET })],
     ['in JSON inside JSON', JSON.stringify(JSON.stringify({ key: SECRET }))],
   ])('R06: redaction hides a secret %s', (_, form) => {
     const shown = redactor.redact(`before ${form} after`);
     expect(shown).toContain('[hidden]');
     expect(shown).toMatch(/^before .* after$/);
-    for (const part of ['canary', 'Qw7']) expect(shown).not.toContain(part);
+    for (const part of ['canary', 'Qw7', '5177372b', '5177372B']) expect(shown).not.toContain(part);
   });
 
   it('R06: redaction hides a secret within base64, wherever it stands', () => {
