@@ -11,7 +11,7 @@ import {
   checkedFileView,
   countJobs,
   noteOverview,
-  openRequestFile,
+  openFileToSend,
   type RequestFile,
   STANDARD_INPUT,
 } from '../request/open-request-file.ts';
@@ -39,7 +39,7 @@ export const check = defineCommand({
     // All files are checked before the first refusal ends the command.
     for (const typed of files) {
       try {
-        const file = await openRequestFile(context, typed);
+        const file = await openFileToSend(context, typed);
         const words = ['au', 'check', typed, ...option('--accept', accept)];
         const refused = implausibleFile(file.submitted, { name: file.name, words, accept });
         if (refused) throw refused;

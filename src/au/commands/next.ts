@@ -6,6 +6,7 @@ import { text } from '../../cli/app/value-parsers.ts';
 import { actionParameter, actionsOf } from '../results/action-option.ts';
 import { parseThreshold, type Threshold } from '../results/fail-on.ts';
 import { keepParameter } from '../results/kept-columns.ts';
+import { requireNameToRecord } from '../request/open-request-file.ts';
 import { copyOut, openSpool } from '../request/spool.ts';
 import { nextRequestView, writeNextRequest } from '../next/write-next-request.ts';
 
@@ -54,6 +55,7 @@ export const next = defineCommand({
     const target = out ?? `${request.replace(/\.csv$/i, '')}.next.csv`;
     if (excluded === '-') throw new SvcError('usage', '--excluded takes a file', { hint: 'Give a file name.' });
     if (exclusions === '-') throw new SvcError('usage', '--exclusions takes a file', { hint: 'Give a file name.' });
+    requireNameToRecord(target);
     const isCsv = (context.globals.output ?? 'csv') === 'csv' && !context.query;
     if (target === '-' && !isCsv)
       throw new SvcError('usage', 'with --out - the output is CSV', { hint: 'Omit --output and --jq.' });

@@ -9,6 +9,7 @@ import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import type { PreparedNames } from '../prepare/prepare-files.ts';
 import { CHECKS } from '../request/checks.ts';
+import { requireNameToRecord } from '../request/open-request-file.ts';
 import { doubtsOf, OVERVIEW_FIELDS, overviewMembers } from '../request/overview.ts';
 import { exportParameters, exportWords, readingOptions } from '../prepare/prepare-options.ts';
 import { droppedRows, type Prepared } from '../prepare/prepare.ts';
@@ -74,6 +75,7 @@ export const prepare = defineCommand({
       throw new SvcError('usage', '--keep needs --out', {
         hint: 'The file of kept columns is named after the request file.',
       });
+    requireNameToRecord(out);
     const names = { request: out, rejects, keep: reading.keep.length === 0 ? undefined : keepFileOf(out) };
     const how = readingOptions(reading);
     const words = [

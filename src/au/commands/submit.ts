@@ -16,7 +16,7 @@ import { FileSubmission } from '../jobs/submit-file.ts';
 import { standingClaims, wereResultsRead } from '../ledger/claims.ts';
 import { cycleName } from '../ledger/cycle-names.ts';
 import { acceptParameter } from '../request/checks.ts';
-import { checkedFileView, copyRequestFile, openRequestFile, type RequestFile } from '../request/open-request-file.ts';
+import { checkedFileView, copyRequestFile, openFileToSend, type RequestFile } from '../request/open-request-file.ts';
 import { failOnParameter } from '../results/fail-on.ts';
 import { type Submission, checkThreshold, countCycle, printResults, submissionView } from '../results/submission.ts';
 import { isSvcError } from '../../base/errors.ts';
@@ -84,14 +84,14 @@ export const submit = defineCommand({
 /** Checks the options and the file before any request. */
 async function checkInput(context: Context, input: SubmitInput): Promise<void> {
   checkWaitOptions(input);
-  await openRequestFile(context, input.file);
+  await openFileToSend(context, input.file);
 }
 
 /** Submits a request file as jobs, and with `--wait` gets the results. Submitting the same file again continues it. */
 async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   checkWaitOptions(input);
   const print = await recordPrinter(context, submissionView);
-  const file = await (input.dryRun ? openRequestFile : copyRequestFile)(context, input.file);
+  const file = await (input.dryRun ? openFileToSend : copyRequestFile)(context, input.file);
   const submission = new FileSubmission(context, file, {
     ...input,
     outlasts: input.wait,

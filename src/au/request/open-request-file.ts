@@ -1,7 +1,9 @@
 // Opens and checks a request file, and describes it.
 
+import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
 import { type Draft, writeWhole } from '../../base/files/draft.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber, formatPercent } from '../../cli/output/time.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
@@ -59,9 +61,9 @@ export interface RequestFile {
  * Opens and checks a request file. Standard input (`-`) is first copied to a private file.
  * @throws SvcError `refused_input` with all problems
  */
-export async function openRequestFile(context: Context, typed: string, path?: string): Promise<RequestFile> {
+export async function openRequestFile(context: Context, typed: string, copy?: string): Promise<RequestFile> {
   const name = typed === '-' ? STANDARD_INPUT : typed;
-  const file = path ?? (typed === '-' ? await copyInput(context) : typed);
+  const file = copy ?? (typed === '-' ? await copyInput(context) : typed);
   const shown = withProgress(context, 'check', await fileSource(file));
   const openOverflow = () => openOverflowFile(context);
   const { signal, clock } = context;
@@ -77,6 +79,23 @@ export async function openRequestFile(context: Context, typed: string, path?: st
   return { name, submitted, source, withRepeats, ...sent };
 }
 
+/**
+ * Checks the name of a request file, which the ledger of all machines keeps for ever.
+ * @throws SvcError `refused_input` for a card number in the name
+ */
+export function requireNameToRecord(typed: string): void {
+  if (!containsCardNumber(path.basename(typed), 'cell')) return;
+  throw new SvcError('refused_input', 'the name of the file contains what looks like a card number; nothing was sent', {
+    hint: 'Give the file another name: the ledger keeps it, and other machines read the ledger.',
+  });
+}
+
+/** Opens a request file that is to be sent, as `openRequestFile`, if the ledger may keep its name. */
+export async function openFileToSend(context: Context, typed: string): Promise<RequestFile> {
+  requireNameToRecord(typed);
+  return openRequestFile(context, typed);
+}
+
 /** Counts the jobs that a file needs. */
 export async function countJobs(context: Context, file: RequestFile): Promise<number> {
   const files = await withTokensOnce(context, file);
@@ -90,6 +109,7 @@ export async function countJobs(context: Context, file: RequestFile): Promise<nu
  */
 export async function copyRequestFile(context: Context, typed: string): Promise<RequestFile> {
   if (typed === '-') return openRequestFile(context, typed);
+  requireNameToRecord(typed);
   // An unreadable file must be reported under its typed name, not under the name of the copy.
   await fileSource(typed);
   return openRequestFile(context, typed, await copyFile(context, typed));
@@ -100,7 +120,7 @@ export async function copyRequestFile(context: Context, typed: string): Promise<
  * @throws SvcError `refused_input` for a file that is too large for one job
  */
 export async function openJobFile(context: Context, typed: string): Promise<RequestFile> {
-  const file = await openRequestFile(context, typed);
+  const file = await openFileToSend(context, typed);
   const { rows, bytes, exceeds } = file.check;
   if (!exceeds.bytes) return file;
   throw new SvcError('refused_input', `${file.name} is too large for one job: ${bytes} bytes`, {

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { sha256Of, writeFileAtomicSync } from '../../base/files/draft.ts';
+import { maskCardNumbers } from '../../base/security/card-number.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { serviceOf } from '../../cli/app/service.ts';
@@ -93,7 +94,7 @@ export function rememberArchive(context: Context, store: Store): void {
   if (file === undefined || fs.existsSync(file)) return;
   try {
     makeDirectory(path.dirname(file));
-    writeFileAtomicSync(file, `${store.name}\n`);
+    writeFileAtomicSync(file, `${maskCardNumbers(store.name)}\n`);
   } catch (error) {
     if (!isSvcError(error)) throw error;
     context.notices.warn(`if ${store.name} is gone one day, this machine does not notice it: ${error.message}`);

@@ -75,3 +75,31 @@ it.each([
 it('svc au check gives one file as one object', async () => {
   ended(await check(['good.csv']), 0, { row: { file: 'good.csv', rows: 1 } });
 });
+
+it.each([
+  'check FILE',
+  'submit FILE --cycle 2026-12',
+  'submit FILE --dry-run',
+  'submit FILE --curl --dry-run',
+  `upload ${'0'.repeat(8)} FILE`,
+])('R40: svc au %s refuses a file with a card number in its name, which the ledger would keep', async (line) => {
+  const file = 'in/4242-4242 4242-4242.csv';
+  writeFileSync(home.file(file), `${HEADER}a,27,01,\n`);
+  const argv = ['au', ...line.split(' ').map((word) => (word === 'FILE' ? file : word))];
+  const refused = ended(
+    await svcIn(home.path, argv, {
+      env: { SVC_MANAGEMENT_API_KEY: 'a-key-of-a-test', SVC_BASE_URL: 'http://127.0.0.1:9' },
+    }),
+    13,
+  );
+  expect(refused.stderr).toContain('the name of the file contains what looks like a card number');
+  expect(refused.stderr).not.toContain('4242-4242');
+});
+
+it.each(['prepare good.csv --out FILE', 'next good.csv results.csv --out FILE'])(
+  'R40: svc au %s makes no request file that could not be submitted',
+  async (line) => {
+    const refused = ended(await svcIn(home.path, ['au', ...line.replace('FILE', `${CARD}.csv`).split(' ')]), 13);
+    expect(refused.stderr).toContain('the name of the file contains what looks like a card number');
+  },
+);

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
@@ -14,8 +14,8 @@ async function openMachine() {
   server.logs.push(logAgo(60_000, 'made', { tenant_id: TENANT }));
   const home = temporaryDirectory();
   const clock = new FakeClock({ start: Date.now() });
-  const archive = (line = '', env: Readonly<Record<string, string>> = {}): Promise<HereResult> =>
-    svcHere(`logs archive audit -o json ${line}`.trim().split(' '), { baseUrl: new URL(server.url), home, env, clock });
+  const archive = (line = '', env: Readonly<Record<string, string>> = {}, to = 'audit'): Promise<HereResult> =>
+    svcHere(`logs archive ${to} -o json ${line}`.trim().split(' '), { baseUrl: new URL(server.url), home, env, clock });
   return { archive, at: (name: string) => join(home, name) };
 }
 
@@ -53,4 +53,13 @@ it('an archive that cannot be remembered is written all the same, with a warning
   const done = await archive('', { SVC_STATE_DIR: at('taken') });
   expect(rowOf(done)).toMatchObject({ hours_left_before: null, entries: 1 });
   expect(done.stderr).toContain(`warning: if ${at('audit')} is gone one day, this machine does not notice it: `);
+});
+
+it('a card number in the name of an archive is not kept in the state of this machine', async () => {
+  const { archive, at } = await openMachine();
+  rowOf(await archive('', {}, './4111111111111111'));
+  const files = readdirSync(at('.'), { recursive: true, encoding: 'utf8' }).map(at);
+  const texts = files.filter((file) => statSync(file).isFile()).map((file) => readFileSync(file, 'latin1'));
+  expect(files.filter((file) => file.endsWith('.known'))).toHaveLength(1);
+  expect(texts.filter((text) => text.includes('4111111111111111'))).toEqual([]);
 });
