@@ -45,21 +45,24 @@ export const readOutcome = memoized((text: string): OutcomeRule => {
 
 /**
  * Parses outcomes, separated by newlines or semicolons. Throws a `FaultSyntaxError` with the number of the outcome, also for a
- * card that cannot exist.
+ * card or session that cannot exist.
  */
 export function splitOutcomes(text: string): string[] {
   const items = itemsIn(text);
   readEach('outcome', items, (item) => {
     readOutcome(item);
-    const [, card = ''] = /@card (\S[^:]*)/.exec(item) ?? [];
-    if (!CARD_NAME.test(card) && !isScenario(card))
+    const [, kind, name = ''] = /@(card|session) (\S[^:]*)/.exec(item) ?? [];
+    if (kind === 'session' && !SESSION_ID.test(name))
+      throw new FaultSyntaxError('no session has this id: an id is a UUID');
+    if (kind === 'card' && !CARD_NAME.test(name) && !isScenario(name))
       throw new FaultSyntaxError("no test card has this scenario: 'svc sandbox cards --3ds' lists them");
   });
   return items;
 }
 
 // A token or the last four digits, which a card that is created later may have.
-const CARD_NAME = /^(?:[\da-f-]{36}|\d{4})?$/i;
+const CARD_NAME = /^(?:[\da-f-]{36}|\d{4})$/i;
+const SESSION_ID = /^(?:[\da-f-]{36}|\*)$/i;
 
 function isScenario(start: string): boolean {
   return THREE_DS_CARDS.some(({ scenario }) => scenario.toLowerCase().startsWith(start.toLowerCase()));
