@@ -19,6 +19,14 @@ export function indexPath(segment: string): string {
   return `${INDEX}${segment}${SUFFIX}`;
 }
 
+/** The indexes of the first version, each for the segments of several records. Nothing reads them any more. */
+const FIRST_VERSION = /^_index\/date=[^/]+\/\d{8,}-\d{8,}-[0-9a-f]{12}\.idx$/;
+
+/** Whether a path has the form of an index of the first version. */
+export function isFirstIndex(path: string): boolean {
+  return FIRST_VERSION.test(path);
+}
+
 /** Returns the path of the segment whose index has a path; undefined if no index has it. */
 export function segmentIndexedAt(path: string): string | undefined {
   return path.endsWith(SUFFIX) ? path.slice(INDEX.length, -SUFFIX.length) : undefined;

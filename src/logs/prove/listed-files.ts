@@ -11,7 +11,7 @@ import {
   SEGMENTS,
   writtenFor,
 } from '../archive/records/record.ts';
-import { INDEX, indexPath, segmentIndexedAt } from '../archive/segment-index.ts';
+import { INDEX, indexPath, isFirstIndex, segmentIndexedAt } from '../archive/segment-index.ts';
 
 /** The files of an archive that none of the records read so far lists. */
 export class UnlistedFiles {
@@ -27,8 +27,10 @@ export class UnlistedFiles {
     const unlisted = new UnlistedFiles(store);
     const files = unlisted.#files;
     for await (const file of namedKinds(store)) if (!isHidden(file.path)) files.set(file.path, file);
-    for await (const file of store.list(INDEX))
-      if (!isHidden(file.path) && !files.has(segmentIndexedAt(file.path) ?? '')) files.set(file.path, file);
+    for await (const file of store.list(INDEX)) {
+      const hasSegment = files.has(segmentIndexedAt(file.path) ?? '') || isFirstIndex(file.path);
+      if (!hasSegment && !isHidden(file.path)) files.set(file.path, file);
+    }
     return unlisted;
   }
 
