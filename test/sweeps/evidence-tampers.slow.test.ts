@@ -145,6 +145,23 @@ const STATEMENTS: readonly Tamper[] = [
 const CONTENTS: readonly Tamper[] = [
   ['a first day less, and all says so', 'said', 'said', (it) => withoutDay(it, 0)],
   ['a last day less, and all says so', 'said', 'said', (it) => withoutDay(it, -1)],
+  found('only days that retention dropped', (it) => {
+    const dated = it.files(SEGMENT).filter((name) => !name.includes('date=unknown/'));
+    const listed = it.records().flatMap((record) => (record.kind === 'segments' ? record.segments : []));
+    const gone = listed.filter(({ path: name }) => dated.includes(name));
+    it.remove(...new Set(dated.map((name) => path.dirname(name))), 'tenant=other');
+    restate(it, ({ dropped, segments, entries }) => {
+      const [{ before: to = '' } = {}] = dropped as { readonly before?: string }[];
+      const from = new Date(Date.parse(to) - 86_400_000).toISOString();
+      return {
+        from: to.slice(0, 10),
+        to: from.slice(0, 10),
+        requested: { from, to },
+        segments: Number(segments) - gone.length,
+        entries: gone.reduce((left, segment) => left - segment.entries, Number(entries)),
+      };
+    });
+  }),
   found('a first day less', (it) => it.remove(path.dirname(it.file(SEGMENT)))),
   found('a first day less, and the statement begins later', (it) => {
     it.remove(path.dirname(it.file(SEGMENT)));

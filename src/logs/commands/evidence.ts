@@ -78,7 +78,7 @@ export const evidence = defineCommand({
     ['svc logs evidence audit --month last', 'last month'],
     ['svc logs evidence audit --since 2026-01-01 --until 2026-04-01 --out quarter.tar.gz', 'a quarter'],
   ],
-  exitCodes: [5, 12],
+  exitCodes: [5, 12, [14, 'retention dropped all of these days']],
   fields: evidenceView.fields,
   parameters,
   async run(context, input) {

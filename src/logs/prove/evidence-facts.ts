@@ -48,9 +48,9 @@ function withoutPast(access: Access): Access {
 }
 
 /** Returns the requested time, without the part before the archive began; undefined for an empty archive. */
-function archivedRange({ coverage, from, requested }: EvidencePlan) {
-  const whole = coverage.whole();
-  return whole === undefined ? undefined : { since: Math.max(Date.parse(from), whole.from), now: requested.to };
+function archivedRange({ coverage, requested }: EvidencePlan) {
+  const began = coverage.began();
+  return began === undefined ? undefined : { since: Math.max(requested.from, began), now: requested.to };
 }
 
 /** Returns the rows of an access review as CSV. */

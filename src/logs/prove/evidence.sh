@@ -358,6 +358,7 @@ facts=$(found | awk -v given="$given" -v readme=@README@ '
       problem("evidence.json does not say which days are here")
     from = substr(statement, 10, 10)
     to = substr(statement, 29, 10)
+    if (to < from) problem("evidence.json ends before it begins")
     if (from < firstKept) problem("evidence.json begins with days that retention dropped: " firstKept " is the first day left")
     statement = substr(statement, 41)
     requestedFrom = substr(statement, 24, 24)

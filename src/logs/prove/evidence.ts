@@ -43,7 +43,7 @@ export interface EvidencePlan extends Pick<Contents, 'clocks' | 'coverage' | 're
   readonly earlier: readonly Segment[];
 }
 
-/** Selects the content of a bundle. @throws SvcError as `readManifest`, `usage` for a time to come */
+/** Selects the content of a bundle. @throws SvcError as `readManifest`, `usage` for a time to come, `entries_missing` for dropped days */
 export async function planEvidence(store: Store, request: Request): Promise<EvidencePlan> {
   const { since, until } = request;
   const records: Pick<Link, 'path' | 'sha256'>[] = [];
@@ -64,6 +64,7 @@ export async function planEvidence(store: Store, request: Request): Promise<Evid
   const earlier = contents.segments.filter(({ path }) => dayIn(path) < from);
   const requested = coverage.of(requestedTime(request, coverage));
   const range = { ...daysOf(requested, segments, from), requested };
+  if (range.from > range.to) throw daysDropped(store.name, range.from);
   return {
     first,
     last,
@@ -76,6 +77,14 @@ export async function planEvidence(store: Store, request: Request): Promise<Evid
     reviews,
     clocks,
   };
+}
+
+/** The error for a time of which retention has dropped all days. */
+function daysDropped(archive: string, firstKept: string): SvcError {
+  return new SvcError('entries_missing', `retention dropped all of these days: ${archive} begins with ${firstKept}`, {
+    hint: 'Nothing was written. A bundle from before the drop is the evidence of these days. What the archive covers:',
+    next: ['logs', 'verify', archive, '--manifest-only'],
+  });
 }
 
 /** The bounds that were typed, and the time of the request. */

@@ -278,8 +278,10 @@ it('svc logs evidence includes whole days of the interval, all records, and no f
   expect(check(bundle, made.sha256).status).toBe(0);
 });
 
-it('svc logs evidence leaves out months that retention dropped, and states who dropped them', async () => {
+it('svc logs evidence leaves out months that retention dropped, states who dropped them, and counts their reviews', async () => {
   const { top, store } = await archive();
+  const clock = new FakeClock({ start: START + 6 * DAY });
+  succeeded(await svcHere(['logs', 'review', top, '--day', '2026-01-30', '--sign-off'], { clock }));
   await store.lock(async () => {
     const found = await findArchive(store);
     const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => START });
@@ -287,7 +289,9 @@ it('svc logs evidence leaves out months that retention dropped, and states who d
     await new Retention(0, 'root@vault').apply(writer, { service: readTo, machine: readTo });
   });
   const { file, made } = await bundled(top);
-  expect(made).toMatchObject({ from: '2026-02-01', records: 6, entries: 10, problems: 0 });
+  expect(made).toMatchObject({ from: '2026-02-01', records: 7, entries: 10, problems: 0 });
+  const all = await bundled(top, '--since', '2026-01-30', '--until', '2026-02-03');
+  expect(all.made).toMatchObject({ from: '2026-02-01', days: 4, reviewed: 1 });
   const bundle = unpacked(file);
   expect(check(bundle, made.sha256).status).toBe(0);
   const { dropped } = JSON.parse(fs.readFileSync(path.join(bundle, 'evidence.json'), 'utf8')) as Record<
@@ -295,6 +299,12 @@ it('svc logs evidence leaves out months that retention dropped, and states who d
     unknown
   >;
   expect(dropped).toMatchObject([{ before: '2026-02-01T00:00:00.000Z', by: expect.stringContaining('@') }]);
+  const gone = await bundled(top, '--month', '2026-01');
+  expect([gone.code, errorIn(gone)['message'], fs.existsSync(gone.file)]).toEqual([
+    14,
+    expect.stringMatching(/^retention dropped all of these days: .* begins with 2026-02-01$/),
+    false,
+  ]);
 });
 
 it('svc logs evidence names problems elsewhere in the archive and exits with 12, and writes no bundle of damaged days', async () => {

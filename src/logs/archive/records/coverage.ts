@@ -42,6 +42,11 @@ export class Coverage {
     for (const ranges of [this.#read, this.#lost]) cutBefore(ranges, Date.parse(record.before));
   }
 
+  /** Returns where the archive began, before retention dropped anything; undefined if it covers no time yet. */
+  began(): number | undefined {
+    return this.#began === Infinity ? undefined : this.#began;
+  }
+
   /** Returns the ranges in which nothing is missing, in order. */
   covered(): TimeRange[] {
     return this.#read.flatMap((one) => without(one, this.#lost));
