@@ -100,14 +100,19 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   });
   const of = { file: file.name };
   const deciding = submission.decide();
-  const decided = await (input.dryRun ? deciding : resumable(submission.words, of, deciding));
+  const decided = await (input.dryRun ? deciding : resumable(submission.words, of, deciding, () => submission.hasJobs));
   if (decided.kind === 'planned') return undefined;
   if (decided.kind === 'nothing new') {
     await warnOfOldCycle(context, await submission.jobs());
     return print(nothingNew(file, input.cycle));
   }
   const sending = new Sending(context, input, submission, { ...decided, print });
-  await resumable(() => submission.again, of, sending.run());
+  await resumable(
+    () => submission.again,
+    of,
+    sending.run(),
+    () => submission.hasJobs,
+  );
 }
 
 /** Returns the submission of a file whose tokens all came from results of its cycle. */

@@ -21,19 +21,21 @@ function resumedName({ file = 'what is open', job, cycle }: ResumedFacts): strin
 
 /**
  * Waits for `work`, and adds the command that resumes it to the error of an interrupt or time limit, unless that has one already.
+ * Until `hasBegun`, the error says that nothing was submitted.
  * @throws SvcError as `work`
  */
 export async function resumable<T>(
-  next: readonly string[] | (() => readonly string[]),
+  next: readonly string[] | (() => readonly string[] | undefined),
   facts: ResumedFacts,
   work: Promise<T>,
+  hasBegun: () => boolean = () => true,
 ): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!isSvcError(error, 'hangup', 'interrupted', 'terminated', 'timeout') || error.next !== undefined) throw error;
     const words = typeof next === 'function' ? next() : next;
-    const message = `${error.message}; ${resumedName(facts)} can be resumed`;
+    const message = `${error.message}; ${hasBegun() ? `${resumedName(facts)} can be resumed` : 'nothing was submitted'}`;
     // A hint of the interrupt leads to another command.
     throw error.with({ message, hint: undefined, next: words, facts: { ...facts } });
   }

@@ -242,6 +242,11 @@ export class FileSubmission {
     return new Set(this.#sent.keys());
   }
 
+  /** Whether jobs are known to have rows of the file. */
+  get hasJobs(): boolean {
+    return this.#sent.size > 0 || (this.#divided?.joined ?? []).length > 0;
+  }
+
   /** Tells whether no row of the file is free, and the entries of the ledger say something of each of its jobs. */
   async #everyJob(
     { named, free, joined }: DividedFile,

@@ -39,10 +39,13 @@ export async function refreshCycle(context: Context, input: RefreshInput, print:
   const directory = new RefreshDirectory(context, input.parent, input.cycle);
   requireCycleName(directory);
   const refresh = new Refresh(context, directory, input);
-  const work = (): Promise<void> => resumable(() => refresh.again, { cycle: input.cycle }, refresh.run(print));
-  if (!input.dryRun) return heldAsPending(directory.hold(work));
+  if (!input.dryRun) {
+    const again = (): readonly string[] | undefined => (refresh.isConfirmed ? refresh.again : undefined);
+    const hasBegun = (): boolean => refresh.isConfirmed && directory.isBegun;
+    return heldAsPending(directory.hold(() => resumable(again, { cycle: input.cycle }, refresh.run(print), hasBegun)));
+  }
   directory.read();
-  return work();
+  return refresh.run(print);
 }
 
 /** One run of the command. */
@@ -50,6 +53,8 @@ class Refresh {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
   #input: RefreshInput;
+  /** Whether the operator named or confirmed the cycle: until then, no message may name a command that pays without asking. */
+  isConfirmed: boolean;
   /** The jobs with rows of the request, once they were read from the ledger. */
   #jobs: FileJobs | undefined;
 
@@ -57,6 +62,7 @@ class Refresh {
     this.#context = context;
     this.#directory = directory;
     this.#input = input;
+    this.isConfirmed = !input.asksForCycle;
   }
 
   /** The command that continues the cycle. */
@@ -148,6 +154,7 @@ class Refresh {
     const prompts = this.#context.prompts();
     const answer = await prompts.promptText(`${question} [y/N]`, `Name it: --cycle ${this.#input.cycle}.`);
     requireYes(answer, 'nothing was submitted; --cycle names another cycle');
+    this.isConfirmed = true;
   }
 
   /** Adds the options and answers with which the newest export of the same form, with the same header, was read. */

@@ -55,11 +55,25 @@ it('svc au refresh on a terminal asks whether to begin the cycle that nobody nam
   declined.type('\r');
   expect((await declined.exited).exitCode).toBe(2);
   expect([existsSync(desk.home.file('refresh')), desk.uploads()]).toEqual([false, 0]);
+  const interrupted = onTerminal(desk, line);
+  await interrupted.waitFor(begin);
+  interrupted.type('\u0003');
+  expect((await interrupted.exited).exitCode).toBe(130);
+  expect(interrupted.screen()).toContain('interrupted; nothing was submitted');
+  // A command that names the cycle would begin and pay for it without asking.
+  expect(interrupted.screen()).not.toContain('--cycle');
+  expect([existsSync(desk.home.file('refresh')), desk.uploads()]).toEqual([false, 0]);
   const begun = onTerminal(desk, line);
   await begun.waitFor(begin);
   begun.type('y\r');
   expect((await begun.exited).exitCode).toBe(0);
   expect(desk.uploads()).toBe(1);
+  const stopped = onTerminal(desk, line);
+  await stopped.waitFor(/Go on/);
+  stopped.type('\u0003');
+  expect((await stopped.exited).exitCode).toBe(130);
+  expect(stopped.screen()).toContain('interrupted; nothing was submitted');
+  expect(stopped.screen()).not.toContain('--cycle');
   const again = onTerminal(desk, line);
   await again.waitFor(/Go on with cycle \d{4}-\d{2} \(UTC\)\? \[y\/N\]/);
   again.type('y\r');

@@ -75,6 +75,12 @@ describe('the question before rows are paid for', () => {
     expect(declined.screen()).toContain('nothing was submitted');
     expect(existsSync(desk.home.file('.local/state/svc/jobs'))).toBe(false);
     expect(desk.uploads()).toBe(0);
+    const interrupted = onTerminal(desk, 'au submit tokens.csv');
+    await interrupted.waitFor(QUESTION);
+    interrupted.type('\u0003');
+    expect((await interrupted.exited).exitCode).toBe(130);
+    expect(interrupted.screen()).toContain('interrupted; nothing was submitted');
+    expect(desk.uploads()).toBe(0);
     const accepted = onTerminal(desk, 'au submit tokens.csv');
     await accepted.waitFor(QUESTION);
     accepted.type('y\r');

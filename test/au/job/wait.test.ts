@@ -167,3 +167,17 @@ it.each([
   expect(error).toMatchObject({ message: `interrupted; ${says}`, next: ['au', 'resume'] });
   expect((error as SvcError).facts).toEqual({ request: 1, ...of });
 });
+
+it.each([[undefined], [['au', 'submit', 'tokens.csv']]])(
+  'R43: an interrupt before anything was submitted says so, and names no other command (%s)',
+  async (next) => {
+    const work = Promise.reject(new SvcError('interrupted', 'interrupted'));
+    const error: unknown = await resumable(
+      () => next,
+      { cycle: '2026-12' },
+      work,
+      () => false,
+    ).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: 'interrupted; nothing was submitted', next });
+  },
+);
