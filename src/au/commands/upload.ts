@@ -2,7 +2,7 @@ import { jobView } from '../job/job-view.ts';
 import { resumable } from '../job/resumable.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { explainMissing } from '../jobs/missing-job.ts';
-import { confirmParameters, confirmWords } from '../jobs/options.ts';
+import { confirmParameters, confirmWords, onlyRecordedParameter } from '../jobs/options.ts';
 import { acceptParameter } from '../request/checks.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 import { isSvcError } from '../../base/errors.ts';
@@ -19,6 +19,7 @@ const parameters = {
   file: reading(argument('<file|->', 'a request file, or - for standard input', text), ['.csv']),
   accept: acceptParameter,
   ...confirmParameters,
+  onlyRecorded: onlyRecordedParameter,
   dryRun: dryRunParameter,
 } as const;
 
@@ -41,12 +42,16 @@ export const upload = defineCommand({
 });
 
 /** Returns the command line for a job, as words. */
-function wordsFor(job: string, { file, accept, ...confirmed }: Omit<UploadInput, 'job'>): readonly string[] {
-  return ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(confirmed)];
+function wordsFor(
+  job: string,
+  { file, accept, onlyRecorded, ...confirmed }: Omit<UploadInput, 'job'>,
+): readonly string[] {
+  const recorded = onlyRecorded ? ['--only-recorded'] : [];
+  return ['au', 'upload', job, file, ...option('--accept', accept), ...confirmWords(confirmed), ...recorded];
 }
 
 async function uploadFile(context: Context, { job: typed, ...input }: UploadInput): Promise<Result> {
-  const { file, accept, payAgain, newLedger, dryRun } = input;
+  const { file, accept, payAgain, newLedger, onlyRecorded, dryRun } = input;
   const { noteOverview, openJobFile } = await import('../request/open-request-file.ts');
   const { implausibleFile } = await import('../request/implausible-file.ts');
   const { requireTokensOnce } = await import('../request/rows-file.ts');
@@ -67,7 +72,14 @@ async function uploadFile(context: Context, { job: typed, ...input }: UploadInpu
   noteOverview(context, undefined, checked.submitted);
   const { claimFile } = await import('../jobs/claim-file.ts');
   const submit = ['au', 'submit', file, ...option('--accept', accept)];
-  const claiming = { file: checked, words, submit, confirmed: { payAgain, newLedger }, onlyReads: dryRun };
+  const claiming = {
+    file: checked,
+    words,
+    submit,
+    confirmed: { payAgain, newLedger },
+    onlyRecorded,
+    onlyReads: dryRun,
+  };
   await claimFile(context, client, pending, claiming, (sent) => {
     const onEvent = showJobs(context);
     const uploading = sent.mayBeWhole

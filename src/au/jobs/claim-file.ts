@@ -31,6 +31,8 @@ interface FileForJob {
   /** The command that submits the file without naming a job, as words. */
   readonly submit: readonly string[];
   readonly confirmed: Confirmed;
+  /** Whether a job of the key that the ledger does not know stops the upload. */
+  readonly onlyRecorded: boolean;
   /** Whether to check without writing to the ledger, as a dry run does. */
   readonly onlyReads: boolean;
 }
@@ -68,7 +70,7 @@ async function bindFile(
   context: Context,
   client: Client,
   job: AccountUpdaterJob,
-  { file: request, confirmed, onlyReads, words, submit, ledger, sent }: FileToBind,
+  { file: request, confirmed, onlyRecorded, onlyReads, words, submit, ledger, sent }: FileToBind,
 ): Promise<void> {
   const tenant = ledger.tenantOf(job);
   requireKnownTenant(context, tenant, 'nothing was uploaded');
@@ -76,7 +78,7 @@ async function bindFile(
   const opened = await ledger.open(tenant);
   const isNew = !ledger.isShared && !(await opened.isBegun());
   const pendingBefore = isNew ? await ledger.pendingBefore(tenant, await pendingOlderThan(client, job.id)) : undefined;
-  const comparing = { ledger, tenant, onlyRecorded: false, newLedger, words, pendingBefore };
+  const comparing = { ledger, tenant, onlyRecorded, newLedger, words, pendingBefore };
   const jobs = await compareJobs(client, { ...comparing, job, again: words });
   if (jobs?.length !== 0) showJobs(context)({ kind: 'unrecorded', jobs });
   const claims = new RowClaims(ledger);

@@ -57,6 +57,8 @@ it('R74: svc au submit --only-recorded stops for a job that the ledger does not 
   const elsewhere = { SVC_STATE_DIR: machine.path('elsewhere') };
   succeeded(await machine.svc('au submit elsewhere.csv --new-ledger', elsewhere));
   for (const line of [ALONE, `${ALONE} --wait --out results.csv`]) ended(await machine.svc(line), 9, { uploads: 2 });
+  const job = String(rowOf(await machine.svc('au create'))['id']);
+  ended(await machine.svc(`au upload ${job} tokens.csv --only-recorded`), 9, { uploads: 2 });
   const warned = await machine.svc(SUBMIT);
   expect([warned.code, machine.uploads(), unrecordedIn(warned)], warned.stderr).toEqual([0, 3, 1]);
 });
