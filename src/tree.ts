@@ -97,7 +97,7 @@ const ACCOUNT_UPDATER: readonly Entry[] = [
   ),
   entry(
     'resume',
-    'go on with everything open; or with one cycle or job; with --wait, get the results',
+    'go on with everything open; or with one cycle or job; with --wait, wait for the results',
     () => import('./au/commands/resume.ts'),
   ),
   entry('status', 'show what is open; or one cycle or job', () => import('./au/commands/status.ts')),

@@ -8,7 +8,7 @@ import { jobView } from '../job/job-view.ts';
 export const create = defineRequestCommand({
   examples: [
     ['svc au create', 'a new job'],
-    ['svc au create --fields id', 'its id, for a script'],
+    ['svc au create --jq .id', 'its id, for a script'],
   ],
   permissions: ['account-updater:job:create'],
   exitCodes: [9],

@@ -15,7 +15,7 @@ import { text, textToSend } from '../../cli/app/value-parsers.ts';
 
 const parameters = {
   of: optionalArgument('[cycle|job]', 'a cycle, or the id of a job', textToSend),
-  wait: flag('--wait', 'wait until it is completed, and get the results'),
+  wait: flag('--wait', 'wait until it is completed, and get the results; those of one job: au download'),
   out: writing(value('--out <file>', 'where to write the results of a cycle', text)),
   force: flag('--force', 'replace a result file that exists'),
   dryRun: flag('--dry-run', 'show what would be done; send nothing'),
@@ -34,7 +34,10 @@ export const resume = defineCommand({
   examples: [
     ['svc au resume', 'everything open, such as from cron every half hour'],
     ['svc au resume 2026-12 --wait', 'the results of a whole cycle, on any machine that shares the ledger'],
-    ['svc au resume 5f0c… --wait --timeout 50m', 'one job, in CI: exit code 11 when it is still pending then'],
+    [
+      'svc au resume 5f0c… --wait --timeout 50m',
+      'one job, in CI: 11 when it is still pending then, else svc au download gets its results',
+    ],
   ],
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [
