@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 
 const PREFIX = '\0text:';
 const SUFFIX = '.js';
@@ -17,10 +17,10 @@ export function embeddedText(): EmbeddedText {
   return {
     name: 'embedded-text',
     enforce: 'pre',
-    // The suffix keeps Vite from handling a style sheet as one.
+    // A relative name, since the library's files have it in a comment. The suffix keeps Vite from handling a style sheet as one.
     resolveId: (source, importer = '') =>
       /^\..*(?:\.(?:csv|css|md|sh|bash|fish|ps1)|\/_svc)$/.test(source)
-        ? PREFIX + resolve(dirname(importer), source) + SUFFIX
+        ? PREFIX + relative('', resolve(dirname(importer), source)) + SUFFIX
         : undefined,
     load(id) {
       if (!id.startsWith(PREFIX)) return undefined;

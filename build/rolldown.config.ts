@@ -68,6 +68,7 @@ const library: RolldownOptions = {
   ...shared,
   input: { index: 'src/index.ts' },
   external: Object.keys(manifest.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
+  plugins: [embeddedText()],
   output: { dir: 'dist/library', format: 'esm', cleanDir: true, chunkFileNames: '[name]-[hash].js' },
 };
 

@@ -13,7 +13,7 @@ export type { TimeLimits } from './client/http/watchdog.ts';
 export type { Trace, TraceEvent } from './client/http/trace.ts';
 export type { JobEvent, JobOptions } from './au/job/job.ts';
 export { downloadResults, type ResultsOptions } from './au/results/download.ts';
-export { uploadToJob } from './au/job/upload.ts';
+export { uploadCheckedFile as uploadToJob } from './au/jobs/upload-checked.ts';
 export { waitForJob, type WaitOptions } from './au/job/wait.ts';
 export type { AccountUpdaterJob } from './schema/account-updater.ts';
 export type { EntityType, Log } from './schema/log.ts';

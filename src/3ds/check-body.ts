@@ -1,11 +1,11 @@
 // Checks the body of an authenticate request against the interface.
 
 import type * as z from 'zod/mini';
-import { containsCardNumber } from '../base/security/card-number.ts';
 import { nearest } from '../base/security/typed-word.ts';
+import { cardNumbersIn, displayPath } from '../client/api/body-card-numbers.ts';
 import { isObject } from '../schema/json-value.ts';
 import { authenticateSchema, MAX_EXTENSIONS } from '../schema/three-ds/authenticate.ts';
-import { ownValue, type TextAt, textsIn } from '../schema/three-ds/body-values.ts';
+import { ownValue } from '../schema/three-ds/body-values.ts';
 import { BODY, type Field, fieldAt, fieldsBelow } from '../schema/three-ds/fields.ts';
 import { type Combination, missingFields } from '../schema/three-ds/needs.ts';
 import { SESSION_TYPES_BY_AUTHENTICATION_TYPE, type SessionType, sessionTypesOf } from '../schema/three-ds/values.ts';
@@ -69,28 +69,11 @@ function missingViolation(body: unknown, combination: Combination, examples: unk
   });
 }
 
-// The acquirer and the card networks assign these ids, and some look like a card number by chance.
-const ASSIGNED = /^(?:merchant_info\.(?:mid|acquirer_bin)|requestor_info\.id)$/;
-/** Fields whose digits may look like a card number by chance, each with the maximum number of digits of the field. */
-const MAX_DIGITS: readonly (readonly [fields: RegExp, most: number])[] = [
-  [/^cardholder_info\.\w*phone_number\./, 15],
-  [/^purchase_info\.amount$/, 13],
-];
-
 /** Finds card numbers in the values and names of a request body. */
-export function cardNumbers(body: unknown): Violation[] {
-  return [...textsIn(body)]
-    .filter((found) => containsCardNumber(found.text, 'cell') && !mayHoldDigits(found))
-    .map(({ parts }) =>
-      errorFor('card-number', displayPath(parts), 'looks like a card number; none may be sent in a body'),
-    );
-}
-
-function mayHoldDigits({ parts, isName, text }: TextAt): boolean {
-  const path = parts.join('.');
-  if (isName || fieldAt(path) === undefined) return false;
-  const digits = text.replaceAll(/\P{Nd}/gu, '').length;
-  return ASSIGNED.test(path) || MAX_DIGITS.some(([fields, most]) => fields.test(path) && digits <= most);
+function cardNumbers(body: unknown): Violation[] {
+  return cardNumbersIn(body).map(({ parts }) =>
+    errorFor('card-number', displayPath(parts), 'looks like a card number; none may be sent in a body'),
+  );
 }
 
 /** Sorts violations in the order of the documented fields. */
@@ -126,16 +109,6 @@ function violationsOf(issue: z.core.$ZodIssue, body: unknown, examples: unknown)
   if (value === undefined) return [errorFor('required', path, `is needed: ${field.description}`, { example })];
   const meant = typeof value === 'string' ? nearest(value, field.choices ?? []) : undefined;
   return [errorFor('format', path, mustBe(field, value), { example: meant ?? example, suggestion: meant })];
-}
-
-/** Makes a path safe to show: replaces parts that do not look like member names, since they may be secrets. */
-function displayPath(parts: readonly string[]): string {
-  return parts.map((part) => (looksLikeName(part) ? part : '(unusual name)')).join('.');
-}
-
-/** Whether a part of a path looks like a member name or the index of an item. */
-export function looksLikeName(part: string): boolean {
-  return /^(?:(?!__proto__$)[A-Za-z_][\w-]{0,63}|\d{1,4})$/.test(part) && !containsCardNumber(part);
 }
 
 function unknownMember(parts: readonly string[], key: string, suggests: boolean): Violation {

@@ -3,10 +3,10 @@
 import { SvcError } from '../base/errors.ts';
 import { nearest, questionOf, typedWord } from '../base/security/typed-word.ts';
 import { withAssignments } from '../cli/app/assignment.ts';
+import { looksLikeName } from '../client/api/body-card-numbers.ts';
 import { ownValue } from '../schema/three-ds/body-values.ts';
 import { BODY, type Field, fieldAt, fieldsBelow } from '../schema/three-ds/fields.ts';
 import { currencyOf } from '../schema/three-ds/tables.ts';
-import { looksLikeName } from './check-body.ts';
 
 export interface Setting {
   /** Dotted path of a field. */

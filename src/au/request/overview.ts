@@ -321,5 +321,5 @@ const MARK_AS_MERCHANT: Finding = {
 const WRAPPED: Finding = {
   rule: 'tokens',
   column: 'token',
-  problem: 'is a UUID in quotes, braces or an address: svc au prepare takes them off',
+  problem: 'is a UUID in quotes, braces or an address: take them off, or prepare the file',
 };

@@ -87,7 +87,8 @@ export class Client {
     this.#trace = options.trace;
     const { clientCertificate: certificate } = options;
     const identity = certificate && { origin: this.baseUrl.origin, certificate };
-    this.transport = createTransport(options.environment, options, identity);
+    const { readOnly, beforeChange } = options;
+    this.transport = createTransport(options.environment, { readOnly, beforeChange }, identity);
     this.#core = new HttpCore({
       baseUrl: this.baseUrl,
       key: options.key ?? givenKeys(options),

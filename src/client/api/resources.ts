@@ -50,6 +50,12 @@ export class AccountUpdater extends Endpoints {
   }
 }
 
+/** Checks a body before it is sent. The rules load only with the first body. */
+async function refuseCardNumbers(body: unknown): Promise<void> {
+  const { requireNoCardNumbers } = await import('./body-card-numbers.ts');
+  requireNoCardNumbers(body);
+}
+
 /** Keeps the original text of each item of a page, so that commands can print it unchanged. */
 function withSources<T extends object>(items: readonly T[], text: string): readonly T[] {
   const sources = listSource(text)?.items ?? [];
@@ -102,9 +108,11 @@ export class Tenant extends Endpoints {
   /**
    * `PUT /tenants/self`, permission tenant:update. The body replaces name and settings: a setting that the body leaves out
    * may be lost.
-   * @throws SvcError `outcome_unknown` when no clear response came: the update may have taken effect
+   * @throws SvcError `refused_input` for a card number; `outcome_unknown` when no clear response came: the update may have
+   *   taken effect
    */
-  update(body: TenantBody, next?: NextCommand): Promise<TenantRecord> {
+  async update(body: TenantBody, next?: NextCommand): Promise<TenantRecord> {
+    await refuseCardNumbers(body);
     return this.core.call(updateTenantRequest(body, next));
   }
 
@@ -167,9 +175,10 @@ export function usageRequest(): ApiRequest<UsageReport> {
 export class ThreeDs extends Endpoints {
   /**
    * `POST /3ds/sessions`, permission 3ds:session:create.
-   * @throws SvcError `outcome_unknown` when no clear response came: a session may exist
+   * @throws SvcError `refused_input` for a card number; `outcome_unknown` when no clear response came: a session may exist
    */
-  create(session: CreateSession): Promise<CreatedSession> {
+  async create(session: CreateSession): Promise<CreatedSession> {
+    await refuseCardNumbers(session);
     return this.core.call(createSessionRequest(session));
   }
 
@@ -180,9 +189,11 @@ export class ThreeDs extends Endpoints {
 
   /**
    * `POST /3ds/sessions/{id}/authenticate`, permission 3ds:session:authenticate.
-   * @throws SvcError `outcome_unknown` when no clear response came: the cardholder may have been authenticated
+   * @throws SvcError `refused_input` for a card number; `outcome_unknown` when no clear response came: the cardholder may
+   *   have been authenticated
    */
-  authenticate(id: string, request: AuthenticateRequest, next?: NextCommand): Promise<AuthenticationResult> {
+  async authenticate(id: string, request: AuthenticateRequest, next?: NextCommand): Promise<AuthenticationResult> {
+    await refuseCardNumbers(request);
     return this.core.call(authenticateRequest(id, request, next));
   }
 

@@ -297,16 +297,9 @@ function checkOptions(method: string, { paginate, file, set, setJson }: ApiInput
 async function bodyOf(context: Context, path: string, { file, set, setJson }: ApiInput): Promise<unknown> {
   const base = file === undefined ? undefined : await readJsonBody(context, file);
   const body = withAssignments(base, [...set, ...setJson]);
-  if (takesNoCardNumber(path)) await refuseCardNumbersIn(body);
+  if (takesNoCardNumber(path)) {
+    const { requireNoCardNumbers } = await import('../../client/api/body-card-numbers.ts');
+    requireNoCardNumbers(body, NO_PLACE);
+  }
   return body;
-}
-
-async function refuseCardNumbersIn(body: unknown): Promise<void> {
-  const { cardNumbers } = await import('../../3ds/check-body.ts');
-  const [found] = cardNumbers(body);
-  if (found === undefined) return;
-  const where = found.path === '' ? '' : ` (${found.path})`;
-  throw new SvcError('refused_input', `the body contains what looks like a card number${where}; nothing was sent`, {
-    hint: NO_PLACE,
-  });
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { Client } from '../../../src/client/api/client.ts';
 import { serve } from '../../support/fault-server.ts';
@@ -38,5 +39,28 @@ it('R62: a client that can only read refuses every change', async () => {
     message: 'a client that can only read was asked to send DELETE',
   });
   expect(server.ledger).toEqual([]);
+  await client.close();
+});
+
+const CARD = '4111111111111111';
+
+it.each([
+  ['the tenant', (client: Client) => client.tenant.update({ name: CARD, settings: {} })],
+  ['a setting', (client: Client) => client.tenant.update({ name: 'Acme', settings: { note: `x ${CARD}` } })],
+  ['a session', (client: Client) => client.threeDs.create({ token_id: CARD, type: 'customer' })],
+  ['an authentication', ({ threeDs }: Client) => threeDs.authenticate('1', { note: CARD } as never)],
+])('R40: a client sends no card number in the body of %s', async (_, send) => {
+  const server = await serve([json({})]);
+  const client = new Client({ baseUrl: server.url, managementKey: 'a-key', privateKey: 'a-key' });
+  const refused = await send(client).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'refused_input' });
+  expect(inspect(refused)).not.toContain(CARD);
+  expect(server.ledger).toEqual([]);
+  await client.close();
+});
+
+it('R06: a client that is printed shows no key', async () => {
+  const client = new Client({ baseUrl: 'https://service.example', managementKey: 'canary-1', privateKey: 'canary-2' });
+  expect(inspect(client, { depth: Infinity, showHidden: true })).not.toContain('canary');
   await client.close();
 });
