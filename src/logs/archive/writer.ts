@@ -32,7 +32,7 @@ import {
   tenantFolder,
 } from './records/record.ts';
 import { type KeepLimit, type OldSegments, findOld } from './retention.ts';
-import { writeIndex } from './segment-index.ts';
+import { indexPath, writeIndex } from './segment-index.ts';
 import { type ClosedSegment, LEFTOVER, Pending, type PendingLimits } from './segment.ts';
 import { nextCheckpoint, removeOutdated, storePosition } from './side-files.ts';
 import { type TailPosition, Tally, type TallyLine, type TimeRange, entryOf, settledBefore } from '../entry.ts';
@@ -179,7 +179,7 @@ export class ArchiveWriter {
     // A run that was killed here before may have left the same file.
     const named = new Set(pathsNamedBy(this.last.record));
     for (const { path } of usable) {
-      if (!named.has(path)) await removeIfAllowed(this.#store, path);
+      if (!named.has(path)) for (const file of [path, indexPath(path)]) await removeIfAllowed(this.#store, file);
       this.#leftovers.delete(path);
     }
   }
