@@ -75,7 +75,7 @@ function findingText<Kind extends string>(counted: CountedFindings<Kind>, kind: 
 export type Findings = Pick<DayFindings, FindingKind | 'past_days'> & DayCounts;
 
 /** The parts of a review that are lists of entries, with the sentences for empty ones. */
-export const REVIEW_PARTS = [
+const REVIEW_PARTS = [
   ['deletions', 'Deletions', 'nothing was deleted'],
   ['changes', 'Changes of applications, keys and tenant', 'nothing of these was changed'],
   ['new_actors', `Actors not seen in the ${PAST_DAYS} days before`, 'no new actors'],
@@ -84,6 +84,11 @@ export const REVIEW_PARTS = [
 
 /** A part with its heading, and the sentence for none. */
 export type Part = readonly [name: FindingKind, heading: string, nothing: string];
+
+/** Returns the parts of a review, with another sentence for no findings where some time or entries are missing. */
+export function partsSaying(none: string | undefined): Part[] {
+  return REVIEW_PARTS.map(([name, heading, nothing]) => [name, heading, none ?? nothing]);
+}
 
 /** Returns why nothing is called new. */
 export function skippedText({ past_days: days }: Pick<Findings, 'past_days'>): string {

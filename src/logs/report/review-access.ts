@@ -126,10 +126,14 @@ function refusalOf(
   return new SvcError('entries_missing', `${unsigned}${words}`, { ...advice, facts: { missing } });
 }
 
+/** Why time before the first entries is missing. */
+const EARLIER: ReadonlySet<string> = new Set(['before the archive', 'dropped by retention']);
+
 function reportAccess({ notices }: Context, made: Access, unarchived: Unarchived | undefined): void {
-  for (const { from, to, reason } of made.missing)
-    if (reason === 'before the archive') notices.note(`the archive begins at ${utcTime(to)}`);
-    else notices.warn(missingWarning({ from, to, reason }));
+  const earlier = made.missing.filter(({ reason }) => EARLIER.has(reason));
+  const begin = earlier[0]?.reason === 'before the archive' ? earlier.at(-1) : undefined;
+  if (begin !== undefined) notices.note(`the archive begins at ${utcTime(begin.to)}`);
+  for (const range of made.missing) if (range.reason !== 'before the archive') notices.warn(missingWarning(range));
   if (unarchived) {
     const { end } = unarchived;
     notices.warn(end === undefined ? 'the archive covers no time yet' : `the archive ends at ${utcTime(end)}`);

@@ -4,9 +4,9 @@ import { countText, utcTime } from '../../cli/output/time.ts';
 import { type MissingText, missingWarning, signerText } from '../archive/archive-text.ts';
 import type { Sentence } from '../sentences.ts';
 import { type DeletedEntity, timelessWarnings } from './deleted.ts';
-import { type Counts, type DayCounts, REVIEW_PARTS } from './findings.ts';
+import { type Counts, type DayCounts, partsSaying } from './findings.ts';
 import type { Report, ReportWords } from './report.ts';
-import type { DayFindings } from './review.ts';
+import { type DayFindings, isDayMissing } from './review.ts';
 import { deletedSections, findingSections, hourSection } from './sections.ts';
 
 /** The review of a day in an archive. */
@@ -47,17 +47,18 @@ export function reviewReport(
   words: ReportWords,
   { madeAt, isVerbose = false }: { readonly madeAt: number; readonly isVerbose?: boolean },
 ): Report {
+  const none = isDayMissing(review.missing) ? 'unknown: nothing of this day is archived' : 'none in what is archived';
   return {
     title: `Log review of ${review.day} (UTC)`,
     sentences: [
       subjectText(review),
       ...missingSentences(review.missing, 'the archive covers the whole day'),
       ...timelessWarnings(review).map((text): Sentence => ['warn', text]),
-      ...review.signed.map(signatureSentence),
+      ...review.signed.map((signature) => signatureSentence(signature, review)),
     ],
     source: [sourceText(review.archive, madeAt), `SHA-256 of what is reviewed here: ${review.sha256}`],
     sections: [
-      ...findingSections(review, REVIEW_PARTS, words, isVerbose),
+      ...findingSections(review, partsSaying(review.missing.length > 0 ? none : undefined), words, isVerbose),
       hourSection(Date.parse(review.day), review),
       ...deletedSections(review.deleted, review, words, isVerbose),
     ],
@@ -89,7 +90,15 @@ export function missingSentences(missing: readonly MissingText[], nothing: strin
 }
 
 /** Says who signed a review of the day, and whether the archive has changed since. */
-function signatureSentence({ by, account, note, signed_at: at, is_current: isCurrent }: ReviewSignature): Sentence {
+function signatureSentence(
+  { by, account, note, signed_at: at, is_current: isCurrent }: ReviewSignature,
+  { missing }: Pick<Review, 'missing'>,
+): Sentence {
   const words = `signed off by ${signerText({ by, account })} at ${utcTime(at)}${note === null ? '' : `: ${note}`}`;
-  return isCurrent ? ['good', words] : ['warn', `${words}; the archive has other entries now`];
+  if (isCurrent) return ['good', words];
+  const isDropped = missing.some(({ reason }) => reason === 'dropped by retention');
+  return [
+    'warn',
+    `${words}; ${isDropped ? 'retention has dropped its entries since' : 'the archive has other entries now'}`,
+  ];
 }

@@ -5,7 +5,7 @@ import type { Column } from '../../cli/output/view.ts';
 import type { MissingText } from '../archive/archive-text.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';
 import { operationTone } from '../view.ts';
-import { type Part, REVIEW_PARTS } from './findings.ts';
+import { type Part, partsSaying } from './findings.ts';
 import { BAR_COLUMNS, type Report, reportTable, type ReportWords, type Section } from './report.ts';
 import { missingSentences, sourceText, subjectText } from './review-report.ts';
 import { deletedSections, findingSections } from './sections.ts';
@@ -118,22 +118,19 @@ export function shiftReport(
     ],
     source: [sourceText(undefined, madeAt)],
     sections: [
-      ...findingSections(findings, shiftParts(shift, filters.length > 0), words, false),
+      ...findingSections(findings, shiftParts(shift, filters.length > 0, missing.length === 0), words, false),
       ...deletedSections(findings.deleted, findings, words, false),
       ...countSections(counts, interval, words),
     ],
   };
 }
 
-/** Returns the parts of a shift. A filter, or a beginning that was not read, may leave entries out. */
-function shiftParts(shift: Shift, isFiltered: boolean): Part[] {
-  const among = [...(isFiltered ? ['that match'] : []), ...(partText(shift) === undefined ? [] : ['that were read'])];
+/** Returns the parts of a shift. A filter, a beginning that was not read, or one that the service deleted may leave entries out. */
+function shiftParts(shift: Shift, isFiltered: boolean, isWhole: boolean): Part[] {
+  const wasRead = isWhole && partText(shift) === undefined;
+  const among = [...(isFiltered ? ['that match'] : []), ...(wasRead ? [] : ['that were read'])];
   const none = `none among the entries ${among.join(' and ')}`;
   const isShown = ([name]: Part): boolean =>
     name === 'deletions' || name === 'changes' || (name === 'new_actors' && shift.hasPast);
-  return REVIEW_PARTS.filter(isShown).map(([name, heading, nothing]) => [
-    name,
-    heading,
-    among.length === 0 ? nothing : none,
-  ]);
+  return partsSaying(among.length === 0 ? undefined : none).filter(isShown);
 }

@@ -2,11 +2,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findArchive } from '../../../src/logs/archive/manifest.ts';
+import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { errorIn, KEY, svcHere } from '../../support/run-here.ts';
-import { buildArchive, TENANT } from '../archive/build.ts';
+import { buildArchive, openStore, TENANT } from '../archive/build.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { archive, DAY, entry, HOUR, NOW, PAST, review, YESTERDAY } from './reviewing.ts';
 
@@ -205,6 +206,32 @@ describe('svc logs review', () => {
     const nothing = await review(stopped.top, '--day', 'today');
     expect([nothing.code, JSON.parse(nothing.stdout)]).toEqual([14, expect.objectContaining({ entries: 0 })]);
     expect((await review(stopped.top, '--day', '2026-01-01')).code).toBe(14);
+  });
+
+  it('R76: svc logs review does not say that nothing was deleted on a day of which the archive has nothing, or not all', async () => {
+    const { top } = await buildArchive(YESTERDAY - 20 * DAY, [{ to: YESTERDAY + 20 * HOUR, entries: PAST }]);
+    const part = await review(top, '-o', 'table');
+    expect(part.stdout).toContain('Deletions: none in what is archived\n');
+    const nothing = await review(top, '--day', 'today', '-o', 'table');
+    expect(nothing.stdout).toContain('Deletions: unknown: nothing of this day is archived\n');
+  });
+
+  it('R76: svc logs review says of days that retention dropped that it dropped them, and where the archive begins now', async () => {
+    const top = await archive();
+    expect((await review(top, '--day', '2026-02-20', '--sign-off')).code).toBe(0);
+    const store = openStore(top);
+    await store.lock(async () => {
+      const found = await findArchive(store);
+      const writer = await ArchiveWriter.open(store, found!.last, { tenantId: TENANT, now: () => NOW });
+      await new Retention(0, 'root@vault').apply(writer, { service: NOW, machine: NOW });
+    });
+    const { stdout } = await review(top, '--day', '2026-02-20', '-o', 'table');
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /signed off by \S+ at [^;]*; retention has dropped its entries since /,
+    );
+    const access = await review(top, '--access', '--since', '2026-02-01');
+    expect(access.stderr).toContain('the archive begins at 2026-03-01 00:00:00Z\n');
+    expect(access.stderr).not.toContain('the archive begins at 2026-02');
   });
 
   it('svc logs review --html writes a page for its owner only, which runs and loads nothing', async () => {
