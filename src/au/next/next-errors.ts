@@ -21,6 +21,12 @@ export function notProven(results: string): SvcError {
   });
 }
 
+/** Returns the warning of rows whose result codes have an unknown beginning. */
+export function unknownCodesText(count: number, results: string): string {
+  const [have, stay] = count === 1 ? ['has a result code', 'stays'] : ['have result codes', 'stay'];
+  return `${countText(count, 'row')} of ${results} ${have} that svc does not know, and ${stay} in the next request: svc au report ${results} shows the codes, and --action chooses what to do`;
+}
+
 /** Returns the error for a next request with too many rows that need fixing. */
 export function tooManyToFix(
   { rows, fix }: { readonly rows: number; readonly fix: number },

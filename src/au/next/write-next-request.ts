@@ -34,7 +34,7 @@ import type { Threshold } from '../results/fail-on.ts';
 import { keepFileOf, KEPT_COLUMNS, type KeptColumns, openKept } from '../results/kept-columns.ts';
 import { reconcile, type Rereadable } from '../results/reconcile.ts';
 import { shownCode } from '../results/report-view.ts';
-import { notProven, tooManyToFix } from './next-errors.ts';
+import { notProven, tooManyToFix, unknownCodesText } from './next-errors.ts';
 import { unmatchedRowsError } from '../results/results-errors.ts';
 import { TokenRows } from '../results/rows-of-request.ts';
 import { indexResults, nextRequest, type NextRow, type ResultsByToken, resultsInOrder } from './next-request.ts';
@@ -75,7 +75,7 @@ export const nextRequestView: View<NextRequest> = {
     'file',
     'rows',
     ...GROUPS.map((group) => `groups.${group}`),
-    ...fieldPaths('unchanged excluded_before excluded_by_code excluded_by_code.* excluded_file keep_file'),
+    ...fieldPaths('unchanged excluded_before unknown excluded_by_code excluded_by_code.* excluded_file keep_file'),
   ],
   columns: [
     { path: 'file', kind: 'text' },
@@ -103,7 +103,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
   const drafts: Draft[] = [];
   try {
     const { updates, kept, keepName, ...counts } = await writeDrafts(context, input, matched, { drafts, exclusions });
-    const { rows, groups } = counts;
+    const { rows, groups, unknown } = counts;
     if (mostToFix && compareShare(groups.fix, rows, mostToFix.share) > 0)
       throw tooManyToFix({ rows, fix: groups.fix }, results);
     const list = await exclusions?.draft();
@@ -116,6 +116,7 @@ async function writeFiles(context: Context, input: NextFiles, exclusions: Exclus
     kept?.warnOfMissing(context, `; use the file that was kept for ${input.request}`);
     for (const warning of input.isCounted ? [] : updateWarnings(updates, input.results, context.clock.now()))
       context.notices.warn(warning);
+    if (!input.isCounted && unknown > 0) context.notices.warn(unknownCodesText(unknown, input.results));
     if (input.out !== undefined) context.notices.note(countsOf(counts));
     return { file: input.out ?? null, ...counts, excluded_file: input.excluded ?? null, keep_file: keepName ?? null };
   } finally {
@@ -209,7 +210,7 @@ async function writeRows(
   batches: AsyncIterable<readonly NextRow[]>,
   { out, excluded, excludedRow, keepFile, keptCells, exclude, actions, signal }: Targets,
 ) {
-  const counts = { rows: 0, groups: noRows(), unchanged: 0, excluded_before: 0 };
+  const counts = { rows: 0, groups: noRows(), unchanged: 0, excluded_before: 0, unknown: 0 };
   const byCode = new Map<string, number>();
   const updates = noUpdates();
   let number = 0;
@@ -220,6 +221,7 @@ async function writeRows(
     for (const { group, line, request, code = '', excludedOn, result } of batch) {
       number += 1;
       if (result) noteUpdate(updates, result);
+      if (result && isUnknown(code, actions)) counts.unknown += 1;
       if (group === 'unchanged') counts.unchanged += 1;
       else if (group === 'excluded before') counts.excluded_before += 1;
       else counts.groups[group] += 1;
@@ -240,6 +242,11 @@ async function writeRows(
     if (keptRows.length > 0) await keepFile?.write(csvRows(keptRows));
   }
   return { ...counts, excluded_by_code: Object.fromEntries(byCode), updates };
+}
+
+/** Tells whether nothing is known of a result code, and the operator did not choose what to do. */
+function isUnknown(code: string, actions: Actions): boolean {
+  return explainResultCode(code).class === 'unknown' && !actions.has(code);
 }
 
 type Counts = Omit<Awaited<ReturnType<typeof writeRows>>, 'updates'>;

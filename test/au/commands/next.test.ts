@@ -55,6 +55,18 @@ it('svc au next keeps the token of an update that lacks its new one, counts it f
   expect(stderr).toContain('warning: 1 row of r.csv says that a new token was created, and lacks it');
 });
 
+it('svc au next warns of result codes that it does not know, but not where the operator chose what to do', async () => {
+  const some = `${RESULT_HEADER}\na,27,01,,,,xyz_new\nb,27,02,,,,ERR_NOT_FOUND\n`;
+  const { next } = place({ 'r.csv': some });
+  const warned = succeeded(await next('--out', 'n.csv'));
+  expect(warned.stderr).toContain('warning: 1 row of r.csv has a result code that svc does not know');
+  expect(JSON.parse(warned.stdout)).toMatchObject({ unknown: 1 });
+  const chosen = place({ 'r.csv': `${RESULT_HEADER}\na,27,01,,,,wrn_closed_account\nb,27,02,,,,\n` });
+  const exclude = ['--action', 'wrn_closed_account=exclude', '--force'];
+  expect((await chosen.next('--out', 'n.csv')).stderr).toContain('warning: 2 rows of r.csv have result codes');
+  expect((await chosen.next('--out', 'n.csv', ...exclude)).stderr).toContain('warning: 1 row of r.csv');
+});
+
 it('svc au next puts new tokens in place of old ones, leaves out the excluded, keeps the rest as it was', async () => {
   const { next, read, cwd } = place();
   const { stdout, stderr } = succeeded(await next('--out', 'n.csv', '--excluded', 'd.csv'));
@@ -68,6 +80,7 @@ it('svc au next puts new tokens in place of old ones, leaves out the excluded, k
     groups: { replace: 2, contact: 0, consider: 1, exclude: 1, fix: 1, support: 0, keep: 0 },
     unchanged: 1,
     excluded_before: 0,
+    unknown: 0,
     excluded_by_code: { WRN_CLOSED_ACCOUNT: 1 },
     excluded_file: 'd.csv',
     keep_file: null,
