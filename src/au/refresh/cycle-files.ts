@@ -240,7 +240,8 @@ export class CycleFiles {
   /** Announces the step that writes the next request, with its command if one command alone can do it. */
   async #announceNext(options: readonly string[]): Promise<void> {
     const { request, results, exclusions } = this.#directory;
-    const words = ['au', 'next', request, results, '--exclusions', exclusions, ...options];
+    // A refresh writes the next request whatever the share of rows to fix, which its own --fail-on limits.
+    const words = ['au', 'next', request, results, '--exclusions', exclusions, ...options, '--fail-on', 'err=100%'];
     // `svc au next` takes the results of a token in order, and refuses more results than rows.
     if (!this.#mayHaveMore || (await repeatedResults(await fileSource(this.#results.file))).size === 0)
       return announceStep(this.#context, this.#input, 'next', [...words, ...actionWords(this.#input.action)]);
