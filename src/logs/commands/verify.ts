@@ -43,18 +43,20 @@ const TONES: Readonly<Partial<Record<ArchiveCheckRow['kind'], Tone>>> = {
   clock: 'warn',
 };
 
-/** Returns the view of the rows. A table has the time of a row before its message. */
+/** Returns the view of the rows. A narrow table cuts the end of a message, so that what comes first is what matters most. */
 function archiveCheckView(context: Context): View<ArchiveCheckRow> {
   const messageOf = ({ message, from, to, entries }: ArchiveCheckRow): string => {
-    const range = from === null || to === null ? '' : `${rangeText(context, rangeOf(from, to))}: `;
-    return `${range}${message}${entries === null ? '' : `, ${countText(entries, 'entry')}`}`;
+    const words = `${message}${entries === null ? '' : `, ${countText(entries, 'entry')}`}`;
+    if (from === null || to === null) return words;
+    const range = rangeText(context, rangeOf(from, to));
+    return entries === null ? `${words}: ${range}` : `${range}: ${words}`;
   };
   return {
     name: 'row of a verification',
     fields: FIELDS,
     columns: [
       { path: 'kind', kind: 'text', show: (kind, { problem }) => problem ?? kind, paint: (_, { kind }) => TONES[kind] },
-      { path: 'path', kind: 'id' },
+      { path: 'path', kind: 'id', repeats: ({ path }) => path === null },
       { path: 'message', kind: 'text', show: (_, row) => messageOf(row) },
     ],
   };
@@ -258,9 +260,9 @@ function summaryRows(verification: Verification, isForPeople: boolean): ArchiveC
     ...(isForPeople ? lastOf(left, 'file', 'such as this one') : left),
     ...(isForPeople ? lastOf(signed, 'signed review', 'the newest') : signed),
     ...covered.map((range) =>
-      checkRow('covered', isReadWhole(verification) ? 'nothing is missing here' : BY_RECORDS, range),
+      checkRow('covered', isReadWhole(verification) ? 'nothing is missing' : BY_RECORDS, range),
     ),
-    ...gaps.map((range) => checkRow('gap', 'entries may be missing here', range)),
+    ...gaps.map((range) => checkRow('gap', 'entries may be missing', range)),
     ...clocks.all().map(clockRow),
     // For a person, the whole archive is in the sentences below the table, which are never cut.
     ...(isForPeople ? [] : [archiveRow]),
