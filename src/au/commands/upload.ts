@@ -93,7 +93,9 @@ async function uploadFile(context: Context, { job: typed, ...input }: UploadInpu
     const addressShownBy = ['au', 'status', job, '--show-urls'];
     return new Preview({ ...request, file: { name: file, bytes: source.size }, addressShownBy });
   }
-  await print(await jobToShow(context, client, pending));
+  const shown = await jobToShow(context, client, pending);
+  await print(shown);
+  if (shown.status !== null) noteNext(context, 'to wait until it is completed', ['au', 'resume', job, '--wait']);
   return undefined;
 }
 

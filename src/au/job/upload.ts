@@ -153,8 +153,8 @@ export function uploadAddress(job: AccountUpdaterJob, service: AddressSource): U
       facts,
     });
   throw new SvcError('conflict', `job ${job.id} is ${job.status}: it has its file already, nothing was uploaded`, {
-    hint: 'Wait for it, or submit the file as a new job.',
-    next: ['au', 'resume', job.id, '--wait'],
+    hint: `${job.status === 'completed' ? 'Download its results' : 'Wait for it'}, or submit the file as a new job.`,
+    next: job.status === 'completed' ? ['au', 'download', job.id] : ['au', 'resume', job.id, '--wait'],
     alternatives: [['au', 'submit', '<file>']],
     facts,
   });

@@ -12,3 +12,10 @@ it('R36: the upload of a file to a job goes on with a submission of the file tha
   rowOf(await machine.svc(`au upload ${job} tokens.csv`));
   ended(await machine.svc('au submit tokens.csv'), 0, { uploads: 1 });
 });
+
+it('svc au upload names the command that waits, and for a job that is completed the command that gets its results', async () => {
+  const machine = await openMachine({ pickupMs: 0 });
+  const job = String(rowOf(await machine.svc('au create'))['id']);
+  ended(await machine.svc(`au upload ${job} tokens.csv`), 0, `svc au resume ${job} --wait\n`);
+  ended(await machine.svc(`au upload ${job} tokens.csv`), 6, { error: { next: `svc au download ${job}` } });
+});
