@@ -1,9 +1,9 @@
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { objectOrUndefined, parsedJson } from '../schema/json-value.ts';
 import { findKey } from './keys.ts';
-import { statePaths } from './state/journal.ts';
+import { APPEND, statePaths } from './state/journal.ts';
 
 /** A request to the sandbox, or a request of the sandbox to a webhook, without key and signature. */
 export interface LedgerEntry {
@@ -57,7 +57,7 @@ export class Ledger {
 
   constructor(path: string, keepsEntries = false) {
     this.#keepsEntries = keepsEntries;
-    this.#file = openSync(path, 'a', 0o600);
+    this.#file = openSync(path, APPEND | constants.O_WRONLY, 0o600);
   }
 
   /** Follows an exchange from its arrival to its end. */

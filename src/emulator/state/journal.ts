@@ -47,10 +47,13 @@ export class Journal {
 
   #open(): void {
     this.close();
-    const descriptor = fs.openSync(this.#path, 'a+', 0o600);
+    const descriptor = fs.openSync(this.#path, APPEND | fs.constants.O_RDWR, 0o600);
     this.#file = { descriptor, inode: fs.fstatSync(descriptor).ino, read: 0 };
   }
 }
+
+/** The flags to append to a file of the sandbox, never through a link: it may lead to any file. Windows lacks the last one. */
+export const APPEND = fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_NOFOLLOW;
 
 /** Links a complete draft to its name, unless the name is taken. */
 function linkNew(draft: string, path: string): void {
@@ -134,7 +137,7 @@ const SANDBOX_FOLDER = /^(?:files|objects|tenants)$/;
  */
 export function directoryUse(directory: string): 'sandbox' | 'damaged' | 'foreign' | 'unused' {
   const { journal, ledger, files, tenants } = statePaths(directory);
-  // Opening a pipe would wait for ever.
+  // Opening a pipe would wait for ever, and a link may lead to any file.
   if ([journal, ledger].some((path) => isThere(path) && !isFile(path))) return 'foreign';
   if (startIn(directory) !== undefined) return 'sandbox';
   const entries = entriesIn(directory);
@@ -172,7 +175,7 @@ function isThere(path: string): boolean {
 }
 
 function isFile(path: string): boolean {
-  return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function entriesIn(directory: string): fs.Dirent[] {

@@ -1,9 +1,20 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Ledger } from '../../../src/emulator/ledger.ts';
 import type { JournalEvent } from '../../../src/emulator/state/events.ts';
-import { resetSandbox, statePaths } from '../../../src/emulator/state/journal.ts';
+import { directoryUse, Journal, resetSandbox, statePaths } from '../../../src/emulator/state/journal.ts';
 import { SandboxState } from '../../../src/emulator/state/state.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import type { LogPage } from '../../../src/schema/log.ts';
@@ -160,6 +171,25 @@ describe('the state directory', () => {
     writeFileSync(join(directory, 'letter.txt'), 'dear');
     await expect(sandbox({ directory })).rejects.toThrow('contains other files');
     expect(readdirSync(directory)).toEqual(['letter.txt']);
+  });
+
+  it.each(['journal.jsonl', 'ledger.jsonl'])('the state directory is refused when its %s is a link', async (name) => {
+    const { directory } = await sandbox();
+    const target = join(temporaryDirectory(), 'target.jsonl');
+    renameSync(join(directory, name), target);
+    symlinkSync(target, join(directory, name));
+    const before = readFileSync(target, 'utf8');
+    expect(directoryUse(directory)).toBe('foreign');
+    await expect(sandbox({ directory })).rejects.toThrow('contains other files');
+    expect(readFileSync(target, 'utf8')).toBe(before);
+  });
+
+  it('a link that takes the place of a journal or of the record of requests is not followed', () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'target'), '');
+    symlinkSync('target', join(directory, 'link'));
+    expect(() => new Ledger(join(directory, 'link'))).toThrow('ELOOP');
+    expect(() => new Journal(join(directory, 'link')).read()).toThrow('ELOOP');
   });
 
   it('the state directory keeps the seed and the number of logs that it began with', async () => {

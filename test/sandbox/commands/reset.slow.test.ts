@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { type HereResult, succeeded, svcIn } from '../../support/run-here.ts';
+import { ended, type HereResult, succeeded, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
 let home: Home;
@@ -40,6 +40,20 @@ describe('svc sandbox reset', () => {
     succeeded(await svc(['sandbox', 'reset', '--directory', linked, '--yes']));
     expect(JSON.parse(succeeded(await submit()).stdout)).toMatchObject({ sent: 40 });
   });
+
+  it.each(['journal.jsonl', 'ledger.jsonl'])(
+    'a reset is refused where %s is a link, and leaves the file that it leads to',
+    async (name) => {
+      await submit();
+      const sandbox = home.file('.local/state/svc/sandbox');
+      renameSync(path.join(sandbox, name), home.file('target'));
+      symlinkSync(home.file('target'), path.join(sandbox, name));
+      const before = readFileSync(home.file('target'), 'utf8');
+      ended(await reset(), 2, /contains other files than a sandbox's; none was touched/);
+      expect(before).not.toBe('');
+      expect(readFileSync(home.file('target'), 'utf8')).toBe(before);
+    },
+  );
 
   it('a cycle that was submitted before is submitted again after a reset', async () => {
     await submit('--cycle 2026-12');
