@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { SvcError, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { type Draft, writeFileAtomicSync, writeWhole } from '../../base/files/draft.ts';
 import { copyFlushed } from '../../base/files/durable.ts';
@@ -57,8 +58,26 @@ export class JobFiles {
   accept(results: string, sha256: string): void {
     this.make();
     writeFileAtomicSync(this.#acceptedFile, `${sha256}\n`);
+    this.makeRoom();
     copyFlushed(results, this.results);
     this.removeRefused();
+  }
+
+  /**
+   * Removes a link or a pipe in the place of the results: it may lead to a file that nobody named as an output.
+   * @throws SvcError `config` for a directory, `local` if it cannot be removed
+   */
+  makeRoom(): void {
+    const { results } = this;
+    const found = fs.lstatSync(results, { throwIfNoEntry: false });
+    if (found === undefined || found.isFile()) return;
+    if (found.isDirectory())
+      throw new SvcError('config', `${results} is a directory`, { hint: 'Move it away and run the command again.' });
+    try {
+      fs.rmSync(results, { force: true });
+    } catch (error) {
+      throw writeFailure(results, error);
+    }
   }
 
   /** Removes refused results, after a download was proven. */

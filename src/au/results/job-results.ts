@@ -83,7 +83,10 @@ export async function resultsOfJob(
     return { file: kept, compared: false };
   if (kept !== undefined && (await findFlaws(kept, 'length', checks)).length === 0) return { file: kept, compared };
   const options = { ...checks, overwrite: true, onEvent: showJobs(context), lateMs };
-  const downloading = () => readResultsOf(context, client, { ledger, tenant, job }, files.results, options);
+  const downloading = () => {
+    files.makeRoom();
+    return readResultsOf(context, client, { ledger, tenant, job }, files.results, options);
+  };
   try {
     await holdJob(context, files, downloading);
     files.removeRefused();
