@@ -13,6 +13,7 @@ import { ScratchFile } from '../../base/files/scratch-file.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { System } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { refuseDirectory } from '../../cli/app/files/text-file.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import { copyInto } from '../../client/transfer/copy.ts';
 import { fileSource } from '../../client/transfer/source.ts';
@@ -30,7 +31,7 @@ export interface Spooled {
 
 /**
  * Copies standard input, which can be read only once, into a private file.
- * @throws SvcError `input_needed` for a terminal
+ * @throws SvcError `input_needed` for a terminal, `local` for a directory
  */
 export async function copyInput(context: Context): Promise<string> {
   const { system, signal } = context;
@@ -39,6 +40,7 @@ export async function copyInput(context: Context): Promise<string> {
       hint: 'Pipe the file in, or name it.',
     });
   }
+  refuseDirectory(system.stdin);
   const file = await openSpool(context);
   try {
     await pipeline(system.stdin, bounded, createWriteStream(file, { flags: 'wx', mode: 0o600 }), { signal });

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { readFailure, SvcError } from '../../../base/errors.ts';
 import { readFileOrPipe } from '../../../base/files/read.ts';
 import type { InputStream } from '../../../base/system.ts';
@@ -56,6 +57,7 @@ function decodeUtf8(bytes: Buffer, name: string): string {
  * @throws SvcError `refused_input` beyond `limit` bytes, `local` if it cannot be read; the signal's reason when it aborts
  */
 export async function readInput(stdin: InputStream, limit: number, signal: AbortSignal): Promise<Buffer> {
+  refuseDirectory(stdin);
   // A pipe that stays silent must not keep an interrupted command alive.
   const stop = (): void => void stdin.destroy();
   signal.addEventListener('abort', stop, { once: true });
@@ -66,6 +68,20 @@ export async function readInput(stdin: InputStream, limit: number, signal: Abort
   } finally {
     signal.removeEventListener('abort', stop);
     signal.throwIfAborted();
+  }
+}
+
+/** Refuses a directory on standard input, which Node shows as an empty file. @throws SvcError `local` */
+export function refuseDirectory({ fd }: InputStream): void {
+  if (isDirectory(fd)) throw readFailure('standard input', Object.assign(new Error('a directory'), { code: 'EISDIR' }));
+}
+
+function isDirectory(fd = -1): boolean {
+  try {
+    return fs.fstatSync(fd).isDirectory();
+  } catch {
+    // Where the system cannot tell, reading shows what is wrong.
+    return false;
   }
 }
 
