@@ -335,7 +335,7 @@ function unprovenText({ archivedTo, unprovenMs }: ArchiveRun): string {
 /** The error for an archive that ends before the time of the service. */
 function endUnproven(run: ArchiveRun): SvcError {
   return new SvcError('entries_missing', unprovenText(run), {
-    hint: 'Correct the clock of this machine: a run after that, or one that finds a newer entry, covers this time.',
+    hint: 'Correct the clock of this machine: a run after that, or one that finds a newer entry, covers what the service still keeps of this time.',
     next: ['doctor'],
   });
 }

@@ -1,9 +1,8 @@
 // Notices time whose entries the service may have deleted before a tail read them.
 
-import { DAY_MS } from '../../schema/durations.ts';
 import { NO_TIME, oldestOf, type TailState, type TimeRange } from '../entry.ts';
 import type { Poll } from './poll.ts';
-import type { SteadySource } from './steady-source.ts';
+import { BELIEVED_JUMP_MS, type SteadySource } from './steady-source.ts';
 
 interface GapOptions {
   readonly retentionMs: number;
@@ -56,8 +55,8 @@ export class GapWatch {
     const { isConfirmed, clock } = this.#source;
     if (!isConfirmed) return false;
     if (this.#oldest !== NO_TIME) return true;
-    // No entry shows the end of the gap, so a false Date header may: of 2030, when this machine's clock says 2026.
-    return readTo >= edge && edge <= clock.now() + DAY_MS;
+    // No entry shows the end of the gap, so a false Date header may. As for a position, this machine's clock is the limit.
+    return readTo >= edge && edge <= clock.now() + BELIEVED_JUMP_MS;
   }
 
   #close(): void {

@@ -123,7 +123,7 @@ export async function checkPosition(
 function clockBehind(now: number, settled: number): SvcError {
   const words = `the service's clock shows ${utcTime(now)}, before the position in the log, ${utcTime(settled)}`;
   return new SvcError('bad_response', words, {
-    hint: 'Its Date header or that of a gateway may be wrong. If it is right, the position is not: begin again at an earlier time.',
+    hint: 'Its Date header or that of a gateway may be wrong. If it is right, the position is not: begin again at an earlier time, with a new archive or checkpoint.',
     retryable: true,
   });
 }

@@ -213,11 +213,38 @@ describe('a tail of a service whose Date header is wrong', () => {
     await expect(once).rejects.toMatchObject({ code: 'bad_response', message: FUTURE });
   });
 
-  it('R31: a Date header of 2030 alone proves no gap, and settles nothing', async () => {
+  it.each([
+    ['in 2030', WRONG[0][1]],
+    ['40 hours ahead', 40 * HOUR],
+    ['a day and a minute ahead', 24 * HOUR + MINUTE],
+  ])('R31: a Date header %s alone proves no gap, and settles nothing', async (_, errorMs) => {
     const begin = beginAt(START - 10 * MINUTE);
-    const { events, position } = await follow(new FalseDates([], () => WRONG[0][1]), { begin, untilPresent: true });
+    const { events, position } = await follow(new FalseDates([], () => errorMs), { begin, untilPresent: true });
     expect(events.filter(({ kind }) => kind === 'gap')).toEqual([]);
-    expect(position.settled).toBe(begin.settled);
+    expect([position.settled, position.readTo]).toEqual([begin.settled, begin.readTo]);
+  });
+
+  it('R31: after a Date header 40 hours ahead on a quiet log, the next tail reads on where the last one began', async () => {
+    const begin = beginAt(START - 10 * MINUTE);
+    const before = await follow(new FalseDates([], () => 40 * HOUR), { begin, untilPresent: true });
+    const happenings = regular(10, MINUTE);
+    const source = new FalseDates(happenings, rightAlways);
+    source.real.time = START + 20 * MINUTE;
+    const { names } = await follow(source, { begin: before.position, untilPresent: true });
+    expect(names.toSorted()).toEqual(namesOf(happenings));
+  });
+
+  it('R31: a gap of a quiet log that ends after the time of a machine 30 hours behind is reported once its clock is right', async () => {
+    const begin = beginAt(START - 40 * HOUR);
+    const source = new FalseDates([], rightAlways);
+    source.clock.stepAt(0, -30 * HOUR);
+    const before = await follow(source, { begin, untilPresent: true });
+    expect([before.events.filter(({ kind }) => kind === 'gap'), before.position.readTo]).toEqual([[], begin.readTo]);
+    const { events } = await follow(new FalseDates([], rightAlways), { begin: before.position, untilPresent: true });
+    const gaps = events.flatMap((event) => (event.kind === 'gap' ? [event] : []));
+    expect(gaps).toEqual([{ kind: 'gap', from: begin.readTo, to: expect.any(Number) }]);
+    expect(gaps[0]?.to).toBeGreaterThanOrEqual(START - 24 * HOUR);
+    expect(gaps[0]?.to).toBeLessThan(START - 24 * HOUR + MINUTE);
   });
 
   it.each([
