@@ -185,14 +185,20 @@ function requireIntact(verification: Verification, archive: string, strict: bool
       hint: 'If this was your retention, give its --keep here too, such as --keep 13M. Otherwise restore the files from a backup.',
       facts,
     });
-  if (findings > 0 && findings === verified.leftovers) {
-    const message = `the archive at ${archive} has ${countText(findings, 'file')} that no record names`;
-    throw new SvcError('checksum_mismatch', message, {
-      hint: `${manifestOnly ? 'No segment was read.' : 'Everything else is intact.'} A killed run left them, or a run is still writing; the next run adds what is in them. If none ran, the newest record was removed: compare with --expect.`,
+  const intactBeside = manifestOnly ? 'No segment was read.' : 'Everything else is intact.';
+  const unnamed = `the archive at ${archive} has ${countText(findings, 'file')} that no record names`;
+  if (findings > 0 && findings === verified.leftovers)
+    throw new SvcError('checksum_mismatch', unnamed, {
+      hint: `${intactBeside} A killed run left them, or a run is still writing; the next run adds what is in them. If none ran, the newest record was removed: compare with --expect.`,
       next: ['logs', 'archive', archive],
       facts,
     });
-  }
+  if (findings > 0 && findings === verified.strays)
+    throw new SvcError('checksum_mismatch', unnamed, {
+      hint: `${intactBeside} Move them out of the archive, and keep them until it is clear who wrote them; then verify again.`,
+      next: ['logs', 'verify', archive],
+      facts,
+    });
   if (findings > 0)
     throw new SvcError('checksum_mismatch', `the archive at ${archive} is damaged: ${countText(findings, 'problem')}`, {
       hint: 'Restore these files from a backup, then verify again; treat what cannot be restored as lost or tampered with.',

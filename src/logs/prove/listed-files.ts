@@ -79,7 +79,7 @@ export class UnlistedFiles {
    */
   findings(newest: number, written: number): Finding[] {
     const files = [...this.#files.values()];
-    const cut = `no record lists it: the records from ${recordPath(newest + 1)} on are missing`;
+    const cut = `${CUT_OFF} ${recordPath(newest + 1)} on are missing`;
     const isCut = files.some(({ path }) => writtenFor(path) > newest + 1);
     return files.map(({ path, irregular }) => {
       const number = writtenFor(path);
@@ -89,6 +89,13 @@ export class UnlistedFiles {
       return { problem: 'unlisted', path, message: number >= written ? LEFT_BY_RUN : 'no record lists it' };
     });
   }
+}
+
+const CUT_OFF = 'no record lists it: the records from';
+
+/** Whether a file only lies in the archive: neither missing records nor a killed run explain it. */
+export function isStray({ problem, message }: Finding): boolean {
+  return problem === 'unlisted' && message !== LEFT_BY_RUN && !message.startsWith(CUT_OFF);
 }
 
 /** Why no record lists a file that belongs to the next record. */

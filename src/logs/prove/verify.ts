@@ -38,7 +38,7 @@ import { dropProblems, keptFrom } from '../archive/retention.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
 import { reviewProblems } from '../report/review-rules.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
-import { LEFT_BY_RUN, UnlistedFiles } from './listed-files.ts';
+import { isStray, LEFT_BY_RUN, UnlistedFiles } from './listed-files.ts';
 
 export interface VerifyOptions {
   /** The hash of a record, saved earlier, that the chain must contain. */
@@ -74,6 +74,8 @@ export interface Verified {
   otherIndexes: number;
   /** The number of files that a killed run left, or that a run is writing. */
   leftovers: number;
+  /** The number of files that only lie in the archive. */
+  strays: number;
   /** The number of listed entries in files that are missing or changed. */
   unread: number;
 }
@@ -88,6 +90,7 @@ const NOTHING = {
   unread: 0,
   otherIndexes: 0,
   leftovers: 0,
+  strays: 0,
 };
 
 /** Returns the empty result at the beginning of a verification. */
@@ -145,6 +148,7 @@ export async function* verifyArchive(
     }
     const findings = [...takeProblems(state), ...result.filter(({ problem }) => problem !== 'missing')];
     others += findings.length;
+    verified.strays += findings.filter(isStray).length;
     yield findings;
   }
   await readNewerRecords(state);
@@ -158,7 +162,9 @@ export async function* verifyArchive(
   ];
   verified.leftovers = leftovers.filter(({ message }) => message === LEFT_BY_RUN).length;
   if (state.newest === undefined && leftovers.length === 0) throw await noArchive(store);
-  yield [...leftovers, ...(await foreignFiles(store))];
+  const foreign = await foreignFiles(store);
+  verified.strays += [...leftovers, ...foreign].filter(isStray).length;
+  yield [...leftovers, ...foreign];
   if (!state.isExpected) yield [rewritten(state)];
 }
 

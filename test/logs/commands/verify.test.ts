@@ -149,6 +149,20 @@ describe('svc logs verify', () => {
     });
   });
 
+  it('svc logs verify says that a file which nobody names can be moved away', async () => {
+    const { top } = await buildArchive(START, [{ to: START + HOUR }]);
+    for (const name of ['_index/junk', '_manifest/junk', 'junk']) {
+      fs.mkdirSync(path.dirname(path.join(top, name)), { recursive: true });
+      fs.writeFileSync(path.join(top, name), 'x');
+    }
+    const found = await svcHere(['logs', 'verify', top]);
+    expect(found.code).toBe(12);
+    expect(errorIn(found)).toMatchObject({
+      message: `the archive at ${top} has 3 files that no record names`,
+      hint: expect.stringContaining('Everything else is intact. Move them out of the archive'),
+    });
+  });
+
   it('svc logs verify counts only entries that it read, and calls nothing whole by a record whose file is missing', async () => {
     const entries = (day: number) => [
       { tenant_id: TENANT, created_at: new Date(START + day * 24 * HOUR).toISOString() },
