@@ -8,9 +8,9 @@ import { type ClaimedJob, CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
-import { rowsOfEndedJob } from '../ledger/rows-without-job.ts';
+import { type RowsWithoutJob, rowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { wholeJobId } from '../whole-job-id.ts';
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
@@ -48,7 +48,7 @@ const abandonView: View<AbandonedJob> = {
 
 export const abandon = defineCommand({
   description:
-    'Frees the rows of a job that may have been paid for, on your word, where nothing can be proven: the next submission sends them again. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. Rows of a job that failed, and that no other job has, are left out of their cycle, so that nothing asks for them any more. Nothing is canceled at the service.',
+    'Frees the rows of a job that may have been paid for, on your word, where nothing can be proven: the next submission sends them again. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. Rows that no job has, since theirs failed or a submission of their file stopped, are left out of their cycle, so that nothing asks for them any more. Nothing is canceled at the service.',
   examples: [['svc au abandon 5f0c…', 'show what the service has of it, and ask']],
   permissions: ['account-updater:job:read'],
   exitCodes: [
@@ -79,11 +79,41 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   if (tenant === undefined) throw notInLedger();
   const claimed = await reading.claimed(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);
-  if (!hasStandingClaim(claimed.entries, job)) return leaveOut(context, tenant, claimed);
+  const lost = await rowsToLeaveOut(claimed);
+  if (!hasStandingClaim(claimed.entries, job)) {
+    if (lost !== undefined) return leaveOut(context, tenant, claimed, lost);
+    // Another job may have these rows by now.
+    context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
+    return rowOfClaim(claimed, 'holds no rows any more');
+  }
   const files = reading.jobFiles(job);
   const judge = async (claim: ClaimedJob): Promise<Judged> =>
     judged(claim, (await findJob(client, job)) ?? (await listedJob(client, claim.claim)), files, client.now());
-  const { found, isPaid } = await judge(claimed);
+  let first: Judged;
+  try {
+    first = await judge(claimed);
+  } catch (error) {
+    // The rows of the job stay, and those of its file that never got a job can be left out.
+    if (lost === undefined || !isSvcError(error, 'conflict')) throw error;
+    return leaveOut(context, tenant, claimed, lost);
+  }
+  return endClaim(context, tenant, claimed, { files, first, judge });
+}
+
+interface Judging {
+  readonly files: JobFiles;
+  readonly first: Judged;
+  readonly judge: (claim: ClaimedJob) => Promise<Judged>;
+}
+
+/** Frees the rows of a job's standing claim on the operator's word, or closes the job. */
+async function endClaim(
+  context: Context,
+  tenant: string,
+  claimed: ClaimedJob,
+  { files, first: { found, isPaid }, judge }: Judging,
+): Promise<AbandonedJob> {
+  const { job } = claimed.claim;
   // Ends the command before its question if another process sends the file.
   await holdSender(context, files, async () => undefined);
   const said = found === undefined ? 'does not know it' : `says that it is ${found.status}`;
@@ -113,22 +143,35 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   return rowOfClaim(claimed, progress);
 }
 
-/** Leaves out of the cycle the rows of a job that ended without results, unless other jobs have them by now. */
-async function leaveOut(context: Context, tenant: string, claimed: ClaimedJob): Promise<AbandonedJob> {
-  const { cycle, entries } = claimed;
-  const { job } = claimed.claim;
-  const lost = await rowsOfEndedJob({ cycle, entries });
-  if (lost?.claim.job !== job) {
-    context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
-    return rowOfClaim(claimed, 'holds no rows any more');
-  }
-  const rows = countText(lost.rows, 'row');
-  await confirm(context, `Leave ${rows} of job ${job} out of cycle ${cycle.name}? No job has them.`);
-  const proof = 'the operator; the job had ended without results';
+/** Returns the rows of a job's file that no job has. */
+async function rowsToLeaveOut({ claim, cycle, entries }: ClaimedJob): Promise<RowsWithoutJob | undefined> {
+  return (await rowsWithoutJob({ cycle, entries })).find((lost) => lost.claim.job === claim.job);
+}
+
+/** Leaves rows that no job has out of their cycle, on the operator's word. */
+async function leaveOut(
+  context: Context,
+  tenant: string,
+  claimed: ClaimedJob,
+  { rows: { size } }: RowsWithoutJob,
+): Promise<AbandonedJob> {
+  const { job, file } = claimed.claim;
+  const cycle = claimed.cycle.name;
+  const rows = `${countText(size, 'row')} of ${cleanText(file.name)}`;
+  await confirm(context, `Leave ${rows} out of cycle ${cycle}? No job of the cycle has them.`);
+  // Another command may have sent them while the operator answered.
   const now = await openComparedLedger(context, ['au', 'abandon', job]).claimed(tenant, job);
-  if (now === undefined) throw cycle.missingClaimError(job);
-  await now.cycle.endClaim({ kind: 'release', job, why: 'operator', proof });
-  context.notices.success(`${rows} of job ${job} are left out of the cycle: nothing asks for them any more`);
+  const lost = now && (await rowsToLeaveOut(now));
+  if (now === undefined || lost === undefined) {
+    context.notices.note(`${rows} have a job by now; nothing was changed`);
+    return rowOfClaim(claimed, 'its rows have jobs');
+  }
+  const { keys, salt } = lost.claim;
+  const row_set = await now.cycle.createRowSet(lost.rows);
+  await now.cycle.endClaim({ kind: 'left_out', job, keys, salt, row_set });
+  context.notices.success(
+    `${countText(lost.rows.size, 'row')} of ${cleanText(file.name)} are left out of cycle ${cycle}`,
+  );
   return rowOfClaim(claimed, 'left out of the cycle');
 }
 

@@ -13,7 +13,7 @@ import { cycleOrJob, noteNothingOpen } from '../jobs/named-cycle.ts';
 
 export const status = defineCommand({
   description:
-    'Without an argument, shows the cycles with jobs whose results no machine has received yet, and those with rows that were lost with a failed job, whichever machine sent them.',
+    'Without an argument, shows the cycles with jobs whose results no machine has received yet, and those with rows that no job has, since theirs failed or a command stopped, whichever machine sent them.',
   examples: [
     ['svc au status', 'what is open, on any machine that shares the ledger'],
     ['svc au status 2026-12', 'the jobs of a cycle, and who sent them'],
@@ -59,11 +59,7 @@ async function printCycles(context: Context): Promise<number> {
     ]);
   for (const { cycle, lost_rows: lost } of rows)
     if (lost > 0)
-      noteNext(context, `${countText(lost, 'row')} of ${cycle} were lost with a job that failed; what to do`, [
-        'au',
-        'resume',
-        cycle,
-      ]);
+      noteNext(context, `no job has ${countText(lost, 'row')} of ${cycle}; what to do`, ['au', 'resume', cycle]);
   for (const { cycle } of rows) await ofKey?.ledger.cycle(cycle).heal();
   return rows.some(({ status: of }) => of === UNKNOWN) ? EXIT_CODES.outcome_unknown : 0;
 }

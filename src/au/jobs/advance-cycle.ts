@@ -10,7 +10,7 @@ import { doubtError } from '../ledger/doubt.ts';
 import { wereResultsRead, openJobs, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isFileCycle, submitWords } from '../ledger/cycle-names.ts';
-import { countRows, rowsOfEndedJob, type RowsWithoutJob, unclaimedRows } from '../ledger/rows-without-job.ts';
+import { type RowsWithoutJob, rowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { resubmitWords } from './claim-texts.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
@@ -83,23 +83,27 @@ export async function advanceCycle(
   const { name, ledger } = named;
   // Days may pass between two cycles of one command, so the jobs are compared with the ledger for each cycle.
   compareBeforeEntry(context, ledger, again);
-  let cycle = await claimedCycle(named);
+  let cycle = await claimedCycle(named, context.system.cwd);
   const onEvent = showJobs(context);
   await finishUploads(context, client, cycle, onEvent);
   // Read before the wait: a time limit that ends the wait leaves no time to read the ledger.
-  let lostRows = await rowsOfEndedJob(cycle);
+  let lostRows = await rowsWithoutJob(cycle);
+  const { cwd } = context.system;
+  const resubmit = (claim: ClaimEntry) => resubmitWords(claim, name, cwd);
   const poll = async (contested: ReadonlySet<string>): Promise<PolledClaims> => {
-    const polled = await pollClaims(client, cycle, { wait, onEvent, again: withWait(again), contested });
+    const polled = await pollClaims(client, cycle, { wait, onEvent, again: withWait(again), resubmit, contested });
     const before = cycle.entries.length;
-    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(named));
+    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(named, cwd));
     if (cycle.entries.length === before) return polled;
     // Other machines sent more rows of the cycle during the wait.
-    lostRows = await rowsOfEndedJob(cycle);
+    lostRows = await rowsWithoutJob(cycle);
     return poll(contested);
   };
   return withContested(client, wait, async (contested) => {
     const { progress, statuses, reason: jobsReason, lost: lostClaims } = await poll(contested);
-    const unsent = lostRows && lostRowsError(name, lostRows);
+    // Another command may still send the rows that never had a job.
+    const ended = lostRows.filter(({ isEnded }) => isEnded);
+    const unsent = ended.length > 0 ? withoutJobError({ name, cwd }, ended) : undefined;
     const reason = jobsReason && worstOf([jobsReason, unsent]);
     const doubts = lostClaims.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
@@ -107,8 +111,7 @@ export async function advanceCycle(
     const row = { rows: countRows(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress, isUnderWay };
     if (reason !== undefined) return { status: statusFor(reason), ...row, reason };
     const claims = cycle.claims.filter((claim) => !lostClaims.includes(claim));
-    const unclaimed = unclaimedRows(cycle.entries);
-    const missing = unsent ?? lost ?? (unclaimed && unclaimedRowsError(name, unclaimed));
+    const missing = unsent ?? lost ?? (lostRows.length > 0 ? withoutJobError({ name, cwd }, lostRows) : undefined);
     if (claims.length === 0) return { status: statusFor(missing), ...row, reason: missing };
     // A file from an earlier command may have the rows that these results lack, so it is not replaced.
     const writing = { ...options, force: options.force && lost === undefined };
@@ -125,16 +128,22 @@ export async function advanceCycle(
 }
 
 /** Reads a cycle and its standing claims from the ledger. @throws SvcError `job_failed` if no claim stands */
-async function claimedCycle(named: NamedCycle): Promise<ClaimedCycle> {
-  const { name } = named;
-  const entries = [...(await named.cycle.read())];
+async function claimedCycle(named: NamedCycle, cwd: string): Promise<ClaimedCycle> {
+  const { name, cycle } = named;
+  const entries = [...(await cycle.read())];
   const claims = standingClaims(entries);
   if (claims.length > 0) return { ...named, entries, claims: sortClaims(claims) };
-  throw new SvcError('job_failed', `no job of cycle ${name} has rows any more: each failed or was freed`, {
-    hint: 'Nothing was billed for them. Submit the files again:',
+  const lost = await rowsWithoutJob({ cycle, entries });
+  if (lost.length > 0) throw withoutJobError({ name, cwd }, lost);
+  throw new SvcError('job_failed', `no job of ${name} has rows any more: they were freed or left out of the cycle`, {
+    hint: 'Nothing is left to do. To send them after all, submit their file again:',
     next: submitWords('<file>', name),
     facts: { cycle: name },
   });
+}
+
+function countRows(claims: readonly ClaimEntry[]): number {
+  return claims.reduce((sum, { rows }) => sum + rows, 0);
 }
 
 /** Sorts claims by file, and the claims of one file by the place of their rows. */
@@ -188,27 +197,28 @@ async function writeResults(
   return { ...merged, compared, rowsSent: countRows(cycle.claims) };
 }
 
-/** Returns the error for rows of a cycle whose job ended without results. */
-export function lostRowsError(cycle: string, { claim, rows }: RowsWithoutJob): SvcError {
-  const { job, file } = claim;
-  return new SvcError(
-    'job_failed',
-    `no job has ${countText(rows, 'row')} of ${cleanText(file.name)}: job ${job} ended without results`,
-    {
-      hint: 'The results of the cycle lack them. The first of these commands sends them in another job; --force then replaces the results. The second leaves them out of the cycle:',
-      next: resubmitWords(claim, cycle),
-      alternatives: [['au', 'abandon', job]],
-      facts: { job, cycle, rows },
-    },
+/** Returns the error for rows of a cycle that no job has. */
+export function withoutJobError(
+  { name, cwd }: { readonly name: string; readonly cwd: string },
+  lost: readonly RowsWithoutJob[],
+): SvcError {
+  const texts = lost.map(({ claim: { job, file }, isEnded, rows: { size } }) =>
+    isEnded
+      ? `${countText(size, 'row')} of ${cleanText(file.name)}: job ${job} ended without results`
+      : `${formatNumber(size)} of ${countText(file.rows, 'row')} of ${cleanText(file.name)}`,
   );
-}
-
-function unclaimedRowsError(cycle: string, { claim, rows }: RowsWithoutJob): SvcError {
-  const { file } = claim;
-  const text = `${formatNumber(rows)} of ${countText(file.rows, 'row')} of ${cleanText(file.name)}`;
-  return new SvcError('job_failed', `no job has ${text}`, {
-    hint: 'The results of the cycle lack them. Unless a command is still sending them, submit the file again, which sends them in another job; --force then replaces the results:',
-    next: resubmitWords(claim, cycle),
-    facts: { cycle, rows },
+  const jobs = lost.map(({ claim }) => claim.job);
+  return new SvcError('job_failed', `no job of ${name} has ${texts.join('; nor ')}`, {
+    hint: 'The results of the cycle lack them. Unless a command is still sending them, the first of these commands sends them in another job, and svc au resume with --force then replaces the results. au abandon leaves them out of the cycle:',
+    next: lost[0] && resubmitWords(lost[0].claim, name, cwd),
+    alternatives: jobs.slice(0, MOST_NAMED).map((job) => ['au', 'abandon', job]),
+    facts: {
+      ...(jobs.length === 1 && { job: jobs[0] }),
+      cycle: name,
+      rows: lost.reduce((sum, { rows }) => sum + rows.size, 0),
+    },
   });
 }
+
+/** How many jobs are named with a command each. */
+const MOST_NAMED = 5;

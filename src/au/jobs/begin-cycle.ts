@@ -143,7 +143,7 @@ export async function compareClaimed(cycle: LedgerCycle, files: JobFiles, compar
     await compareAgain();
   } catch (error) {
     const proof = 'nothing was sent: other jobs may have got its rows at the same time';
-    await cycle.endClaim({ kind: 'release', job: files.job, why: 'gone', proof });
+    await cycle.endClaim({ kind: 'release', job: files.job, why: 'refused', proof });
     files.remove();
     throw error;
   }

@@ -98,7 +98,7 @@ async function bindFile(
   const isUnclaimed = bound === undefined;
   // 'claiming' permits no upload: another machine may still claim the job first.
   if (isUnclaimed && !onlyReads) await sent.begin(source, senderOf(context), 'claiming');
-  const file = { name, sha256, rows: check.rows, unclaimed: 0 };
+  const file = { name, sha256, rows: check.rows };
   const claiming = claims.claim(context, client, { job, cycle, file, part: 1, bytes, source, sha256 });
   const isClaimed = await claiming.catch(async (error: unknown) => {
     // Another job got rows meanwhile. This check asks the service about that job, and its error names it.

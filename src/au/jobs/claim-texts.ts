@@ -1,11 +1,11 @@
 // The words for files, cycles and claims in messages about rows.
 
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { type SettledClaim, creationOf, senderName } from '../ledger/claims.ts';
-import { REFRESH_REQUEST, isFileCycle, submitWords } from '../ledger/cycle-names.ts';
+import { REFRESH_REQUEST, submitWords } from '../ledger/cycle-names.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { SvcError } from '../../base/errors.ts';
-import { cleanText } from '../../cli/output/text.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
 
 /** The names of a file and its cycle, for messages. */
@@ -18,10 +18,14 @@ export interface NamedFile {
 
 export const NOTHING_SENT = '; nothing was sent';
 
-/** Returns the command that sends the rows of a claim in another job, as words. */
-export function resubmitWords({ file: { name } }: Pick<ClaimEntry, 'file'>, cycle: string): string[] {
-  if (name === REFRESH_REQUEST && !isFileCycle(cycle)) return ['au', 'refresh', '--cycle', cycle];
-  return submitWords(name === STANDARD_INPUT ? '<file>' : cleanText(name), cycle);
+/**
+ * Returns the command that sends the rows of a claim in another job, as words. The claim names the file without its folder, so
+ * that the command names it only if `cwd` has it.
+ */
+export function resubmitWords({ file: { name } }: Pick<ClaimEntry, 'file'>, cycle: string, cwd: string): string[] {
+  const isHere = (file: string): boolean => existsSync(path.join(cwd, file));
+  if (name === REFRESH_REQUEST && isHere(path.join('refresh', cycle, name))) return ['au', 'refresh', '--cycle', cycle];
+  return submitWords(isHere(name) ? name : '<file>', cycle);
 }
 
 /** Returns the error for rows whose jobs failed. Their claims ended, so the next command sends the rows. */

@@ -43,10 +43,13 @@ export async function ledgerOfKey(
   return undefined;
 }
 
-/** Tells whether this profile sent the file of an open job from this machine. */
+/** Tells whether this profile may have sent the file of an open or ended job from this machine. */
 async function wasSentHere(context: Context, ledger: CommandLedger, opened: Ledger): Promise<boolean> {
-  for await (const { open } of opened.openCycles())
+  for await (const { open, lost } of opened.openCycles()) {
     if (open.some((job) => ledger.jobFiles(job).mayBeOf(senderOf(context)))) return true;
+    // The files of a job that ended are gone, and with them the profile that sent it.
+    if (lost.length > 0) return true;
+  }
   return false;
 }
 

@@ -20,8 +20,8 @@ export interface NamedCycle {
   readonly ledger: CommandLedger;
   readonly cycle: LedgerCycle;
   readonly entries: readonly Entry[];
-  /** Rows that were lost with a job, if the cycle was found among the open ones. */
-  readonly lost?: RowsWithoutJob | undefined;
+  /** The rows that no job has, if the cycle was found among the open ones. */
+  readonly lost?: readonly RowsWithoutJob[];
 }
 
 /** The error for a cycle that the ledger does not have. */
@@ -76,7 +76,7 @@ function parseCycleName(typed: string): string | undefined {
   }
 }
 
-/** The cycles with open jobs or lost rows, oldest first. */
+/** The cycles with open jobs or with rows that no job has, oldest first. */
 export interface OpenCycles {
   readonly cycles: readonly NamedCycle[];
   /** Whether the ledger has any job; undefined if the service shows no job of the key's tenant. */
@@ -84,7 +84,7 @@ export interface OpenCycles {
 }
 
 /**
- * Returns the cycles of the key's tenant with open jobs or lost rows, sent by any machine. An open job is one whose results nobody
+ * Returns the cycles of the key's tenant with open jobs or rows that no job has, sent by any machine. An open job is one whose results nobody
  * received. With `shared`, only a shared ledger is read.
  * @throws SvcError `config` if this machine shared a ledger before, and none is set now
  */

@@ -5,7 +5,7 @@ import { withInterruption } from '../job/resumable.ts';
 import { SpareJob } from '../job/spare-job.ts';
 import { worstOf } from '../job/verdict.ts';
 import { Absences, MAX_WAIT_MS } from '../job/wait.ts';
-import { progressText, resubmitWords } from './claim-texts.ts';
+import { progressText } from './claim-texts.ts';
 import type { NamedCycle } from './named-cycle.ts';
 import { settleClaim } from './settle-claims.ts';
 import { deliveryOf, wereResultsRead } from '../ledger/claims.ts';
@@ -32,8 +32,8 @@ interface PollOptions extends Pick<JobOptions, 'onEvent'> {
   readonly wait: boolean;
   /** The command that continues the wait. */
   readonly again: readonly string[];
-  /** The command that sends the rows of a failed job again. Default: `au submit` with a file that the operator has to name. */
-  readonly resubmit?: readonly string[] | undefined;
+  /** Returns the command that sends the rows of a failed job again. */
+  readonly resubmit: (claim: ClaimEntry) => readonly string[];
   /** Jobs that the list showed as completed and a later read did not find. They are read one by one. */
   readonly contested: ReadonlySet<string>;
   /** How progress lines name the jobs. Default: by their cycle. */
@@ -189,7 +189,7 @@ async function reasonWithoutResults(
   if (end !== undefined)
     return new SvcError('job_failed', `${jobName} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
       hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
-      next: resubmit ?? resubmitWords(claim, name),
+      next: resubmit(claim),
       facts,
     });
   return ledger.isStored(job) ? 'confirmed' : 'missing';

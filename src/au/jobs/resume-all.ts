@@ -6,9 +6,9 @@ import { outlast } from '../job/wait.ts';
 import {
   type AdvancedCycle,
   advanceCycle,
-  lostRowsError,
   requireResultsFile,
   resultsOfCycle,
+  withoutJobError,
 } from './advance-cycle.ts';
 import { type NamedCycle, noteNothingOpen, openCycles } from './named-cycle.ts';
 import { type ResumeOptions, optionWords } from './options.ts';
@@ -45,7 +45,8 @@ export async function resumeAll(context: Context, input: ResumeOptions): Promise
   if (cycles.length === 0) noteNothingOpen(context, new CommandLedger(context, { onlyReads: true }).place, hasJobs);
   if (input.dryRun) {
     for (const cycle of cycles) {
-      if (cycle.lost) warnOf(context, cycle.name, lostRowsError(cycle.name, cycle.lost));
+      const lost = lostError(context, cycle);
+      if (lost) warnOf(context, cycle.name, lost);
       const jobs = openJobs(cycle.entries).length;
       if (jobs === 0) continue;
       context.notices.note(`${cycle.name}: would poll ${countText(jobs, 'job')} and write ${resultsOfCycle(cycle)}`);
@@ -109,10 +110,11 @@ async function resumeOpenCycle(
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
   let advanced: AdvancedCycle | undefined;
   try {
-    if (cycle.lost && openJobs(cycle.entries).length === 0) {
+    const lost = lostError(context, cycle);
+    if (lost && openJobs(cycle.entries).length === 0) {
       const { rows, jobs, progress } = unpolled(cycle);
       advanced = { status: 'not completed', rows, jobs, progress, isUnderWay: false };
-      throw lostRowsError(name, cycle.lost);
+      throw lost;
     }
     await requireResultsFile(cycle, { out, force });
     const advancing = advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
@@ -135,9 +137,17 @@ async function resumeOpenCycle(
   }
 }
 
+function lostError({ system: { cwd } }: Context, { name, lost = [] }: NamedCycle): SvcError | undefined {
+  return lost.length > 0 ? withoutJobError({ name, cwd }, lost) : undefined;
+}
+
 /** Adds the command that writes the results of a cycle to another file. */
 function suggestOtherFile(error: SvcError, name: string): SvcError {
-  return error.code === 'usage' ? error.with({ next: ['au', 'resume', name, '--out', '<file>'] }) : error;
+  if (error.code !== 'usage') return error;
+  return error.with({
+    next: ['au', 'resume', name, '--out', '<file>'],
+    alternatives: [['au', 'resume', name, '--force']],
+  });
 }
 
 function openCycleRow(cycle: NamedCycle, advanced: AdvancedCycle | undefined, outcome: Outcome | null): OpenCycleRow {

@@ -37,6 +37,9 @@ interface FileToCompare extends Omit<SettleOptions, 'stored'> {
   readonly cycle?: string | undefined;
 }
 
+/** The most row sets that a claim names, so that its entry stays small. */
+const MAX_ROW_SETS = 500;
+
 /** A file, compared with the claims of its cycle. */
 export interface ComparedFile {
   readonly named: NamedFile;
@@ -99,6 +102,16 @@ export class RowClaims {
     const { isMixed } = await this.#readRows(ledger.salt, whole);
     const division = await divideRows(context, cycle, { source, isMixed }, taken);
     return { named, rows, isBegun, freedSince: freedSince(entries), taken, division };
+  }
+
+  /** Stores the row sets of several slices of a file. Returns their names; undefined if there is one slice or too many. */
+  async createRowSets(tenant: string, cycle: string, slices: readonly JobRows[]): Promise<string[] | undefined> {
+    if (slices.length < 2 || slices.length > MAX_ROW_SETS) return undefined;
+    const ledger = await this.#ledger.open(tenant);
+    const names: string[] = [];
+    for (const slice of slices)
+      names.push(await ledger.cycle(cycle).createRowSet((await this.#fileRows(ledger, slice)).rows));
+    return names;
   }
 
   /** Reads the rows of a file, as keys. */

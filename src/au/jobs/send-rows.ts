@@ -85,8 +85,9 @@ export interface SendOptions extends JobOptions {
 interface SendState extends SendOptions {
   readonly context: Context;
   readonly client: Client;
-  /** The number of rows that no job has, and that this command did not begin to claim. */
-  unclaimed: number;
+  readonly slices: readonly Slice[];
+  /** The sets of the rows of all slices, if there are several. */
+  rowSets?: Promise<string[] | undefined>;
   comparedForUpload?: Promise<void>;
   comparedForCreation?: Promise<void>;
 }
@@ -103,8 +104,7 @@ export async function sendRows(
   slices: readonly Slice[],
   sending: SendOptions,
 ): Promise<void> {
-  const unclaimed = slices.reduce((sum, { rows }) => sum + rows, 0);
-  const shared: SendState = { ...sending, context, client, unclaimed };
+  const shared: SendState = { ...sending, context, client, slices };
   const waiting = [...slices];
   const failures: unknown[] = [];
   const worker = async (): Promise<void> => {
@@ -210,13 +210,13 @@ async function compareBeforeUpload(
 async function claimSlice(
   shared: SendState,
   job: AccountUpdaterJob,
-  { source, sha256, bytes, number, rows: count }: Slice,
+  { source, sha256, bytes, number }: Slice,
 ): Promise<void> {
   const { context, client, rows } = shared;
   const { name, cycle, check } = shared.file;
-  shared.unclaimed -= count;
-  const { unclaimed } = shared;
-  const claimedFile = { name: path.basename(name), sha256: check.sha256, rows: check.rows, unclaimed };
+  // If the command ends between two jobs, the first claim shows which rows have none.
+  const rowSets = await (shared.rowSets ??= rows.createRowSets(shared.comparing.tenant, cycle, shared.slices));
+  const claimedFile = { name: path.basename(name), sha256: check.sha256, rows: check.rows, row_sets: rowSets };
   await rows.claim(context, client, { job, cycle, file: claimedFile, part: number, bytes, source, sha256 });
 }
 

@@ -14,7 +14,7 @@ import type { Ledger, OpenCycle } from '../ledger/ledger.ts';
 /** The status of a job that the service does not find. The job may have been billed. */
 export const UNKNOWN = 'unknown';
 
-/** A cycle of the ledger with jobs whose results nobody has received, or with rows that were lost with a job. */
+/** A cycle of the ledger with jobs whose results nobody has received, or with rows that no job has. */
 export interface CycleRow {
   readonly cycle: string;
   /** The most urgent status among the open jobs. */
@@ -31,7 +31,7 @@ export interface CycleRow {
   readonly progress: string;
   /** The jobs whose results nobody has received. */
   readonly open_jobs: readonly string[];
-  /** How many rows were lost with a job that ended without results. */
+  /** How many rows no job has. */
   readonly lost_rows: number;
 }
 
@@ -100,14 +100,14 @@ export function claimRow(claim: ClaimEntry, entries: readonly Entry[], status: s
   };
 }
 
-/** Returns the cycles with open jobs or lost rows, of any machine, newest first. The service is asked about each open job. */
+/** Returns the cycles with open jobs or rows that no job has, of any machine, newest first. The service is asked about each open job. */
 export async function unreadCycles(client: Client, ledger: Ledger): Promise<CycleRow[]> {
   const cycles: OpenCycle[] = [];
   for await (const cycle of ledger.openCycles()) cycles.push(cycle);
   const jobs = await findJobs(client, new Set(cycles.flatMap(({ open }) => open)));
   const rows = cycles.flatMap(({ cycle, entries, open, lost }): CycleRow[] => {
     const standing = standingClaims(entries);
-    const claims = standing.length === 0 && lost !== undefined ? [lost.claim] : standing;
+    const claims = standing.length === 0 ? lost.map(({ claim }) => claim) : standing;
     const [first] = claims;
     if (first === undefined) return [];
     const statuses = open.map((job) => jobs.get(job)?.status ?? UNKNOWN);
@@ -115,7 +115,7 @@ export async function unreadCycles(client: Client, ledger: Ledger): Promise<Cycl
     return [
       {
         cycle: cycle.name,
-        status: statusOf(lost === undefined ? statuses : [...statuses, 'failed']),
+        status: statusOf(lost.length === 0 ? statuses : [...statuses, 'failed']),
         began_at: first.created_at,
         by: senderName(first),
         file: cleanText(first.file.name) + (files.size > 1 ? ` and ${files.size - 1} more` : ''),
@@ -123,7 +123,7 @@ export async function unreadCycles(client: Client, ledger: Ledger): Promise<Cycl
         jobs: claims.length,
         progress: progressText(statuses),
         open_jobs: open,
-        lost_rows: lost?.rows ?? 0,
+        lost_rows: lost.reduce((sum, { rows: { size } }) => sum + size, 0),
       },
     ];
   });

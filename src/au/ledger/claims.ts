@@ -91,16 +91,11 @@ function addsResults(
   return delivered === false ? !wereResultsRead(entries, job) : deliveryOf(entries, job) === undefined;
 }
 
-/**
- * Tells whether an entry changes what the other entries say. Only the operator can release a claim whose results were read, or
- * leave out the rows of a claim that had ended.
- */
+/** Tells whether an entry changes what the other entries say. Only the operator can release a claim whose results were read. */
 export function addsToEntries(entries: readonly Entry[], body: EntryBody): boolean {
-  const { job } = body;
   if (body.kind === 'done') return addsResults(entries, body);
-  if (body.kind === 'claim') return !hasStandingClaim(entries, job);
-  const isByOperator = body.why === 'operator';
-  if (hasStandingClaim(entries, job)) return isByOperator || !wereResultsRead(entries, job);
-  const last = entries.findLast((entry) => entry.job === job && entry.kind === 'release');
-  return isByOperator && last?.kind === 'release' && last.why !== 'operator';
+  if (body.kind === 'claim') return !hasStandingClaim(entries, body.job);
+  if (body.kind === 'left_out')
+    return !entries.some((entry) => entry.kind === 'left_out' && entry.row_set === body.row_set);
+  return hasStandingClaim(entries, body.job) && (body.why === 'operator' || !wereResultsRead(entries, body.job));
 }

@@ -446,7 +446,7 @@ export class LedgerCycle {
     const sets = new Map<string, number | undefined>();
     const entries = this.#allEntries();
     for (const { row_set: set, rows } of standingClaims(entries)) if (set !== null) sets.set(set, rows * KEY_BYTES);
-    for (const entry of entries) for (const set of tokenSetsOf(entry)) sets.set(set, undefined);
+    for (const entry of entries) for (const set of otherSetsOf(entry)) if (!sets.has(set)) sets.set(set, undefined);
     return sets;
   }
 
@@ -504,6 +504,12 @@ function claimedJobs(entries: readonly Entry[]): string[] {
 /** Returns the token sets that a done entry names. */
 function tokenSetsOf(entry: Entry): readonly string[] {
   return entry.kind === 'done' ? [entry.born, entry.closed].filter((set) => typeof set === 'string') : [];
+}
+
+/** Returns the sets that an entry names, other than the rows of a claim. */
+function otherSetsOf(entry: Entry): readonly string[] {
+  if (entry.kind === 'claim') return entry.file.row_sets ?? [];
+  return entry.kind === 'left_out' ? [entry.row_set] : tokenSetsOf(entry);
 }
 
 /** Returns the name of the mark of a job. */

@@ -44,8 +44,8 @@ const CLAIM = {
   rows: count,
   /** The number of the job within its file, in the order of the rows. */
   part: count,
-  /** The file that was submitted, and how many of its rows no job had right after this claim. */
-  file: z.looseObject({ name: text, sha256, rows: count, unclaimed: z.optional(count) }),
+  /** The file that was submitted. `row_sets` names the sets of its rows that had no job, if there were rows for several jobs. */
+  file: z.looseObject({ name: text, sha256, rows: count, row_sets: z.optional(z.array(sha256)) }),
   bytes: count,
   sha256,
 };
@@ -72,18 +72,28 @@ const DONE = {
   delivered: z.optional(z.boolean()),
 };
 
-/** Frees the rows of a job's claim. `proof` is the reason in words. */
-const RELEASE = { kind: z.literal('release'), job, why: z.enum(['failed', 'gone', 'operator']), proof: text };
+/** Frees the rows of a job's claim, `refused` because another cycle has them. `proof` is the reason in words. */
+const RELEASE = {
+  kind: z.literal('release'),
+  job,
+  why: z.enum(['failed', 'gone', 'refused', 'operator']),
+  proof: text,
+};
+
+/** Records that the operator left rows out of the cycle that no job has. They belong to the file of a job's claim. */
+const LEFT_OUT = { kind: z.literal('left_out'), job, ...KEYS, row_set: sha256 };
 
 const entrySchema = z.discriminatedUnion('kind', [
   z.looseObject({ ...COMMON, ...CLAIM }),
   z.looseObject({ ...COMMON, ...DONE }),
   z.looseObject({ ...COMMON, ...RELEASE }),
+  z.looseObject({ ...COMMON, ...LEFT_OUT }),
 ]);
 
 const claimBody = z.object(CLAIM);
 const doneBody = z.object(DONE);
 const releaseBody = z.object(RELEASE);
+const leftOutBody = z.object(LEFT_OUT);
 
 /** An entry of a cycle. Unknown members are kept. */
 export type Entry = z.infer<typeof entrySchema>;
@@ -92,13 +102,14 @@ export type DoneEntry = Extract<Entry, { kind: 'done' }>;
 export type Keys = Pick<ClaimEntry, 'keys' | 'salt'>;
 export type Who = ClaimEntry['by'];
 
-/** The body of a `done` or `release` entry. */
-export type EndBody = z.infer<typeof doneBody> | z.infer<typeof releaseBody>;
+/** The body of an entry that follows a claim. */
+export type EndBody = z.infer<typeof doneBody> | z.infer<typeof releaseBody> | z.infer<typeof leftOutBody>;
 export type EntryBody = z.infer<typeof claimBody> | EndBody;
 
 /** Returns the body of an entry, without its author and time. */
 export function bodyOf(entry: Entry): EntryBody {
   if (entry.kind === 'claim') return claimBody.parse(entry);
+  if (entry.kind === 'left_out') return leftOutBody.parse(entry);
   return entry.kind === 'done' ? doneBody.parse(entry) : releaseBody.parse(entry);
 }
 

@@ -12,7 +12,7 @@ import { saltsOf } from './earlier-keys.ts';
 import { type ClaimEntry, type Entry, type Keys, markBytes, parseMark } from './entry.ts';
 import { LedgerFolder, requireNotEmpty } from './objects.ts';
 import { saltOf } from './row-set.ts';
-import { rowsOfEndedJob, type RowsWithoutJob } from './rows-without-job.ts';
+import { rowsWithoutJob, type RowsWithoutJob } from './rows-without-job.ts';
 
 /** The object that a shared ledger gets once older jobs were compared with it. */
 const BEGUN = 'begun.json';
@@ -20,14 +20,14 @@ const BEGUN = 'begun.json';
 /** The object with the jobs that were pending when a machine's own ledger was first used. */
 const PENDING_BEFORE = 'pending-before.json';
 
-/** A cycle with jobs whose results nobody received, or with rows that were lost with a job. */
+/** A cycle with jobs whose results nobody received, or with rows that no job has. */
 export interface OpenCycle {
   readonly cycle: LedgerCycle;
   readonly entries: readonly Entry[];
   /** The jobs whose results nobody received. */
   readonly open: readonly string[];
-  /** Rows whose job ended without results, and that no other job has. */
-  readonly lost: RowsWithoutJob | undefined;
+  /** The rows that no job has. */
+  readonly lost: readonly RowsWithoutJob[];
 }
 
 /**
@@ -92,14 +92,15 @@ export class Ledger {
     return this.#folder.cycles();
   }
 
-  /** Returns the cycles with jobs whose results nobody received, or with rows that were lost with a job. */
+  /** Returns the cycles with jobs whose results nobody received, or with rows that no job has. */
   async *openCycles(): AsyncGenerator<OpenCycle> {
     for (const name of await this.cycleNames()) {
       const cycle = this.cycle(name);
       const entries = [...(await cycle.read())];
       const open = openJobs(entries);
-      const lost = await rowsOfEndedJob({ cycle, entries });
-      if (open.length > 0 || lost !== undefined) yield { cycle, entries, open, lost };
+      // A command that still sends has open jobs, and rows that have none yet.
+      const lost = (await rowsWithoutJob({ cycle, entries })).filter(({ isEnded }) => isEnded || open.length === 0);
+      if (open.length > 0 || lost.length > 0) yield { cycle, entries, open, lost };
     }
   }
 

@@ -138,6 +138,15 @@ export class RowSet {
     return this.size - this.countShared(RowSet.union(sets, this.salt));
   }
 
+  /** Returns the keys that are in none of the sets. Sets with another salt are ignored. */
+  without(sets: readonly RowSet[]): RowSet {
+    const others = RowSet.union(sets, this.salt);
+    return new RowSet(
+      this.keys.filter((key) => !others.has(key)),
+      this.salt,
+    );
+  }
+
   /** Returns the union of the sets with a salt. */
   static union(all: readonly RowSet[], salt: string): RowSet {
     const sets = all.filter((set) => set.salt === salt);

@@ -1,90 +1,87 @@
 // Finds rows of a cycle that no job has: their job ended without results, or never existed.
 
-import { standingClaims } from './claims.ts';
+import { hasStandingClaim, standingClaims } from './claims.ts';
 import type { LedgerCycle } from './cycle.ts';
-import type { ClaimEntry, Entry } from './entry.ts';
+import type { ClaimEntry, Entry, Keys } from './entry.ts';
+import { RowSet } from './row-set.ts';
 
 /** The entries of a cycle, and its sets of rows. */
 export interface CycleRows {
   readonly entries: readonly Entry[];
-  readonly cycle: Pick<LedgerCycle, 'rowSetOf'>;
+  readonly cycle: Pick<LedgerCycle, 'rowSet'>;
 }
 
-/** Rows that no job has. */
+/** Rows of the file of a claim that no job has. */
 export interface RowsWithoutJob {
-  /** The last claim of their file, or the one that ended without results. */
   readonly claim: ClaimEntry;
-  readonly rows: number;
+  /** Whether the claim ended. If not, the rows never had a job, as after a submission that stopped between two jobs. */
+  readonly isEnded: boolean;
+  readonly rows: RowSet;
 }
 
 /**
- * Returns rows that were lost with a failed or deleted job and that no other job got since. Rows that the operator freed do not
- * count. Returns undefined without such rows, and where the rows of a standing claim are unknown.
+ * Returns the rows that files of the cycle have and no job has, by the claims of the files. Rows that the operator freed or left out
+ * do not count, unless a later claim has them. Returns none where the rows of a standing claim are unknown.
  */
-export async function rowsOfEndedJob({ cycle, entries }: CycleRows): Promise<RowsWithoutJob | undefined> {
-  const ended = endedClaims(entries);
+export async function rowsWithoutJob({ cycle, entries }: CycleRows): Promise<readonly RowsWithoutJob[]> {
   const standing = standingClaims(entries);
-  if (ended.length === 0 || standing.some(({ row_set: set }) => set === null)) return undefined;
-  const accountedFor = [...standing];
-  // A row may have had several claims. The one that ended last decides, so it comes first.
-  for (const { claim, isFreed } of ended.toReversed()) {
-    if (isFreed) {
-      accountedFor.push(claim);
-      continue;
+  if (standing.some(({ row_set: set }) => set === null)) return [];
+  const accounted = new AccountedRows(cycle);
+  for (const claim of standing) accounted.add(claim);
+  const found: RowsWithoutJob[] = [];
+  // A row may have had several claims. The last one decides, so the entries are read from the end.
+  for (const [index, entry] of [...entries.entries()].toReversed()) {
+    if (entry.kind === 'left_out') accounted.add(entry);
+    else if (entry.kind === 'release' && isFreed(entry)) {
+      const claim = claimsOf(entries.slice(0, index)).findLast(({ job }) => job === entry.job);
+      if (claim !== undefined) accounted.add(claim);
+    } else if (entry.kind === 'claim') {
+      const rows = await accounted.takeOthers(entry);
+      if (rows.size > 0) found.push({ claim: entry, isEnded: !hasStandingClaim(entries, entry.job), rows });
     }
-    // Files with the same bytes have the same rows, also where the row sets of an earlier build cannot be compared.
-    if (accountedFor.some((other) => other.sha256 === claim.sha256)) continue;
-    const [rows, ...others] = await Promise.all([claim, ...accountedFor].map((each) => cycle.rowSetOf(each)));
-    const unsent = rows?.countMissingFrom(others.filter((set) => set !== undefined)) ?? 0;
-    if (unsent > 0) return { claim, rows: unsent };
   }
-  return undefined;
+  return found.toReversed();
 }
 
-/**
- * Returns rows of a file that never had a job, as after a submission that stopped between two jobs. Returns undefined where other
- * jobs may have these rows.
- */
-export function unclaimedRows(entries: readonly Entry[]): RowsWithoutJob | undefined {
-  const freed = endedClaims(entries).flatMap(({ claim, isFreed }) => (isFreed ? [claim] : []));
-  const claims = [...standingClaims(entries), ...freed];
-  // An operator who takes rows out of a file and submits it again does not want them.
-  const newest = new Map<string, ClaimEntry>();
-  for (const entry of entries) if (entry.kind === 'claim') newest.set(entry.file.name, entry);
-  for (const claim of newest.values()) {
-    const { file } = claim;
-    const isOfFile = (entry: Entry): boolean => entry.kind === 'claim' && entry.file.sha256 === file.sha256;
-    const first = entries.findIndex(isOfFile);
-    // Other machines may have claimed rows of the file at the same time, from the same file or from another one.
-    const own = countRows(claims.filter(isOfFile));
-    const others = countRows(claims.filter((other) => !isOfFile(other) && entries.indexOf(other) > first));
-    const rows = Math.min(file.unclaimed ?? 0, file.rows - own) - others;
-    if (rows > 0) return { claim, rows };
+function claimsOf(entries: readonly Entry[]): ClaimEntry[] {
+  return entries.filter((entry) => entry.kind === 'claim');
+}
+
+/** Tells whether the rows of a released claim are not wanted: the operator freed them, or another cycle has them. */
+function isFreed({ why }: Extract<Entry, { kind: 'release' }>): boolean {
+  return why === 'operator' || why === 'refused';
+}
+
+/** An entry with a set of rows. */
+type SetEntry = Keys & { readonly row_set: string | null; readonly sha256?: string };
+
+/** Rows that have a job, that nobody wants, or that were found. */
+class AccountedRows {
+  readonly #cycle: CycleRows['cycle'];
+  readonly #sets = new Map<string, Keys>();
+  /** The hashes of the files of claims, since row sets of an earlier build cannot be compared. */
+  readonly #files = new Set<string>();
+  readonly #found: RowSet[] = [];
+
+  constructor(cycle: CycleRows['cycle']) {
+    this.#cycle = cycle;
   }
-  return undefined;
-}
 
-export function countRows(claims: readonly ClaimEntry[]): number {
-  return claims.reduce((sum, { rows }) => sum + rows, 0);
-}
-
-interface EndedClaim {
-  readonly claim: ClaimEntry;
-  /** Whether the operator freed the rows of the claim. */
-  readonly isFreed: boolean;
-}
-
-/** Returns the ended claims in the order in which they ended. */
-function endedClaims(entries: readonly Entry[]): EndedClaim[] {
-  const claims = new Map<string, ClaimEntry>();
-  const ended = new Map<string, EndedClaim>();
-  for (const entry of entries) {
-    if (entry.kind === 'done') continue;
-    const claim = claims.get(entry.job);
-    // A claim can end twice: the job was given up, then turned out to have its file, and failed.
-    ended.delete(entry.job);
-    if (entry.kind === 'claim') claims.set(entry.job, entry);
-    else if (claim !== undefined) ended.set(entry.job, { claim, isFreed: entry.why === 'operator' });
+  add(entry: SetEntry): void {
+    if (entry.row_set !== null) this.#sets.set(entry.row_set, entry);
+    if (entry.sha256 !== undefined) this.#files.add(entry.sha256);
   }
-  return [...ended.values()];
+
+  /** Returns the other rows of a claim and its file, which are accounted for from now on. */
+  async takeOthers(claim: ClaimEntry): Promise<RowSet> {
+    const own = claim.row_set === null || this.#files.has(claim.sha256) ? [] : [claim.row_set];
+    const names = [...own, ...(claim.file.row_sets ?? [])].filter((name) => !this.#sets.has(name));
+    const sets = await Promise.all(names.map((name) => this.#cycle.rowSet(name, claim)));
+    const [first] = sets;
+    if (first === undefined) return RowSet.of([], '');
+    const accounted = await Promise.all([...this.#sets].map(([name, keys]) => this.#cycle.rowSet(name, keys)));
+    const rows = RowSet.union(sets, first.salt).without([...accounted, ...this.#found]);
+    this.#found.push(rows);
+    return rows;
+  }
 }

@@ -61,7 +61,7 @@ it('the rows of a job that failed stay open until another job has them', async (
       row: { cycle: '2026-12', status: 'not completed', outcome: 'job_failed' },
     });
   ended(await desk.svc('au resume --dry-run'), 0, again);
-  ended(await desk.svc('au status'), 0, `${String(rows)} rows of 2026-12 were lost with a job that failed`, {
+  ended(await desk.svc('au status'), 0, `no job has ${String(rows)} rows of 2026-12`, {
     row: { cycle: '2026-12', status: 'failed', open_jobs: [], lost_rows: rows },
   });
   desk.said.statuses = [];

@@ -115,20 +115,35 @@ it.each(['file-', '2026-12'])(
     writeFileSync(home.file('five.csv'), input);
     const line = cycle === 'file-' ? 'au submit five.csv' : `au submit five.csv --cycle ${cycle}`;
     ended(await svc(`${line} --timeout 10m --max-wait 2h`), 8, { uploads: 3 });
-    ended(await svc('au resume --wait'), 10, 'no job has 2 of 5 rows of five.csv', {
+    ended(await svc('au resume --wait'), 10, 'has 2 of 5 rows of five.csv', {
       row: { cycle: expect.stringContaining(cycle), rows: 3, outcome: 'job_failed', results: expect.anything() },
     });
+    ended(await svc('au resume'), 10, 'has 2 of 5 rows of five.csv', line);
+    ended(await svc('au status'), 0, 'no job has 2 rows', { row: { rows: 3, open_jobs: [], lost_rows: 2 } });
     goOn();
     ended(await svc(`${line} --wait --out all.csv`), 0, { uploads: 5, row: { rows: 5 } });
     succeeded(await svc('au resume'));
   },
 );
 
+it('svc au abandon leaves rows that never had a job out of their cycle', async () => {
+  const { svc, input, goOn, home } = await openBusyAfterThreeJobs();
+  writeFileSync(home.file('five.csv'), input);
+  ended(await svc('au submit five.csv --cycle c --timeout 10m --max-wait 2h'), 8, { uploads: 3 });
+  const [, words] = /(svc au abandon \S+)/.exec(ended(await svc('au resume --wait'), 10).stderr) ?? [];
+  ended(await svc(`${words?.slice(4)} --yes`), 0, { row: { progress: 'left out of the cycle' } });
+  ended(await svc('au resume'), 0, 'nothing is open');
+  ended(await svc('au resume c --force'), 0, 'cycle c completed');
+  goOn();
+  // The rows can still be submitted.
+  ended(await svc('au submit five.csv --cycle c --wait --out all.csv'), 0, { uploads: 5, row: { rows: 5 } });
+});
+
 it('svc au resume leaves incomplete results of a file in their place, and says so, in place of writing others beside them', async () => {
   const { svc, input, goOn, home } = await openBusyAfterThreeJobs();
   writeFileSync(home.file('five.csv'), input);
   ended(await svc('au submit five.csv --timeout 10m --max-wait 2h'), 8, { uploads: 3 });
-  ended(await svc('au resume --wait'), 10, '--force then replaces the results');
+  ended(await svc('au resume --wait'), 10, 'with --force then replaces the results');
   goOn();
   succeeded(await svc('au submit five.csv'));
   ended(await svc('au resume --wait'), 2, 'five.results.csv exists');

@@ -137,7 +137,7 @@ it('svc au resume --wait waits for the jobs that are under way beside one that f
   }
   service.failed = jobs.slice(0, 1);
   const began = desk.clock.now();
-  ended(await desk.svc('au resume --wait'), 10, 'no job has 1 row of failed.csv', {
+  ended(await desk.svc('au resume --wait'), 10, 'has 1 row of failed.csv', {
     row: { cycle: '2026-12', results: { file: '2026-12.results.csv' }, outcome: 'job_failed' },
   });
   expect(desk.clock.now() - began).toBeGreaterThan(3_500_000);

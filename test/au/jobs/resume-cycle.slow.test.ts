@@ -140,12 +140,12 @@ describe('a cycle that other machines sent', () => {
         results: expect.objectContaining({ file: '2026-12.results.csv' }),
       }),
     ]);
-    expect(again.stderr).toContain('no job has 20 rows of first.csv');
+    expect(again.stderr).toContain('has 20 rows of first.csv');
     expect(again.stderr).toContain('the results of the completed jobs of cycle 2026-12 are in 2026-12.results.csv');
     writeFileSync(home.file('some.csv'), `${[HEADER, ...ROWS.slice(0, 7)].join('\n')}\n`);
     succeeded(await on('fresh', 'au submit some.csv --cycle 2026-12'));
     const left = await on('laptop', 'au resume 2026-12 --wait --force');
-    expect([left.code, left.stderr.includes('no job has 13 rows of first.csv')], left.stderr).toEqual([10, true]);
+    expect([left.code, left.stderr.includes('has 13 rows of first.csv')], left.stderr).toEqual([10, true]);
     ended(await on('fresh', 'au submit first.csv --cycle 2026-12'), 0, { uploads: 4 });
   });
 
@@ -155,7 +155,7 @@ describe('a cycle that other machines sent', () => {
       const { on, jobs, service } = await openHalves();
       service.failed = jobs.slice(0, 1);
       ended(await on('fresh', 'au resume 2026-12'), 10);
-      ended(await on('fresh', line), 10, 'no job has 20 rows of first.csv', 'svc au submit first.csv --cycle 2026-12', {
+      ended(await on('fresh', line), 10, 'has 20 rows of first.csv', 'svc au submit first.csv --cycle 2026-12', {
         row: { status: 'not completed', jobs: jobs.slice(1), progress: 'processing' },
       });
     },
@@ -178,7 +178,7 @@ describe('a cycle that other machines sent', () => {
     ended(
       await on('laptop', 'au resume 2026-12 --force'),
       10,
-      `no job has 20 rows of first.csv: job ${service.failed[0]} ended without results`,
+      `no job of 2026-12 has 20 rows of first.csv: job ${service.failed[0]} ended without results`,
     );
   });
 
