@@ -1,10 +1,12 @@
 // 'svc au resume <cycle>': continues one cycle and writes its results.
 
 import type { Context } from '../../cli/app/command.ts';
+import { warnOf } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { standingClaims } from '../ledger/claims.ts';
+import { rowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { type NamedCycle, namedCycle } from './named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
 import {
@@ -15,7 +17,13 @@ import {
   RESULT_FIELDS,
   type Results,
 } from '../results/submission.ts';
-import { advanceCycle, type AdvancedCycle, requireResultsFile, resultsOfCycle } from './advance-cycle.ts';
+import {
+  advanceCycle,
+  type AdvancedCycle,
+  requireResultsFile,
+  resultsOfCycle,
+  withoutJobError,
+} from './advance-cycle.ts';
 import { openComparedLedger } from './compare-jobs.ts';
 import { toneOf } from '../job/job-view.ts';
 import { outlast } from '../job/wait.ts';
@@ -68,7 +76,11 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   await requireResultsFile(named, { out, force: input.force });
   if (input.dryRun) {
     const claims = standingClaims(named.entries);
-    context.notices.note(`dry run: it would poll ${countText(claims.length, 'job')} and write ${out}`);
+    const lost = await rowsWithoutJob(named);
+    if (lost.length > 0)
+      warnOf(context, named.name, withoutJobError({ name: named.name, cwd: context.system.cwd }, lost));
+    const writes = claims.length > 0 ? ` and write ${out}` : '';
+    context.notices.note(`dry run: it would poll ${countText(claims.length, 'job')}${writes}`);
     return print({ cycle: named.name, ...unpolled(named) });
   }
   const again = ['au', 'resume', named.name, ...optionWords(input)];

@@ -60,7 +60,7 @@ it('the rows of a job that failed stay open until another job has them', async (
     ended(await desk.svc('au resume'), 10, again, `svc au abandon ${desk.job}`, {
       row: { cycle: '2026-12', status: 'not completed', outcome: 'job_failed' },
     });
-  ended(await desk.svc('au resume --dry-run'), 0, again);
+  for (const line of ['au resume --dry-run', 'au resume 2026-12 --dry-run']) ended(await desk.svc(line), 0, again);
   ended(await desk.svc('au status'), 0, `no job has ${String(rows)} rows of 2026-12`, {
     row: { cycle: '2026-12', status: 'failed', open_jobs: [], lost_rows: rows },
   });
