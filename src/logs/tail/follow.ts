@@ -176,7 +176,7 @@ export class Tail {
       // The idle time starts only at the present, after the reader has processed the batch.
       if (!this.#hasCaughtUp || this.#news > news) this.#busyAt = this.#source.clock.now();
       this.#hasCaughtUp ||= !this.#catchUp.isFarBehind;
-      this.#reportPosition(this.#counted > counted);
+      this.#reportPosition(isBehind || this.#counted > counted);
       if (!isWhole || this.#shown === this.#options.limit) return;
       this.#entryRate.add(this.#counted - counted, this.#state.readTo - readTo);
       const isBusy = this.#entryRate.isTooHigh(this.#catchUp.isDelayed);
@@ -310,7 +310,7 @@ export class Tail {
     return left === Infinity ? work : within(work, left, { clock, signal });
   }
 
-  // Without new entries only `readTo` has moved, which is reported every half a minute.
+  // At the present without new entries only `readTo` has moved a little, which is reported every half a minute.
   #reportPosition(hasNews: boolean): void {
     const now = this.#source.clock.now();
     if (!hasNews && now - this.#reportedAt < POSITION_EVERY_MS) return;

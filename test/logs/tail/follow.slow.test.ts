@@ -88,6 +88,10 @@ function limited(service: ModelService): LogSource {
   };
 }
 
+function dieAtPresent({ kind }: TailEvent): void {
+  if (kind === 'polled') throw new Killed();
+}
+
 function isYes({ message }: Log): boolean {
   return message === 'yes';
 }
@@ -107,6 +111,13 @@ describe('a tail', () => {
     for await (const batch of tail.batches()) taken.push(batch.length);
     expect(taken).toEqual([100, 100, 40]);
     expect(told.slice(-3)).toEqual([100, 200, 240]);
+  });
+
+  it('a tail of a quiet log reports its position as soon as it has caught up', async () => {
+    const told: number[] = [];
+    const begin = beginAt(START - 20 * HOUR);
+    await follow([], {}, { begin, onEvent: dieAtPresent, onPosition: ({ readTo }) => void told.push(readTo) });
+    expect(told.at(-1)).toBeGreaterThan(START - 150 * SECOND);
   });
 
   it('R30: a tail continues after an outage, and reports once that it was disconnected and once that it caught up', async () => {
