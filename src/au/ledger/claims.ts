@@ -96,6 +96,8 @@ export function addsToEntries(entries: readonly Entry[], body: EntryBody): boole
   if (body.kind === 'done') return addsResults(entries, body);
   if (body.kind === 'claim') return !hasStandingClaim(entries, body.job);
   if (body.kind === 'left_out')
-    return !entries.some((entry) => entry.kind === 'left_out' && entry.row_set === body.row_set);
+    return !entries.some(
+      (entry) => entry.kind === 'left_out' && entry.job === body.job && entry.row_set === body.row_set,
+    );
   return hasStandingClaim(entries, body.job) && (body.why === 'operator' || !wereResultsRead(entries, body.job));
 }

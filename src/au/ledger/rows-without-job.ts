@@ -32,9 +32,11 @@ export async function rowsWithoutJob({ cycle, entries }: CycleRows): Promise<rea
   // A row may have had several claims. The last one decides, so the entries are read from the end.
   for (const [index, entry] of [...entries.entries()].toReversed()) {
     if (entry.kind === 'left_out') accounted.add(entry);
-    else if (entry.kind === 'release' && isFreed(entry)) {
+    else if (entry.kind === 'release') {
       const claim = claimsOf(entries.slice(0, index)).findLast(({ job }) => job === entry.job);
-      if (claim !== undefined) accounted.add(claim);
+      if (claim !== undefined && entry.why === 'operator') accounted.add(claim);
+      // The whole submission was refused, since another cycle has its rows.
+      if (claim !== undefined && entry.why === 'refused') accounted.addFile(claim);
     } else if (entry.kind === 'claim') {
       const rows = await accounted.takeOthers(entry);
       if (rows.size > 0) found.push({ claim: entry, isEnded: !hasStandingClaim(entries, entry.job), rows });
@@ -45,11 +47,6 @@ export async function rowsWithoutJob({ cycle, entries }: CycleRows): Promise<rea
 
 function claimsOf(entries: readonly Entry[]): ClaimEntry[] {
   return entries.filter((entry) => entry.kind === 'claim');
-}
-
-/** Tells whether the rows of a released claim are not wanted: the operator freed them, or another cycle has them. */
-function isFreed({ why }: Extract<Entry, { kind: 'release' }>): boolean {
-  return why === 'operator' || why === 'refused';
 }
 
 /** An entry with a set of rows. */
@@ -70,6 +67,12 @@ class AccountedRows {
   add(entry: SetEntry): void {
     if (entry.row_set !== null) this.#sets.set(entry.row_set, entry);
     if (entry.sha256 !== undefined) this.#files.add(entry.sha256);
+  }
+
+  /** Adds the rows of a claim, and those of its file that had no job then. */
+  addFile(claim: ClaimEntry): void {
+    this.add(claim);
+    for (const name of claim.file.row_sets ?? []) this.#sets.set(name, claim);
   }
 
   /** Returns the other rows of a claim and its file, which are accounted for from now on. */

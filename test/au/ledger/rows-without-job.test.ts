@@ -143,6 +143,7 @@ it.each([
     [claim('a', 0, 9), release('a', 'failed'), leftOut('a', 0, 9), claim('b', 0, 4), release('b', 'failed')],
     { b: 4 },
   ],
+  ['a file of several jobs whose submission was refused', [claimOf('a', 0, 5, HALVES), release('a', 'refused')], {}],
   ['rows of a submission that was refused', [claim('a', 0, 9), release('a', 'refused')], {}],
   [
     'two jobs that failed',
