@@ -11,7 +11,14 @@ import { THREE_DS_CARDS } from '../seed/test-cards.ts';
 interface OutcomeRule {
   readonly outcome: ForcedOutcome;
   readonly occasion: Occasion;
+  readonly target: Target;
   readonly matches: (session: Session) => boolean;
+}
+
+/** The session or card to whose authentications an outcome applies; neither means all. */
+interface Target {
+  readonly session?: string | undefined;
+  readonly card?: string;
 }
 
 /** Chooses the outcome of a session's authentication: the first outcome, in order, that applies to the session. */
@@ -40,7 +47,9 @@ export const readOutcome = memoized((text: string): OutcomeRule => {
   const [, effects, which, when] = /^(?:authenticate:\s*)?([^@:]+)(?:@([^@:]*))?(?::(\S+))?$/.exec(text.trim()) ?? [];
   if (effects === undefined)
     throw new FaultSyntaxError('expected an effect such as reason=card-expired, then @ and :#1 if needed');
-  return { outcome: readEffects(effects), occasion: readOccasion(when), matches: readTarget(which) };
+  const target = readTarget(which);
+  const matches = target.card === undefined ? ofSession(target.session ?? '*') : ofCard(target.card);
+  return { outcome: readEffects(effects), occasion: readOccasion(when), target, matches };
 });
 
 /**
@@ -50,11 +59,9 @@ export const readOutcome = memoized((text: string): OutcomeRule => {
 export function splitOutcomes(text: string): string[] {
   const items = itemsIn(text);
   readEach('outcome', items, (item) => {
-    readOutcome(item);
-    const [, kind, name = ''] = /@(card|session) (\S[^:]*)/.exec(item) ?? [];
-    if (kind === 'session' && !SESSION_ID.test(name))
-      throw new FaultSyntaxError('no session has this id: an id is a UUID');
-    if (kind === 'card' && !CARD_NAME.test(name) && !isScenario(name))
+    const { session = '*', card = '0000' } = readOutcome(item).target;
+    if (!SESSION_ID.test(session)) throw new FaultSyntaxError('no session has this id: an id is a UUID');
+    if (!CARD_NAME.test(card) && !isScenario(card))
       throw new FaultSyntaxError("no test card has this scenario: 'svc sandbox cards --3ds' lists them");
   });
   return items;
@@ -95,12 +102,12 @@ function withChallenge({ status, ...outcome }: Words): ForcedOutcome {
 const AUTHENTICATE = /^(?:|authenticate|(?:\*|POST) \/3ds\/sessions\/(\*|[\w-]+)\/authenticate)$/;
 
 /** Parses the target: all authentications, or the authentications of a session or card. */
-function readTarget(text = ''): OutcomeRule['matches'] {
+function readTarget(text = ''): Target {
   const endpoint = AUTHENTICATE.exec(text);
-  if (endpoint !== null) return ofSession(endpoint[1] ?? '*');
+  if (endpoint !== null) return { session: endpoint[1] };
   const [, kind, name = ''] = /^(card|session) (\S.*)$/.exec(text) ?? [];
-  if (kind === 'session') return ofSession(name);
-  if (kind === 'card') return ofCard(name);
+  if (kind === 'session') return { session: name };
+  if (kind === 'card') return { card: name };
   throw new FaultSyntaxError(
     'expected card, session, or POST /3ds/sessions/*/authenticate after the @, such as card 1471 or session 5f0c…',
   );

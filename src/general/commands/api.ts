@@ -27,6 +27,7 @@ import { areaOf, isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
 import { objectOrUndefined } from '../../schema/json-value.ts';
+import { SETTING_VALUES } from '../../tenant/values.ts';
 
 const METHOD_USES = {
   GET: 'read',
@@ -102,11 +103,11 @@ export const api = defineCommand({
     // A table would hide the form of a response.
     const context = withDefaultFormat(terminalContext, input.paginate ? 'jsonl' : 'json');
     const request = await toRequest(context, input);
-    const losesSettings = isWithoutSettings(request);
-    if (input.dryRun && losesSettings)
-      context.notices.warn('the body has no settings: the tenant would lose the ones it has');
+    const lost = settingsLeftOut(request);
+    if (input.dryRun && lost.length > 0)
+      context.notices.warn(`the body leaves out ${lost.join(', ')}: the tenant would lose them`);
     if (input.dryRun) return new Preview(request);
-    if (losesSettings) await context.prompts().confirm(LOSES_SETTINGS, 'nothing was sent');
+    if (lost.length > 0) await context.prompts().confirm(losesText(lost), 'nothing was sent');
     const client = await context.client();
     const onResponse = (response: AnyResponse): void => {
       if (input.include) reportHead(context, response);
@@ -120,15 +121,16 @@ export const api = defineCommand({
   request: (context, input) => toRequest(context, input),
 });
 
-// Such a request looks like a change of the name alone.
-const LOSES_SETTINGS =
-  "Replace the tenant by a body without settings, so that it loses the ones it has ('svc tenant update' keeps them)?";
-
-/** Whether a request replaces the tenant and leaves its settings out. */
-function isWithoutSettings({ method, path, body }: AnyRequest): boolean {
+/** Returns the settings that a request leaves out of the tenant that it replaces: it looks like a change of the others alone. */
+function settingsLeftOut({ method, path, body }: AnyRequest): readonly string[] {
   const tenant = objectOrUndefined(body);
-  const isTenant = method === 'PUT' && isSamePath(path, '/tenants/self') && tenant !== undefined;
-  return isTenant && objectOrUndefined(tenant['settings']) === undefined;
+  if (method !== 'PUT' || !isSamePath(path, '/tenants/self') || tenant === undefined) return [];
+  const settings = objectOrUndefined(tenant['settings']) ?? {};
+  return [...SETTING_VALUES.keys()].filter((name) => !Object.hasOwn(settings, name));
+}
+
+function losesText(settings: readonly string[]): string {
+  return `Replace the tenant by a body without ${settings.join(', ')}, so that it loses them ('svc tenant update' keeps them)?`;
 }
 
 function reportHead({ notices }: Context, { status, headers }: AnyResponse): void {

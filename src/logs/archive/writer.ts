@@ -179,7 +179,7 @@ export class ArchiveWriter {
     // A run that was killed here before may have left the same file.
     const named = new Set(pathsNamedBy(this.last.record));
     for (const { path } of usable) {
-      if (!named.has(path)) for (const file of [path, indexPath(path)]) await removeIfAllowed(this.#store, file);
+      if (!named.has(path)) for (const file of [indexPath(path), path]) await removeIfAllowed(this.#store, file);
       this.#leftovers.delete(path);
     }
   }

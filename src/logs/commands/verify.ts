@@ -187,9 +187,9 @@ function requireIntact(verification: Verification, archive: string, strict: bool
     });
   const intactBeside = manifestOnly ? 'No segment was read.' : 'Everything else is intact.';
   const unnamed = `the archive at ${archive} has ${countText(findings, 'file')} that no record names`;
-  if (findings > 0 && findings === verified.leftovers)
+  if (verified.leftovers > 0 && findings === verified.leftovers + verified.strays)
     throw new SvcError('checksum_mismatch', unnamed, {
-      hint: `${intactBeside} A killed run left them, or a run is still writing; the next run adds what is in them. If none ran, the newest record was removed: compare with --expect.`,
+      hint: `${intactBeside} A killed run left them, or a run is still writing; the next run adds what is in those that it left. If none ran, the newest record was removed: compare with --expect.`,
       next: ['logs', 'archive', archive],
       facts,
     });

@@ -64,7 +64,7 @@ export async function planEvidence(store: Store, request: Request): Promise<Evid
   const earlier = contents.segments.filter(({ path }) => dayIn(path) < from);
   const requested = coverage.of(requestedTime(request, coverage));
   const range = { ...daysOf(requested, segments, from), requested };
-  if (range.from > range.to) throw daysDropped(store.name, range.from);
+  if (range.from > range.to) throw daysNotThere(store.name, range.from, requested);
   return {
     first,
     last,
@@ -79,10 +79,13 @@ export async function planEvidence(store: Store, request: Request): Promise<Evid
   };
 }
 
-/** The error for a time of which retention has dropped all days. */
-function daysDropped(archive: string, firstKept: string): SvcError {
-  return new SvcError('entries_missing', `retention dropped all of these days: ${archive} begins with ${firstKept}`, {
-    hint: 'Nothing was written. A bundle from before the drop is the evidence of these days. What the archive covers:',
+/** The error for a time of which an archive has no day: it began later, or retention dropped all of them. */
+function daysNotThere(archive: string, first: string, { missing }: TimeCoverage): SvcError {
+  const isDropped = missing.some(({ reason }) => reason === 'dropped by retention');
+  const why = isDropped ? 'retention dropped all of these days' : 'nothing of these days was archived';
+  const bundle = isDropped ? ' A bundle from before the drop is the evidence of these days.' : '';
+  return new SvcError('entries_missing', `${why}: ${archive} begins with ${first}`, {
+    hint: `Nothing was written.${bundle} What the archive covers:`,
     next: ['logs', 'verify', archive, '--manifest-only'],
   });
 }

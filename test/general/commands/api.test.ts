@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Script, serve } from '../../support/fault-server.ts';
 import { answer, json, reset } from '../../support/fault-steps.ts';
+import { SETTING_VALUES } from '../../../src/tenant/values.ts';
 import { ended, errorIn, type HereOptions, KEY, startSandboxHere, succeeded, svcHere } from '../../support/run-here.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
 
@@ -113,17 +114,27 @@ it.each([
 it.each([
   ['--set', ['--set', 'name=Acme'], ''],
   ['--file', ['--file', '-'], '{"name":"Acme","settings":null}'],
-])('R56: svc api PUT asks before a tenant loses its settings to a body from %s without any', async (_, body, input) => {
-  const put = (...argv: string[]) => api(['PUT', '/tenants//self', ...body, ...argv], undefined, { input });
-  const asked = await put();
-  ended(asked, 2, "('svc tenant update' keeps them)?", { error: { code: 'input_needed', hint: 'Pass --yes.' } });
-  expect(asked.sent).toEqual([]);
-  expect((await put('--yes')).sent).toHaveLength(1);
-  ended(await put('--dry-run'), 0, 'the body has no settings: the tenant would lose the ones it has');
-});
+  ['--file', ['--file', '-'], '{"name":"Acme","settings":{"deduplicate_tokens":true}}'],
+])(
+  'R56: svc api PUT asks before a tenant loses settings to a body from %s that leaves them out',
+  async (_, body, input) => {
+    const put = (...argv: string[]) => api(['PUT', '/tenants//self', ...body, ...argv], undefined, { input });
+    const asked = await put();
+    ended(asked, 2, "('svc tenant update' keeps them)?", { error: { code: 'input_needed', hint: 'Pass --yes.' } });
+    expect(asked.sent).toEqual([]);
+    expect((await put('--yes')).sent).toHaveLength(1);
+    ended(await put('--dry-run'), 0, /the body leaves out .*token_deduplication_behavior: the tenant would lose them/);
+  },
+);
 
 it.each([
-  ['/tenants/self', '{"name":"Acme","settings":{}}'],
+  [
+    '/tenants/self',
+    JSON.stringify({
+      name: 'Acme',
+      settings: Object.fromEntries([...SETTING_VALUES].map(([name, [value]]) => [name, value])),
+    }),
+  ],
   ['/3ds/x', '{"name":"Acme"}'],
 ])('svc api PUT %s sends %s without a question', async (path, input) => {
   expect((await api(['PUT', path, '--file', '-'], undefined, { input })).sent).toHaveLength(1);

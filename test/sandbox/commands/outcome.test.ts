@@ -51,6 +51,7 @@ it.each([
   ['card Nonsense', 'no test card has this scenario'],
   ['card 9', 'no test card has this scenario'],
   ['session nope', 'no session has this id'],
+  ['POST /3ds/sessions/nope/authenticate', 'no session has this id'],
 ])('svc sandbox outcome refuses the %s, which cannot exist', async (target, problem) => {
   ended(await outcome(`status=failed@${target}:#1`), 2, {
     error: { message: expect.stringContaining(`the outcome: outcome 1: ${problem}`) },
