@@ -151,7 +151,7 @@ export async function startedDirectory(context: Context, given: string | undefin
 /** Refuses a directory that was typed and does not exist, since nothing can be said of it. @throws SvcError `usage` */
 export function requireThere(directory: string, given: string | undefined): void {
   if (given === undefined || existsSync(directory)) return;
-  throw new SvcError('usage', `there is no sandbox in ${directory}`, {
+  throw new SvcError('usage', 'there is no sandbox in the directory that --directory names', {
     hint: "Check --directory: 'svc sandbox start' creates it.",
   });
 }

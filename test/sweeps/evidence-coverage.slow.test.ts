@@ -82,14 +82,6 @@ const CASES: readonly Case[] = [
     argv: ['--since', '2026-02-20'],
   },
   {
-    name: 'a request of dropped days',
-    begin: BEGIN,
-    commits: [30, 96],
-    now: 99,
-    isDropped: true,
-    argv: ['--since', '2026-02-20', '--until', '2026-02-28'],
-  },
-  {
     name: 'a gap beside dropped months',
     begin: BEGIN,
     commits: [46, -50, 96],

@@ -10,7 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
 import { type RowsWithoutJob, rowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { wholeJobId } from '../whole-job-id.ts';
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { argument } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
@@ -80,8 +80,9 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const claimed = await reading.claimed(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);
   const lost = await rowsToLeaveOut(claimed);
+  if (lost !== undefined && (lost.isEnded || wereResultsRead(claimed.entries, job)))
+    return leaveOut(context, tenant, claimed, lost);
   if (!hasStandingClaim(claimed.entries, job)) {
-    if (lost !== undefined) return leaveOut(context, tenant, claimed, lost);
     // Another job may have these rows by now.
     context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
     return rowOfClaim(claimed, 'holds no rows any more');
@@ -89,31 +90,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   const files = reading.jobFiles(job);
   const judge = async (claim: ClaimedJob): Promise<Judged> =>
     judged(claim, (await findJob(client, job)) ?? (await listedJob(client, claim.claim)), files, client.now());
-  let first: Judged;
-  try {
-    first = await judge(claimed);
-  } catch (error) {
-    // The rows of the job stay, and those of its file that never got a job can be left out.
-    if (lost === undefined || !isSvcError(error, 'conflict')) throw error;
-    return leaveOut(context, tenant, claimed, lost);
-  }
-  return endClaim(context, tenant, claimed, { files, first, judge });
-}
-
-interface Judging {
-  readonly files: JobFiles;
-  readonly first: Judged;
-  readonly judge: (claim: ClaimedJob) => Promise<Judged>;
-}
-
-/** Frees the rows of a job's standing claim on the operator's word, or closes the job. */
-async function endClaim(
-  context: Context,
-  tenant: string,
-  claimed: ClaimedJob,
-  { files, first: { found, isPaid }, judge }: Judging,
-): Promise<AbandonedJob> {
-  const { job } = claimed.claim;
+  const { found, isPaid } = await judge(claimed);
   // Ends the command before its question if another process sends the file.
   await holdSender(context, files, async () => undefined);
   const said = found === undefined ? 'does not know it' : `says that it is ${found.status}`;
@@ -159,19 +136,20 @@ async function leaveOut(
   const cycle = claimed.cycle.name;
   const rows = `${countText(size, 'row')} of ${cleanText(file.name)}`;
   await confirm(context, `Leave ${rows} out of cycle ${cycle}? No job of the cycle has them.`);
-  // Another command may have sent them while the operator answered.
   const now = await openComparedLedger(context, ['au', 'abandon', job]).claimed(tenant, job);
-  const lost = now && (await rowsToLeaveOut(now));
-  if (now === undefined || lost === undefined) {
+  if (now === undefined) throw claimed.cycle.missingClaimError(job);
+  const isLeftOut = await now.cycle.append(async (entries) => {
+    // Another command may have sent them while the operator answered.
+    const left = await rowsToLeaveOut({ ...now, entries });
+    if (left === undefined) return undefined;
+    const { keys, salt } = left.claim;
+    return { kind: 'left_out', job, keys, salt, row_set: await now.cycle.createRowSet(left.rows) };
+  });
+  if (!isLeftOut) {
     context.notices.note(`${rows} have a job by now; nothing was changed`);
     return rowOfClaim(claimed, 'its rows have jobs');
   }
-  const { keys, salt } = lost.claim;
-  const row_set = await now.cycle.createRowSet(lost.rows);
-  await now.cycle.endClaim({ kind: 'left_out', job, keys, salt, row_set });
-  context.notices.success(
-    `${countText(lost.rows.size, 'row')} of ${cleanText(file.name)} are left out of cycle ${cycle}`,
-  );
+  context.notices.success(`${rows} are left out of cycle ${cycle}`);
   return rowOfClaim(claimed, 'left out of the cycle');
 }
 

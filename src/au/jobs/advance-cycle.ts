@@ -103,7 +103,7 @@ export async function advanceCycle(
     const { progress, statuses, reason: jobsReason, lost: lostClaims } = await poll(contested);
     // Another command may still send the rows that never had a job.
     const ended = lostRows.filter(({ isEnded }) => isEnded);
-    const unsent = ended.length > 0 ? withoutJobError({ name, cwd }, ended) : undefined;
+    const unsent = ended.length > 0 ? await withoutJobError({ name, cwd }, ended) : undefined;
     const reason = jobsReason && worstOf([jobsReason, unsent]);
     const doubts = lostClaims.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
@@ -111,7 +111,8 @@ export async function advanceCycle(
     const row = { rows: countRows(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress, isUnderWay };
     if (reason !== undefined) return { status: statusFor(reason), ...row, reason };
     const claims = cycle.claims.filter((claim) => !lostClaims.includes(claim));
-    const missing = unsent ?? lost ?? (lostRows.length > 0 ? withoutJobError({ name, cwd }, lostRows) : undefined);
+    const missing =
+      unsent ?? lost ?? (lostRows.length > 0 ? await withoutJobError({ name, cwd }, lostRows) : undefined);
     if (claims.length === 0) return { status: statusFor(missing), ...row, reason: missing };
     // A file from an earlier command may have the rows that these results lack, so it is not replaced.
     const writing = { ...options, force: options.force && lost === undefined };
@@ -134,7 +135,7 @@ async function claimedCycle(named: NamedCycle, cwd: string): Promise<ClaimedCycl
   const claims = standingClaims(entries);
   if (claims.length > 0) return { ...named, entries, claims: sortClaims(claims) };
   const lost = await rowsWithoutJob({ cycle, entries });
-  if (lost.length > 0) throw withoutJobError({ name, cwd }, lost);
+  if (lost.length > 0) throw await withoutJobError({ name, cwd }, lost);
   throw new SvcError('job_failed', `no job of ${name} has rows any more: they were freed or left out of the cycle`, {
     hint: 'Nothing is left to do. To send them after all, submit their file again:',
     next: submitWords('<file>', name),
@@ -198,10 +199,10 @@ async function writeResults(
 }
 
 /** Returns the error for rows of a cycle that no job has. */
-export function withoutJobError(
+export async function withoutJobError(
   { name, cwd }: { readonly name: string; readonly cwd: string },
   lost: readonly RowsWithoutJob[],
-): SvcError {
+): Promise<SvcError> {
   const texts = lost.map(({ claim: { job, file }, isEnded, rows: { size } }) =>
     isEnded
       ? `${countText(size, 'row')} of ${cleanText(file.name)}: job ${job} ended without results`
@@ -210,7 +211,7 @@ export function withoutJobError(
   const jobs = lost.map(({ claim }) => claim.job);
   return new SvcError('job_failed', `no job of ${name} has ${texts.join('; nor ')}`, {
     hint: 'The results of the cycle lack them. Unless a command is still sending them, the first of these commands sends them in another job, and svc au resume with --force then replaces the results. au abandon leaves them out of the cycle:',
-    next: lost[0] && resubmitWords(lost[0].claim, name, cwd),
+    next: lost[0] && (await resubmitWords(lost[0].claim, name, cwd)),
     alternatives: jobs.slice(0, MOST_NAMED).map((job) => ['au', 'abandon', job]),
     facts: {
       ...(jobs.length === 1 && { job: jobs[0] }),

@@ -159,9 +159,9 @@ export function reportDivision(
     if (isDoubtful) notices.warn(text);
     else notices.note(text);
   }
-  if (upToDate > 0)
+  if (upToDate.size > 0)
     notices.note(
-      `${formatNumber(upToDate)} ${ofFile} ${upToDate === 1 ? 'has a token' : 'have tokens'} that results of ${cycleText(named)} made: up to date, and not sent`,
+      `${formatNumber(upToDate.size)} ${ofFile} ${upToDate.size === 1 ? 'has a token' : 'have tokens'} that results of ${cycleText(named)} made: up to date, and not sent`,
     );
   const [, second] = free;
   if (second === undefined) return;

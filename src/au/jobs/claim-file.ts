@@ -147,7 +147,7 @@ async function requireFreeRows(
   const doubt = doubtError(doubts, { cycle: named.cycle, now, ending: NOTHING_SENT });
   if (doubt) throw doubt;
   if (taken.length > 0) throw rowsTakenError(named, taken, request.check.rows, now);
-  if (division !== undefined) throw newTokensError(named, division.upToDate);
+  if (division !== undefined) throw newTokensError(named, division.upToDate.size);
   return compared;
 }
 

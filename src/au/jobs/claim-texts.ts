@@ -1,12 +1,12 @@
 // The words for files, cycles and claims in messages about rows.
 
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type SettledClaim, creationOf, senderName } from '../ledger/claims.ts';
 import { REFRESH_REQUEST, submitWords } from '../ledger/cycle-names.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { SvcError } from '../../base/errors.ts';
 import { countText, formatDuration } from '../../cli/output/time.ts';
+import { hashIfReadable } from '../../client/transfer/source.ts';
 
 /** The names of a file and its cycle, for messages. */
 export interface NamedFile {
@@ -20,12 +20,17 @@ export const NOTHING_SENT = '; nothing was sent';
 
 /**
  * Returns the command that sends the rows of a claim in another job, as words. The claim names the file without its folder, so
- * that the command names it only if `cwd` has it.
+ * that the command names it only if `cwd` has that very file.
  */
-export function resubmitWords({ file: { name } }: Pick<ClaimEntry, 'file'>, cycle: string, cwd: string): string[] {
-  const isHere = (file: string): boolean => existsSync(path.join(cwd, file));
-  if (name === REFRESH_REQUEST && isHere(path.join('refresh', cycle, name))) return ['au', 'refresh', '--cycle', cycle];
-  return submitWords(isHere(name) ? name : '<file>', cycle);
+export async function resubmitWords(
+  { file: { name, sha256 } }: Pick<ClaimEntry, 'file'>,
+  cycle: string,
+  cwd: string,
+): Promise<string[]> {
+  const isHere = async (file: string): Promise<boolean> => (await hashIfReadable(path.join(cwd, file))) === sha256;
+  const isOfRefresh = name === REFRESH_REQUEST && (await isHere(path.join('refresh', cycle, name)));
+  if (isOfRefresh) return ['au', 'refresh', '--cycle', cycle];
+  return submitWords((await isHere(name)) ? name : '<file>', cycle);
 }
 
 /** Returns the error for rows whose jobs failed. Their claims ended, so the next command sends the rows. */

@@ -3,7 +3,7 @@
 import type { SettledClaim } from '../ledger/claims.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { keyOfRequestRow, keyOfRequestToken } from '../ledger/request-rows.ts';
-import { RowSet } from '../ledger/row-set.ts';
+import { RowSet, RowSetBuilder } from '../ledger/row-set.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { type DividedRows, RowsFile, repeatsToken, withTokensOnce } from '../request/rows-file.ts';
@@ -23,12 +23,14 @@ export interface Division {
   readonly freeCheck: RequestFileCheck | undefined;
   /** The claimed rows, by claim. */
   readonly joined: readonly JoinedRows[];
-  /** The number of rows whose tokens came from results of the cycle. */
-  readonly upToDate: number;
+  /** The rows whose tokens came from results of the cycle. */
+  readonly upToDate: RowSet;
 }
 
 /** The rows to divide. */
 interface RowsToDivide {
+  /** The salt of new keys. */
+  readonly salt: string;
   readonly source: Pick<UploadSource, 'open'>;
   /** Whether the rows name several merchants, so that a token may be repeated. */
   readonly isMixed: boolean;
@@ -41,7 +43,7 @@ interface RowsToDivide {
 export async function divideRows(
   context: Context,
   cycle: LedgerCycle,
-  { source, isMixed }: RowsToDivide,
+  { salt, source, isMixed }: RowsToDivide,
   taken: readonly SettledClaim[],
 ): Promise<Division | undefined> {
   const repeats = isMixed && (await repeatsToken(source));
@@ -50,17 +52,19 @@ export async function divideRows(
   const sets = await Promise.all(taken.map(({ claim }) => cycle.rowSetOf(claim)));
   const groups = taken.map(() => new RowsFile(context));
   const free = new RowsFile(context);
-  let upToDate = 0;
+  const upToDate = new RowSetBuilder(salt);
   for await (const rows of readRequest(source.open())) {
     for (const row of rows) {
       const group = groups[RowSet.firstWith(sets, (salt) => keyOfRequestRow(salt, row))];
       if (group !== undefined) group.add(row.line);
-      else if (RowSet.firstWith(newTokens, (salt) => keyOfRequestToken(salt, row.token)) !== -1) upToDate += 1;
+      else if (RowSet.firstWith(newTokens, (salt) => keyOfRequestToken(salt, row.token)) !== -1)
+        upToDate.add(keyOfRequestRow(salt, row));
       else free.add(row.line);
     }
     for (const file of [free, ...groups]) await file.flush();
   }
-  if (!repeats && upToDate === 0 && groups.every(({ rows }) => rows === 0)) return undefined;
+  const current = upToDate.build();
+  if (!repeats && current.size === 0 && groups.every(({ rows }) => rows === 0)) return undefined;
   const joined: JoinedRows[] = [];
   for (const [index, one] of taken.entries()) {
     const file = await groups[index]?.finish();
@@ -68,5 +72,5 @@ export async function divideRows(
   }
   const freeFile = await free.finish();
   const freeFiles = freeFile === undefined ? [] : await withTokensOnce(context, freeFile);
-  return { free: freeFiles, freeCheck: freeFile?.check, joined, upToDate };
+  return { free: freeFiles, freeCheck: freeFile?.check, joined, upToDate: current };
 }

@@ -78,7 +78,7 @@ export async function pollFile(
   const client = await context.client();
   const claims = jobs.map(({ claim }) => claim);
   const label = claims.length === 1 ? (claims[0]?.job ?? '') : `${file.name} in ${countText(claims.length, 'job')}`;
-  const words = { again: withWait(again), resubmit: () => withWait(resubmit) };
+  const words = { again: withWait(again), resubmit: async () => withWait(resubmit) };
   return pollClaims(client, { ...cycle, claims }, { wait, ...words, contested, label, onEvent: showJobs(context) });
 }
 

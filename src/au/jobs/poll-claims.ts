@@ -33,7 +33,7 @@ interface PollOptions extends Pick<JobOptions, 'onEvent'> {
   /** The command that continues the wait. */
   readonly again: readonly string[];
   /** Returns the command that sends the rows of a failed job again. */
-  readonly resubmit: (claim: ClaimEntry) => readonly string[];
+  readonly resubmit: (claim: ClaimEntry) => Promise<readonly string[]>;
   /** Jobs that the list showed as completed and a later read did not find. They are read one by one. */
   readonly contested: ReadonlySet<string>;
   /** How progress lines name the jobs. Default: by their cycle. */
@@ -189,7 +189,7 @@ async function reasonWithoutResults(
   if (end !== undefined)
     return new SvcError('job_failed', `${jobName} ${end === 'failed' ? 'failed' : 'was deleted without its file'}`, {
       hint: 'Nothing was billed for that job. Submit its file again, which sends the rows in another one:',
-      next: resubmit(claim),
+      next: await resubmit(claim),
       facts,
     });
   return ledger.isStored(job) ? 'confirmed' : 'missing';

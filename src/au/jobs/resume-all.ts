@@ -45,7 +45,7 @@ export async function resumeAll(context: Context, input: ResumeOptions): Promise
   if (cycles.length === 0) noteNothingOpen(context, new CommandLedger(context, { onlyReads: true }).place, hasJobs);
   if (input.dryRun) {
     for (const cycle of cycles) {
-      const lost = lostError(context, cycle);
+      const lost = await lostError(context, cycle);
       if (lost) warnOf(context, cycle.name, lost);
       const jobs = openJobs(cycle.entries).length;
       if (jobs === 0) continue;
@@ -110,7 +110,7 @@ async function resumeOpenCycle(
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
   let advanced: AdvancedCycle | undefined;
   try {
-    const lost = lostError(context, cycle);
+    const lost = await lostError(context, cycle);
     if (lost && openJobs(cycle.entries).length === 0) {
       const { rows, jobs, progress } = unpolled(cycle);
       advanced = { status: 'not completed', rows, jobs, progress, isUnderWay: false };
@@ -137,7 +137,7 @@ async function resumeOpenCycle(
   }
 }
 
-function lostError({ system: { cwd } }: Context, { name, lost = [] }: NamedCycle): SvcError | undefined {
+async function lostError({ system: { cwd } }: Context, { name, lost = [] }: NamedCycle): Promise<SvcError | undefined> {
   return lost.length > 0 ? withoutJobError({ name, cwd }, lost) : undefined;
 }
 

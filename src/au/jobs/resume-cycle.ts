@@ -6,7 +6,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { countText } from '../../cli/output/time.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { standingClaims } from '../ledger/claims.ts';
-import { rowsWithoutJob } from '../ledger/rows-without-job.ts';
+import { lostRows } from '../ledger/rows-without-job.ts';
 import { type NamedCycle, namedCycle } from './named-cycle.ts';
 import { requireDestination } from '../results/merge.ts';
 import {
@@ -76,9 +76,9 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   await requireResultsFile(named, { out, force: input.force });
   if (input.dryRun) {
     const claims = standingClaims(named.entries);
-    const lost = await rowsWithoutJob(named);
+    const lost = await lostRows(named);
     if (lost.length > 0)
-      warnOf(context, named.name, withoutJobError({ name: named.name, cwd: context.system.cwd }, lost));
+      warnOf(context, named.name, await withoutJobError({ name: named.name, cwd: context.system.cwd }, lost));
     const writes = claims.length > 0 ? ` and write ${out}` : '';
     context.notices.note(`dry run: it would poll ${countText(claims.length, 'job')}${writes}`);
     return print({ cycle: named.name, ...unpolled(named) });

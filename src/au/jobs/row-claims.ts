@@ -14,7 +14,8 @@ import { claimsWithoutRows, enteredWithoutRows, fileCycleIn, fileCycles } from '
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { FileRows, type RequestRows, readRows } from '../ledger/request-rows.ts';
-import type { RowSet } from '../ledger/row-set.ts';
+import { RowSet } from '../ledger/row-set.ts';
+import { rowsWithoutJob } from '../ledger/rows-without-job.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { readNewTokens } from '../results/job-results.ts';
 import { once } from '../../base/once.ts';
@@ -37,8 +38,8 @@ interface FileToCompare extends Omit<SettleOptions, 'stored'> {
   readonly cycle?: string | undefined;
 }
 
-/** The most row sets that a claim names, so that its entry stays small. */
-const MAX_ROW_SETS = 500;
+/** The most row sets that a claim names, so that its entry stays small. Only small files need more jobs, for many merchants. */
+const MAX_ROW_SETS = 100;
 
 /** A file, compared with the claims of its cycle. */
 export interface ComparedFile {
@@ -100,18 +101,33 @@ export class RowClaims {
     if (this.#ledger.onlyReads && isAnyFree) await cycle.heal();
     if (client && isAnyFree) await this.#readCompleted(context, client, tenant, entries);
     const { isMixed } = await this.#readRows(ledger.salt, whole);
-    const division = await divideRows(context, cycle, { source, isMixed }, taken);
+    const division = await divideRows(context, cycle, { salt: ledger.salt, source, isMixed }, taken);
     return { named, rows, isBegun, freedSince: freedSince(entries), taken, division };
   }
 
-  /** Stores the row sets of several slices of a file. Returns their names; undefined if there is one slice or too many. */
+  /** Stores the row sets of several slices of a file. Returns their names; undefined if there is only one slice. */
   async createRowSets(tenant: string, cycle: string, slices: readonly JobRows[]): Promise<string[] | undefined> {
-    if (slices.length < 2 || slices.length > MAX_ROW_SETS) return undefined;
+    if (slices.length < 2) return undefined;
     const ledger = await this.#ledger.open(tenant);
+    const sets: RowSet[] = [];
+    for (const slice of slices) sets.push((await this.#fileRows(ledger, slice)).rows);
+    const all = slices.length > MAX_ROW_SETS ? [RowSet.union(sets, ledger.salt)] : sets;
     const names: string[] = [];
-    for (const slice of slices)
-      names.push(await ledger.cycle(cycle).createRowSet((await this.#fileRows(ledger, slice)).rows));
+    for (const set of all) names.push(await ledger.cycle(cycle).createRowSet(set));
     return names;
+  }
+
+  /** Leaves rows out of a cycle whose tokens came from its results, if the ledger still asks for a job for them. */
+  async leaveOutUpToDate(tenant: string, name: string, upToDate: RowSet): Promise<void> {
+    const cycle = (await this.#ledger.open(tenant)).cycle(name);
+    const entries = [...(await cycle.read())];
+    for (const { claim, rows } of await rowsWithoutJob({ cycle, entries })) {
+      const others = rows.without([upToDate]);
+      const current = rows.without([others]);
+      if (current.size === 0) continue;
+      const row_set = await cycle.createRowSet(current);
+      await cycle.endClaim({ kind: 'left_out', job: claim.job, keys: 2, row_set });
+    }
   }
 
   /** Reads the rows of a file, as keys. */

@@ -214,8 +214,11 @@ async function claimSlice(
 ): Promise<void> {
   const { context, client, rows } = shared;
   const { name, cycle, check } = shared.file;
-  // If the command ends between two jobs, the first claim shows which rows have none.
-  const rowSets = await (shared.rowSets ??= rows.createRowSets(shared.comparing.tenant, cycle, shared.slices));
+  // If the command ends between two jobs, its first claim, which is of one of these slices, shows which rows have none.
+  const rowSets =
+    number > AT_ONCE
+      ? undefined
+      : await (shared.rowSets ??= rows.createRowSets(shared.comparing.tenant, cycle, shared.slices));
   const claimedFile = { name: path.basename(name), sha256: check.sha256, rows: check.rows, row_sets: rowSets };
   await rows.claim(context, client, { job, cycle, file: claimedFile, part: number, bytes, source, sha256 });
 }

@@ -77,6 +77,8 @@ interface DividedFile {
   /** The check of these rows together, where they are not all rows of the file. */
   readonly freeCheck?: Division['freeCheck'];
   readonly joined: Division['joined'];
+  /** The rows whose tokens came from results of the cycle; undefined if none did. */
+  readonly upToDate?: Division['upToDate'];
 }
 
 /** The submission of one request file: decide, upload, then list the jobs with rows of the file. */
@@ -151,7 +153,14 @@ export class FileSubmission {
    * Sends the free rows, and finishes uploads that an earlier command on this machine began. Calls `beforeClaim` before the first
    * claim, and `onClaimed` after each claim, before its upload.
    */
-  async upload({ beforeClaim, onClaimed }: ClaimCallbacks = {}): Promise<void> {
+  async upload(callbacks: ClaimCallbacks = {}): Promise<void> {
+    await this.#sendFree(callbacks);
+    const { named, upToDate } = this.#requireDivided;
+    if (upToDate !== undefined && upToDate.size > 0)
+      await this.#rows.leaveOutUpToDate(this.tenant, named.cycle, upToDate);
+  }
+
+  async #sendFree({ beforeClaim, onClaimed }: ClaimCallbacks): Promise<void> {
     const { tenant } = this;
     this.#ledger.beforeFirstEntry(beforeClaim);
     const client = await this.#context.client();
@@ -197,7 +206,7 @@ export class FileSubmission {
         // Rows that jobs got meanwhile, also from this command, are no longer free.
         const { named, division: again } = await this.#compare(tenant, client);
         this.#ledger.beforeFirstEntry(this.#sent.size === 0 ? beforeClaim : undefined);
-        this.#divided = { named, free: again?.free ?? [this.#file], joined: again?.joined ?? [] };
+        this.#divided = { named, ...again, free: again?.free ?? [this.#file], joined: again?.joined ?? [] };
       }
     }
   }

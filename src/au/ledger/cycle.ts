@@ -445,7 +445,9 @@ export class LedgerCycle {
   #namedSets(): ReadonlyMap<string, number | undefined> {
     const sets = new Map<string, number | undefined>();
     const entries = this.#allEntries();
-    for (const { row_set: set, rows } of standingClaims(entries)) if (set !== null) sets.set(set, rows * KEY_BYTES);
+    // The rows of a claim that ended are compared until another job has them.
+    for (const entry of entries)
+      if (entry.kind === 'claim' && entry.row_set !== null) sets.set(entry.row_set, entry.rows * KEY_BYTES);
     for (const entry of entries) for (const set of otherSetsOf(entry)) if (!sets.has(set)) sets.set(set, undefined);
     return sets;
   }

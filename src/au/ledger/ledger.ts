@@ -12,7 +12,7 @@ import { saltsOf } from './earlier-keys.ts';
 import { type ClaimEntry, type Entry, type Keys, markBytes, parseMark } from './entry.ts';
 import { LedgerFolder, requireNotEmpty } from './objects.ts';
 import { saltOf } from './row-set.ts';
-import { rowsWithoutJob, type RowsWithoutJob } from './rows-without-job.ts';
+import { lostRows, type RowsWithoutJob } from './rows-without-job.ts';
 
 /** The object that a shared ledger gets once older jobs were compared with it. */
 const BEGUN = 'begun.json';
@@ -98,8 +98,7 @@ export class Ledger {
       const cycle = this.cycle(name);
       const entries = [...(await cycle.read())];
       const open = openJobs(entries);
-      // A command that still sends has open jobs, and rows that have none yet.
-      const lost = (await rowsWithoutJob({ cycle, entries })).filter(({ isEnded }) => isEnded || open.length === 0);
+      const lost = await lostRows({ cycle, entries });
       if (open.length > 0 || lost.length > 0) yield { cycle, entries, open, lost };
     }
   }

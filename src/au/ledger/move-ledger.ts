@@ -52,8 +52,8 @@ async function copyClaim(from: LedgerCycle, claim: ClaimEntry, shared: Ledger): 
   const target = (await shared.cycleOfJob(job)) ?? shared.cycle(from.name);
   const rows = await from.rowSetOf(claim);
   if (rows) await target.createRowSet(rows);
-  // Rows that no job has yet are compared again when their file is submitted with the shared ledger.
-  const copied = { ...body, file: { ...body.file, row_sets: undefined }, ...keysOfCopy(claim, rows) };
+  for (const set of claim.file.row_sets ?? []) await target.createRowSet(await from.rowSet(set, claim));
+  const copied = { ...body, ...keysOfCopy(claim, rows) };
   await target.append(async (now) => (now.some((entry) => entry.job === job) ? undefined : copied));
   // The mark comes after the claim: the service may have the job's file, and a mark without a claim would hide that.
   await shared.mark(job, from.name);

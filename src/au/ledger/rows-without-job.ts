@@ -1,6 +1,6 @@
 // Finds rows of a cycle that no job has: their job ended without results, or never existed.
 
-import { hasStandingClaim, standingClaims } from './claims.ts';
+import { hasStandingClaim, openJobs, standingClaims } from './claims.ts';
 import type { LedgerCycle } from './cycle.ts';
 import type { ClaimEntry, Entry, Keys } from './entry.ts';
 import { RowSet } from './row-set.ts';
@@ -43,6 +43,14 @@ export async function rowsWithoutJob({ cycle, entries }: CycleRows): Promise<rea
     }
   }
   return found.toReversed();
+}
+
+/**
+ * Returns the rows that no job has, without those that another command may still send: while jobs are open, rows that never had a job.
+ */
+export async function lostRows(of: CycleRows): Promise<readonly RowsWithoutJob[]> {
+  const isOpen = openJobs(of.entries).length > 0;
+  return (await rowsWithoutJob(of)).filter(({ isEnded }) => isEnded || !isOpen);
 }
 
 function claimsOf(entries: readonly Entry[]): ClaimEntry[] {

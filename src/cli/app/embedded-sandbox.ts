@@ -33,12 +33,12 @@ export async function startSandbox(context: Context, options: SandboxOptions): P
     return sandbox;
   } catch (error) {
     const { OtherOptionsError } = await import('../../emulator/state/state.ts');
-    if (error instanceof OtherOptionsError)
-      throw new SvcError('local', error.message, {
-        hint: `Start it without these options. ${RESET_HINT}`,
-        next: resetWords(context, options.directory),
-      });
-    throw startFailure(error, options);
+    const failure = startFailure(error, options);
+    if (!(error instanceof OtherOptionsError)) throw failure;
+    throw failure.with({
+      hint: `Start it without these options. ${RESET_HINT}`,
+      next: resetWords(context, options.directory),
+    });
   }
 }
 

@@ -6,6 +6,7 @@ import { enteredWithoutRows } from '../../../src/au/ledger/earlier-keys.ts';
 import { copyClaims } from '../../../src/au/ledger/move-ledger.ts';
 import { readRows } from '../../../src/au/ledger/request-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
+import { rowsWithoutJob } from '../../../src/au/ledger/rows-without-job.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
 import { claimBody, WHO } from './entries.ts';
 import { claim, claimOf, fileOf, type Machine, Machines } from './machines.ts';
@@ -40,6 +41,20 @@ it('a machine that begins to share its ledger copies the claims that stand, with
     (await readRows(ledger.salt, fileOf(['b']))).rows,
   );
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
+});
+
+it('a machine that begins to share its ledger copies which rows of a file no job has', async () => {
+  const machines = new Machines();
+  const own = await openOwn(machines, new MemoryObjects());
+  const cycle = own.ledger.cycle('2026-12');
+  const { rows } = await readRows(own.ledger.salt, fileOf(['a', 'b', 'c']));
+  const file = { name: 'tokens.csv', sha256: '0'.repeat(64), rows: 3, row_sets: [await cycle.createRowSet(rows)] };
+  const { id } = await claim(own, ['a'], { file });
+  const { ledger } = await machines.open('runner-7');
+  await copyClaims(own.ledger, ledger);
+  const shared = ledger.cycle('2026-12');
+  const lost = await rowsWithoutJob({ cycle: shared, entries: await shared.read() });
+  expect(lost.map(({ claim: { job }, isEnded, rows: { size } }) => [job, isEnded, size])).toEqual([[id, false, 2]]);
 });
 
 it('of the claims without rows in a shared ledger, a machine takes only those that an earlier build entered for its own', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Entry } from '../../../src/au/ledger/entry.ts';
 import { RowSet } from '../../../src/au/ledger/row-set.ts';
-import { rowsWithoutJob } from '../../../src/au/ledger/rows-without-job.ts';
+import { lostRows, rowsWithoutJob } from '../../../src/au/ledger/rows-without-job.ts';
 import { claimBody, WHO } from './entries.ts';
 
 const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: WHO } as const;
@@ -152,4 +152,13 @@ it.each([
   ],
 ])('the rows of a file without a job are counted: %s', async (_, entries, unsent) => {
   expect(await unsentIn(...entries)).toEqual(unsent);
+});
+
+it('rows that never had a job are not lost while a command may still send them', async () => {
+  const stopped = [claimOf('a', 0, 5, HALVES)];
+  const jobs = async (entries: readonly Entry[]) =>
+    (await lostRows({ entries, cycle: { rowSet } })).map(({ claim: { job } }) => job);
+  expect(await jobs(stopped)).toEqual([]);
+  expect(await jobs([claim('b', 20, 22), release('b', 'failed'), ...stopped])).toEqual(['b']);
+  expect(await jobs([...stopped, { ...COMMON, kind: 'done', job: 'a', born: null }])).toEqual(['a']);
 });
