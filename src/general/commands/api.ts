@@ -27,7 +27,6 @@ import { areaOf, isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
 import { objectOrUndefined } from '../../schema/json-value.ts';
-import { SETTING_VALUES } from '../../tenant/values.ts';
 
 const METHOD_USES = {
   GET: 'read',
@@ -103,7 +102,7 @@ export const api = defineCommand({
     // A table would hide the form of a response.
     const context = withDefaultFormat(terminalContext, input.paginate ? 'jsonl' : 'json');
     const request = await toRequest(context, input);
-    const lost = settingsLeftOut(request);
+    const lost = await settingsLeftOut(request);
     if (input.dryRun && lost.length > 0)
       context.notices.warn(`the body leaves out ${lost.join(', ')}: the tenant would lose them`);
     if (input.dryRun) return new Preview(request);
@@ -122,10 +121,11 @@ export const api = defineCommand({
 });
 
 /** Returns the settings that a request leaves out of the tenant that it replaces: it looks like a change of the others alone. */
-function settingsLeftOut({ method, path, body }: AnyRequest): readonly string[] {
+async function settingsLeftOut({ method, path, body }: AnyRequest): Promise<readonly string[]> {
   const tenant = objectOrUndefined(body);
   if (method !== 'PUT' || !isSamePath(path, '/tenants/self') || tenant === undefined) return [];
   const settings = objectOrUndefined(tenant['settings']) ?? {};
+  const { SETTING_VALUES } = await import('../../tenant/values.ts');
   return [...SETTING_VALUES.keys()].filter((name) => !Object.hasOwn(settings, name));
 }
 

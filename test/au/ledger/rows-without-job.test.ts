@@ -154,11 +154,14 @@ it.each([
   expect(await unsentIn(...entries)).toEqual(unsent);
 });
 
+/** Returns the jobs whose files have lost rows. */
+async function jobsWithLostRows(...entries: readonly Entry[]): Promise<readonly string[]> {
+  return (await lostRows({ entries, cycle: { rowSet } })).map(({ claim: { job } }) => job);
+}
+
 it('rows that never had a job are not lost while a command may still send them', async () => {
-  const stopped = [claimOf('a', 0, 5, HALVES)];
-  const jobs = async (entries: readonly Entry[]) =>
-    (await lostRows({ entries, cycle: { rowSet } })).map(({ claim: { job } }) => job);
-  expect(await jobs(stopped)).toEqual([]);
-  expect(await jobs([claim('b', 20, 22), release('b', 'failed'), ...stopped])).toEqual(['b']);
-  expect(await jobs([...stopped, { ...COMMON, kind: 'done', job: 'a', born: null }])).toEqual(['a']);
+  const stopped = claimOf('a', 0, 5, HALVES);
+  expect(await jobsWithLostRows(stopped)).toEqual([]);
+  expect(await jobsWithLostRows(claim('b', 20, 22), release('b', 'failed'), stopped)).toEqual(['b']);
+  expect(await jobsWithLostRows(stopped, { ...COMMON, kind: 'done', job: 'a', born: null })).toEqual(['a']);
 });
