@@ -24,7 +24,8 @@ import {
 } from '../cli/app/parameter.ts';
 import { resolvePath } from '../cli/app/files/typed-path.ts';
 import { hostName, integer, positiveDuration, text, textToSend, type ValueParser } from '../cli/app/value-parsers.ts';
-import type { Feature, Interceptor, SandboxOptions } from '../emulator/options.ts';
+import type { FaultChooser } from '../emulator/faults/fault.ts';
+import type { Feature, SandboxOptions } from '../emulator/options.ts';
 import type { RunningSandbox } from '../emulator/running-sandbox.ts';
 import { MAX_TENANTS } from '../schema/sandbox.ts';
 import type { TenantType } from '../schema/tenant.ts';
@@ -161,9 +162,11 @@ export async function openServer(
   context: Context,
   location: Pick<SandboxOptions, 'directory' | 'port' | 'keepsRequests'>,
   input: ServerInput,
+  faults: FaultChooser | undefined,
 ): Promise<RunningSandbox> {
-  const { noAuditReads, fault, scenario, outcome, ...options } = input;
-  const intercept = await interceptorFrom(context, { fault, scenario, seed: options.seed });
+  const { noAuditReads, fault: _fault, scenario: _scenario, outcome, ...options } = input;
+  const { chosenFaults } = await import('../emulator/faults/intercept.ts');
+  const intercept = faults && chosenFaults(faults);
   const outcomes = await outcomesFrom('--outcome', outcome);
   await requireUse(location.directory, input);
   const { isWebhookAddress } = await import('../emulator/webhooks/notifier.ts');
@@ -188,22 +191,18 @@ async function requireUse(directory: string, input: ServerInput): Promise<void> 
   });
 }
 
-/** Reads the faults to be made, and the seed of their probabilities. @throws SvcError `usage` for malformed ones */
-export async function faultsFrom(context: Context, input: Pick<ServerInput, 'fault' | 'scenario' | 'seed'>) {
-  const { readFault, readFaults } = await import('../emulator/faults/fault.ts');
-  const faults = input.fault.map((given) => readTyped('--fault', 'faults', () => readFault(given)));
-  if (input.scenario === undefined) return { faults, seed: input.seed };
-  const content = readText(context, input.scenario);
-  const scenario = readTyped('--scenario', 'faults', () => readFaults(content));
-  return { faults: [...faults, ...scenario.faults], seed: input.seed ?? scenario.seed };
-}
-
-async function interceptorFrom(...given: Parameters<typeof faultsFrom>): Promise<Interceptor | undefined> {
-  const [, { fault, scenario }] = given;
+/** Reads the faults to be made, if there are any. @throws SvcError `usage` for malformed ones */
+export async function faultsFrom(
+  context: Context,
+  { fault, scenario, seed }: Pick<ServerInput, 'fault' | 'scenario' | 'seed'>,
+): Promise<FaultChooser | undefined> {
   if (fault.length === 0 && scenario === undefined) return undefined;
-  const { faultInterceptor } = await import('../emulator/faults/intercept.ts');
-  const { faults, seed } = await faultsFrom(...given);
-  return faultInterceptor(faults, seed);
+  const { FaultChooser: Chooser, readFault, readFaults } = await import('../emulator/faults/fault.ts');
+  const faults = fault.map((given) => readTyped('--fault', 'faults', () => readFault(given)));
+  if (scenario === undefined) return new Chooser(faults, seed);
+  const content = readText(context, scenario);
+  const read = readTyped('--scenario', 'faults', () => readFaults(content));
+  return new Chooser([...faults, ...read.faults], seed ?? read.seed);
 }
 
 /** Checks outcomes of authentications. @throws SvcError `usage` for malformed outcomes */

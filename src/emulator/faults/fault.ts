@@ -20,23 +20,30 @@ export class FaultChooser {
   readonly #faults: readonly Fault[];
   readonly #seed: number;
   readonly #seen: number[];
+  readonly #applied = new Set<Fault>();
 
   /** `seed` decides probabilities: the same seed and requests lead to the same faults. */
-  constructor(faults: readonly Fault[], seed: number) {
+  constructor(faults: readonly Fault[], seed = 1) {
     this.#faults = faults;
     this.#seed = seed;
     this.#seen = faults.map(() => 0);
   }
 
   choose(method: string, target: string): Effect | undefined {
-    let chosen: Effect | undefined;
-    for (const [index, { call, occasion, effect }] of this.#faults.entries()) {
-      if (!matchesCall(call, method, target)) continue;
+    let chosen: Fault | undefined;
+    for (const [index, fault] of this.#faults.entries()) {
+      if (!matchesCall(fault.call, method, target)) continue;
       const number = (this.#seen[index] ?? 0) + 1;
       this.#seen[index] = number;
-      if (isOccasion(occasion, number, mix(this.#seed, index, number))) chosen ??= effect;
+      if (isOccasion(fault.occasion, number, mix(this.#seed, index, number))) chosen ??= fault;
     }
-    return chosen;
+    if (chosen !== undefined) this.#applied.add(chosen);
+    return chosen?.effect;
+  }
+
+  /** The rules that applied to no request. */
+  get unapplied(): readonly Fault[] {
+    return this.#faults.filter((fault) => !this.#applied.has(fault));
   }
 }
 

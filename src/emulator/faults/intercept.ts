@@ -9,7 +9,11 @@ import { ACCEPT_SECOND_PUT, type Fault, FaultChooser } from './fault.ts';
 
 /** Applies faults to requests. The same seed and the same requests lead to the same faults. */
 export function faultInterceptor(faults: readonly Fault[], seed = 1): Interceptor {
-  const chooser = new FaultChooser(faults, seed);
+  return chosenFaults(new FaultChooser(faults, seed));
+}
+
+/** Applies to requests the faults that are chosen for them. */
+export function chosenFaults(chooser: FaultChooser): Interceptor {
   return (incoming, outgoing, proceed) => {
     const effect = chooser.choose(incoming.method ?? '', incoming.url ?? '');
     if (effect === undefined) return proceed();

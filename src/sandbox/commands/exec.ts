@@ -45,18 +45,15 @@ export const exec = defineCommand({
     ...SERVER_PARAMETERS,
   },
   async run(context, input) {
-    const { matchesCall } = await import('../../emulator/faults/fault.ts');
     const count = await counter(input.expect.map(({ call }) => call));
-    const { faults } = await faultsFrom(context, input);
+    const faults = await faultsFrom(context, input);
     const directory = await stateDirectory(context, input.directory);
-    const sandbox = await openServer(context, { directory, port: 0, keepsRequests: true }, input);
+    const sandbox = await openServer(context, { directory, port: 0, keepsRequests: true }, input, faults);
     const { code, started } = await runChild(context, input.command, sandboxVariables(context.system.env, sandbox));
     const calls = sandbox.ledger().filter(({ event }) => event === undefined);
     context.notices.note(summary(calls));
     // A command that no fault disturbed has proven nothing.
-    for (const { text, call, occasion } of faults)
-      if (calls.filter(({ method, path: target }) => matchesCall(call, method, target)).length < occasion.first)
-        context.notices.warn(`the fault '${text}' applied to no request`);
+    for (const { text } of faults?.unapplied ?? []) context.notices.warn(`the fault '${text}' applied to no request`);
     // After a time limit, the child's exit code would be that of a signal.
     if (isSvcError(context.signal.reason, 'timeout')) throw context.signal.reason;
     // What is missing here says nothing about a command that never ran.

@@ -6,7 +6,7 @@ import { recordPrinter } from '../../cli/app/print.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import type { SandboxTenant } from '../../emulator/running-sandbox.ts';
-import { directoryFrom, directoryParameter, openServer, SERVER_PARAMETERS } from '../server-options.ts';
+import { directoryFrom, directoryParameter, faultsFrom, openServer, SERVER_PARAMETERS } from '../server-options.ts';
 
 /** Returns the types of the tenants, whose keys stand in the notes. */
 function typesOf(tenants: unknown): unknown {
@@ -42,7 +42,12 @@ export const start = defineCommand({
   async run(context, input) {
     const print = await recordPrinter(context, sandboxReadyView);
     const directory = await directoryFrom(context, input.directory);
-    const sandbox = await openServer(context, { directory, port: input.port ?? 4010 }, input);
+    const sandbox = await openServer(
+      context,
+      { directory, port: input.port ?? 4010 },
+      input,
+      await faultsFrom(context, input),
+    );
     const [management, privateKey] = sandbox.keys;
     await print({
       url: sandbox.url,

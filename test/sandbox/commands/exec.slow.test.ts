@@ -104,12 +104,15 @@ describe('svc sandbox exec', () => {
   });
 
   it('svc sandbox exec warns of each fault that applied to no request', async () => {
-    writeFileSync(home.file('late.txt'), '503@GET /logs:#3\n');
+    // The fault before it applies to the second request.
+    writeFileSync(home.file('late.txt'), '503@GET /logs:#3\n504@GET /logs:#2\n');
     const options = ['--fault', '503@GET /log', '--fault', '503@GET /logs:#2', '--scenario', 'late.txt'];
     const { code, stderr } = await exec(options, node(ASK, '/logs', '/logs'));
     expect([code, stderr.match(/the fault .*/g)]).toEqual([
       0,
-      ["the fault '503@GET /log' applied to no request", "the fault '503@GET /logs:#3' applied to no request"],
+      ['503@GET /log', '503@GET /logs:#3', '504@GET /logs:#2'].map(
+        (fault) => `the fault '${fault}' applied to no request`,
+      ),
     ]);
   });
 
