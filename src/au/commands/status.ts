@@ -45,7 +45,7 @@ async function printCycles(context: Context): Promise<number> {
   await print(oneBatch(rows));
   if (rows.length === 0) {
     // A machine that has copies says what the ledger lacks.
-    await ofKey?.ledger.heal();
+    await ofKey?.ledger.restore();
     const names = await ofKey?.ledger.cycleNames();
     noteNothingOpen(context, ofKey?.ledger.name ?? '', names && names.length > 0);
   }

@@ -65,7 +65,7 @@ function unknownOwnerError(tenant: string, place: string): SvcError {
   );
 }
 
-/** Tells whether a ledger has jobs whose results nobody has read. */
+/** Tells whether a ledger has jobs whose results nobody received, or rows that no job has. */
 export async function hasOpenJobs(ledger: Ledger): Promise<boolean> {
   for await (const _ of ledger.openCycles()) return true;
   return false;

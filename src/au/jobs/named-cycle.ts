@@ -79,7 +79,7 @@ function parseCycleName(typed: string): string | undefined {
 /** The cycles with open jobs or with rows that no job has, oldest first. */
 export interface OpenCycles {
   readonly cycles: readonly NamedCycle[];
-  /** Whether the ledger has any job; undefined if the service shows no job of the key's tenant. */
+  /** Whether the ledger has jobs; undefined if the service shows no job of the key's tenant. */
   readonly hasJobs: boolean | undefined;
 }
 

@@ -93,7 +93,7 @@ export function rest(syntax: `<${string}...>`, description: string): Parameter<r
   return { kind: 'argument', syntax, description, parse: asTyped };
 }
 
-/** The argument that is another command line, which has options of its own. */
+/** The argument of `svc sandbox exec`: the command that it runs, with the options of that command. */
 export const COMMAND_TO_RUN = '<command...>';
 export const PUT_AFTER_DASHES = 'Put the command to run, with its options, after --:';
 

@@ -30,7 +30,7 @@ export function ledgerCheck(context: Context): Check {
     cure: 'If other machines use a ledger already, check that this is its location and that it is mounted.',
     async try() {
       if (isEmbeddedSandbox(context))
-        return context.settings.ledger.value && skip('not used: the embedded sandbox has a ledger of its own');
+        return context.settings.ledger.value && skip('not used by the embedded sandbox, which keeps its own ledger');
       try {
         const used = usedLedgers(context);
         const tenant = used.size > 0 ? await readTenant(context) : null;
