@@ -57,7 +57,7 @@ export const submit = defineCommand({
   permissions: ['account-updater:job:create', 'account-updater:job:read'],
   exitCodes: [
     3,
-    [6, 'completed long ago, or the rows of a young cycle'],
+    [6, 'completed long ago, or the rows of a young or unread cycle'],
     9,
     [10, 'the job failed, or --fail-on was met'],
     [11, 'still pending; the command that continues the wait is printed'],
