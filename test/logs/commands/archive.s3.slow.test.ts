@@ -155,7 +155,7 @@ describe('svc logs archive in a bucket', () => {
   });
 
   it.each(['refuses', 'ignores'] as const)(
-    'R33: one of three machines that begin an archive at once succeeds, without damage, in a bucket that %s conditions',
+    'R33: one of three machines whose first records are stored at once succeeds, without damage, in a bucket that %s conditions',
     async (manner) => {
       produce(50, 3_600_000);
       bucket.conditions = manner === 'ignores' ? 'ignored' : { status: 501, code: 'NotImplemented' };
@@ -373,16 +373,26 @@ function meetAtRecords(): BucketHook {
 }
 
 /**
- * Delays each accepted write of the first two records until this number of writers have sent theirs. A machine that the
- * others outran by a whole record would continue after it, as it should, and succeed too.
+ * Delays each accepted write of the first two records until this number of writers have sent theirs, and the responses until
+ * all are stored: svc waits two seconds for writes of others, which pass at once here. A machine that the others outran by a
+ * whole record would continue after it, as it should, and succeed too.
  */
 function meetAtAcceptedRecords(writers: number): BucketHook {
-  const waiting = new Map<string, (() => void)[]>();
-  return ({ method, url = '', headers }, _, proceed) => {
+  const sent = new Map<string, (() => void)[]>();
+  const stored = new Map<string, (() => void)[]>();
+  const meet = (met: Map<string, (() => void)[]>, url: string, go: () => void): void => {
+    const all = [...(met.get(url) ?? []), go];
+    met.set(url, all.length < writers ? all : []);
+    if (all.length === writers) for (const each of all) each();
+  };
+  return ({ method, url = '', headers }, outgoing, proceed) => {
     const isRefused = bucket.conditions !== 'ignored' && headers['if-none-match'] !== undefined;
     if (method !== 'PUT' || !FIRST_TWO_RECORDS.test(url) || isRefused) return proceed();
-    const all = [...(waiting.get(url) ?? []), proceed];
-    waiting.set(url, all.length < writers ? all : []);
-    if (all.length === writers) for (const go of all) go();
+    const respond = outgoing.end.bind(outgoing);
+    outgoing.end = () => {
+      meet(stored, url, respond);
+      return outgoing;
+    };
+    meet(sent, url, proceed);
   };
 }
