@@ -16,7 +16,6 @@ import { marginMs, withMargin } from './records/coverage.ts';
 import type { Retention } from './retention.ts';
 import { ArchiveSync, type SyncOptions } from './sync.ts';
 import { ArchiveWriter, type Written } from './writer.ts';
-import { MINUTE_MS } from '../../schema/durations.ts';
 import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
 
 interface RunOptions extends Omit<SyncOptions, 'beginsWithAll' | 'reopen' | 'onCommit'> {
@@ -138,7 +137,7 @@ async function runLocked(
     written,
     archivedTo: position.readTo,
     endedAt,
-    unprovenMs: sync.unprovenMs > options.overlapMs + MINUTE_MS ? sync.unprovenMs : 0,
+    unprovenMs: sync.unprovenMs,
     record: newest.record.sequence,
     sha256: newest.sha256,
     lost: watch.lost,

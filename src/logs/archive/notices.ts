@@ -15,7 +15,7 @@ export class ArchiveNotices extends FollowNotices {
   constructor(context: Context) {
     // Without a terminal there is no live line, so that system journals stay short.
     const live = context.system.stderr.isTTY === true ? context.progress.waiting('archive') : undefined;
-    super(context, live, 'up to date');
+    super(context, live);
   }
 
   /** Reports where the run begins. `requested` is the typed beginning, which applies only to a new archive. */
@@ -34,6 +34,11 @@ export class ArchiveNotices extends FollowNotices {
         `the clock is ${behind} behind the end of the archive: the Date header of the service is or was wrong`,
       );
     }
+  }
+
+  // Reading reaches the present, but the archive does not, while only Date headers show that it is so late.
+  protected override polled({ unprovenMs }: { readonly unprovenMs: number }): string {
+    return unprovenMs === 0 ? 'up to date' : `${formatDuration(unprovenMs)} behind`;
   }
 
   committed({ entries }: Written): void {

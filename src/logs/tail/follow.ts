@@ -3,6 +3,7 @@
 import { isSvcError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import { byTime, type TailPosition, TailState, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
@@ -52,8 +53,8 @@ export type TailEvent =
   | { readonly kind: 'disconnected'; readonly reason: string; readonly nextMs: number }
   /** The first poll after an outage has reached the present. */
   | { readonly kind: 'caught up'; readonly afterMs: number; readonly entries: number }
-  /** The present was polled, and the next poll follows after `nextMs`. */
-  | { readonly kind: 'polled'; readonly nextMs: number }
+  /** The present was polled, and the next poll follows after `nextMs`. `unprovenMs` is that of the tail. */
+  | { readonly kind: 'polled'; readonly nextMs: number; readonly unprovenMs: number }
   /** A range of the past was read. `readTo` and `now` are by the service's clock. */
   | { readonly kind: 'catching up'; readonly readTo: number; readonly now: number }
   /** The log became too busy to be read twice and is now read once, after the overlap; or it no longer is. */
@@ -128,9 +129,10 @@ export class Tail {
     return this.#state.position(latest);
   }
 
-  /** How far the log was read beyond the position, because only `Date` headers show that it is so late. */
+  /** How far the log was read beyond the position, because only `Date` headers show that it is so late; 0 if hardly. */
   get unprovenMs(): number {
-    return this.#state.readTo - this.position().readTo;
+    const ms = this.#state.readTo - this.position().readTo;
+    return ms > this.#options.overlapMs + MINUTE_MS ? ms : 0;
   }
 
   /** Whether any of the log was read. */
@@ -287,7 +289,7 @@ export class Tail {
     const tookMs = this.#source.clock.now() - polledAt;
     const { isDelayed, restMs } = this.#catchUp;
     const nextMs = isDelayed ? restMs : this.#rate.after(requests, this.#shown - before, tookMs, this.#source.now());
-    this.#report({ kind: 'polled', nextMs });
+    this.#report({ kind: 'polled', nextMs, unprovenMs: this.unprovenMs });
     await this.#sleep(nextMs);
   }
 

@@ -15,20 +15,18 @@ import type { TailEvent } from './follow.ts';
 import type { Resuming } from './start.ts';
 
 /** Reports outages, recoveries and gaps on stderr, with a live line on a terminal. */
-export class FollowNotices {
+export abstract class FollowNotices {
   /** The number of time ranges in which entries may be missing. */
   gaps = 0;
   /** The reason why the newest poll failed; undefined if it succeeded. */
   outage: string | undefined;
   protected readonly context: Context;
   readonly #live: WaitProgress | undefined;
-  readonly #idle: string;
   #isDisconnected = false;
 
-  constructor(context: Context, live: WaitProgress | undefined, idle: string) {
+  constructor(context: Context, live: WaitProgress | undefined) {
     this.context = context;
     this.#live = live;
-    this.#idle = idle;
     context.onClose(() => this.stop());
   }
 
@@ -48,10 +46,11 @@ export class FollowNotices {
       case 'catching up':
         this.outage = undefined;
         return this.#live?.update({ state: `${formatDuration(event.now - event.readTo)} behind` });
-      case 'polled':
+      case 'polled': {
         this.outage = undefined;
-        this.polled();
-        return this.#live?.update({ state: this.#idle + this.hiddenText(), nextPollAt: clock.now() + event.nextMs });
+        const state = this.polled(event);
+        return this.#live?.update({ state, nextPollAt: clock.now() + event.nextMs });
+      }
       case 'gap':
         this.gaps += 1;
         return notices.warn(`${gapText(event)}: older than the service keeps them (--retention)`);
@@ -64,12 +63,8 @@ export class FollowNotices {
     }
   }
 
-  protected polled(): void {}
-
-  /** Returns the number of hidden entries, as the end of a sentence. */
-  protected hiddenText(): string {
-    return '';
-  }
+  /** Returns the state to show after a poll of the present. */
+  protected abstract polled(event: { readonly unprovenMs: number }): string;
 
   protected caughtUp({ afterMs }: { readonly afterMs: number; readonly entries: number }): string {
     return `caught up after ${formatDuration(afterMs)}`;
@@ -91,7 +86,7 @@ export class TailNotices extends FollowNotices {
 
   constructor(context: Context, hidden?: HiddenReads) {
     // Without a terminal there is no live line: silence means that everything is fine.
-    super(context, context.progress.watching('logs'), 'following');
+    super(context, context.progress.watching('logs'));
     this.#startedAt = context.clock.now();
     this.#newest = { at: this.#startedAt, lines: 0 };
     this.#hidden = hidden;
@@ -106,17 +101,15 @@ export class TailNotices extends FollowNotices {
   }
 
   /** Reports on a terminal from time to time that no entries came, so that silence is no reason for doubt. */
-  protected override polled(): void {
+  protected override polled(): string {
     const { clock, out, notices } = this.context;
-    const quietMs = clock.now() - this.#newest.at;
-    if (!out.isTerminal || quietMs < quietAfter(this.#newest.lines)) return;
-    while (quietMs >= quietAfter(this.#newest.lines)) this.#newest.lines += 1;
-    notices.note(`no new entries for ${formatDuration(quietMs)}, still following${this.hiddenText()}`);
-  }
-
-  protected override hiddenText(): string {
     const { count = 0 } = this.#hidden?.own ?? {};
-    return count === 0 ? '' : `, ${countText(count, 'own read')} hidden`;
+    const state = `following${count === 0 ? '' : `, ${countText(count, 'own read')} hidden`}`;
+    const quietMs = clock.now() - this.#newest.at;
+    if (!out.isTerminal || quietMs < quietAfter(this.#newest.lines)) return state;
+    while (quietMs >= quietAfter(this.#newest.lines)) this.#newest.lines += 1;
+    notices.note(`no new entries for ${formatDuration(quietMs)}, still ${state}`);
+    return state;
   }
 
   protected override caughtUp(event: { readonly afterMs: number; readonly entries: number }): string {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { SvcError } from '../../../src/base/errors.ts';
 import { systemClock } from '../../../src/base/system.ts';
 import { marginMs } from '../../../src/logs/archive/records/coverage.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
@@ -115,6 +116,23 @@ it('R76: svc logs archive does not say that an archive is up to date which ends 
   expect(table.stderr).toContain('warning: the archive ends at ');
   const margin = await archive('--retention-margin', '12h');
   expect([margin.code, errorIn(margin)['hint']]).toEqual([10, 'Archive more often.']);
+});
+
+it('svc logs archive --follow shows on a terminal how far the archive ends before the time of the service', async () => {
+  expect((await archive('--since', '1h')).code).toBe(0);
+  const ended = new AbortController();
+  const clock = new FakeClock({ start: Date.now() });
+  Object.defineProperty(server, 'aheadMs', { get: () => clock.now() - Date.now() + 19 * (DAY / 24) });
+  const sleep = clock.sleep.bind(clock);
+  clock.sleep = (...pause) => {
+    if (server.requests > 60) ended.abort(new SvcError('interrupted', 'interrupted'));
+    return sleep(...pause);
+  };
+  const argv = ['logs', 'archive', place, '--follow'];
+  const options = { baseUrl: new URL(server.url), clock, columns: 100, signal: ended.signal };
+  const { code, stderr } = await svcHere(argv, options);
+  expect([code, stderr]).toEqual([130, expect.stringMatching(/archive: 1\dh.* behind, .*next poll/)]);
+  expect(stderr).not.toContain('up to date');
 });
 
 it('R76: an archive covers no time that only false Date headers show, and its next run has no warning', async () => {
