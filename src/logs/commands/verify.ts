@@ -169,7 +169,7 @@ async function* verificationRows(
   for await (const found of findings) {
     verification.findings += found.length;
     verification.drops += found.filter(({ problem }) => problem === 'dropped').length;
-    yield found.map(({ message, ...more }) => checkRow('finding', message, more));
+    yield found.map(({ problem, path, message }) => checkRow('finding', message, { problem, path }));
   }
   const missing = coverage ? [] : missingRows(verified.contents.coverage);
   yield [...missing, ...summaryRows(verification, isForPeople)];

@@ -263,7 +263,7 @@ function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, 
     clock: plan.clocks.all().map(({ direction, records: count, mostMs, from: begin, to: end }) => {
       return { direction, records: count, most_ms: mostMs, from: begin, to: end };
     }),
-    verified: { records, segments, entries, bytes, sha256, problems },
+    verified: { records, segments, entries, bytes, sha256, problems: problems.map(({ cause: _, ...shown }) => shown) },
   };
   return `${JSON.stringify(description, undefined, 2)}\n`;
 }

@@ -79,23 +79,22 @@ export class UnlistedFiles {
    */
   findings(newest: number, written: number): Finding[] {
     const files = [...this.#files.values()];
-    const cut = `${CUT_OFF} ${recordPath(newest + 1)} on are missing`;
+    const cut = `no record lists it: the records from ${recordPath(newest + 1)} on are missing`;
     const isCut = files.some(({ path }) => writtenFor(path) > newest + 1);
     return files.map(({ path, irregular }) => {
+      const file = { problem: 'unlisted', path } as const;
       const number = writtenFor(path);
-      if (irregular !== undefined)
-        return { problem: 'unlisted', path, message: `it is ${irregular}, and no record lists it` };
-      if (isCut && number > newest) return { problem: 'unlisted', path, message: cut };
-      return { problem: 'unlisted', path, message: number >= written ? LEFT_BY_RUN : 'no record lists it' };
+      if (irregular !== undefined) return { ...file, message: `it is ${irregular}, and no record lists it` };
+      if (isCut && number > newest) return { ...file, message: cut, cause: 'missing records' };
+      if (number >= written) return { ...file, message: LEFT_BY_RUN, cause: 'run' };
+      return { ...file, message: 'no record lists it' };
     });
   }
 }
 
-const CUT_OFF = 'no record lists it: the records from';
-
 /** Whether a file only lies in the archive: neither missing records nor a killed run explain it. */
-export function isStray({ problem, message }: Finding): boolean {
-  return problem === 'unlisted' && message !== LEFT_BY_RUN && !message.startsWith(CUT_OFF);
+export function isStray({ problem, cause }: Finding): boolean {
+  return problem === 'unlisted' && cause === undefined;
 }
 
 /** Why no record lists a file that belongs to the next record. */

@@ -38,7 +38,7 @@ import { dropProblems, keptFrom } from '../archive/retention.ts';
 import { checkSideFiles, contentOf } from '../archive/side-files.ts';
 import { reviewProblems } from '../report/review-rules.ts';
 import { checkSegment, type ListedSegment } from './check-segment.ts';
-import { isStray, LEFT_BY_RUN, UnlistedFiles } from './listed-files.ts';
+import { isStray, UnlistedFiles } from './listed-files.ts';
 
 export interface VerifyOptions {
   /** The hash of a record, saved earlier, that the chain must contain. */
@@ -160,7 +160,7 @@ export async function* verifyArchive(
     ...contents.segments.flatMap(({ path: file }) => state.missing.get(file) ?? []),
     ...unlisted.findings(state.known, state.read.length === state.known + 1 ? state.written : state.known),
   ];
-  verified.leftovers = leftovers.filter(({ message }) => message === LEFT_BY_RUN).length;
+  verified.leftovers = leftovers.filter(({ cause }) => cause === 'run').length;
   if (state.newest === undefined && leftovers.length === 0) throw await noArchive(store);
   const foreign = await foreignFiles(store);
   verified.strays += [...leftovers, ...foreign].filter(isStray).length;

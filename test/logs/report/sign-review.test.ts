@@ -5,7 +5,6 @@ import { recordPath, type ReviewContent } from '../../../src/logs/archive/record
 import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
-import { LEFT_BY_RUN } from '../../../src/logs/prove/listed-files.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
 import { signReview } from '../../../src/logs/report/sign-review.ts';
 import { statusOf } from '../../../src/logs/report/status.ts';
@@ -119,7 +118,7 @@ describe('signing a review', () => {
     await sign(store, await reviewOf(store, 'Ana'));
     const left = [];
     for await (const findings of verifyArchive(store, {}, nothingVerified())) left.push(...findings);
-    expect(left.map(({ message }) => message)).toEqual([LEFT_BY_RUN]);
+    expect(left.map(({ cause }) => cause)).toEqual(['run']);
     const next = await writerOf(store);
     expect(next.written.entries).toBe(1);
     await expectIntact(store, 'Ana');

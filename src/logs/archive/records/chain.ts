@@ -369,4 +369,6 @@ export interface Finding {
   readonly problem: Problem;
   readonly path: string;
   readonly message: string;
+  /** Why no record lists a file: a run was killed or is at work, or the records are missing. Any other file only lies there. */
+  readonly cause?: 'run' | 'missing records' | undefined;
 }
