@@ -6,7 +6,7 @@ import type { Context } from '../cli/app/command.ts';
 import { readJsonBody } from '../cli/app/files/data-file.ts';
 import { assignmentsOf, repeated, suggesting, type Suggestion } from '../cli/app/parameter.ts';
 import { nameValue, type ValueParser } from '../cli/app/value-parsers.ts';
-import { countText } from '../cli/output/time.ts';
+import { countText } from '../cli/output/number.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { LIFTABLE_RULES, type LiftableRule, type Violation } from './rules.ts';
 import type { Setting } from './setting.ts';

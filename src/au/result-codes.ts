@@ -5,7 +5,7 @@ import type { ResultStep } from '../cli/config/result-steps.ts';
 import table from './glossary.json' with { type: 'json' };
 import { asClause } from '../cli/glossary/glossary.ts';
 import { csvRowFormat } from '../cli/output/csv.ts';
-import { countText, formatNumber } from '../cli/output/time.ts';
+import { countText, formatNumber } from '../cli/output/number.ts';
 import { type ResultCode as KnownCode, RESULT_COLUMNS } from '../schema/account-updater-files.ts';
 import { ownMember } from '../schema/own-member.ts';
 import { type Expiration, twoDigitMonth, twoDigitYear } from './date-parts.ts';

@@ -2,7 +2,7 @@
 
 import type { Context } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';
-import { countText } from '../cli/output/time.ts';
+import { countText } from '../cli/output/number.ts';
 import type { ReceivedEvent } from '../client/webhooks/received.ts';
 import type { Refusal } from '../client/webhooks/receiver.ts';
 import type { Choice, ForwardResult } from './forward.ts';

@@ -12,7 +12,7 @@ import { commandName } from '../cli/config/command-name.ts';
 import { checkKeyText, KEY_TYPES, storedAs } from '../cli/config/keys.ts';
 import { tenantOfKeys } from '../cli/config/known-keys.ts';
 import { baseUrlText } from '../cli/config/values.ts';
-import { countText } from '../cli/output/time.ts';
+import { countText } from '../cli/output/number.ts';
 import { readInput } from '../cli/app/files/text-file.ts';
 import type { KeyType, TenantFacts } from '../schema/tenant.ts';
 

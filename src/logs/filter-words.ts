@@ -3,7 +3,7 @@
 import type { Context } from '../cli/app/command.ts';
 import { option } from '../cli/app/hint.ts';
 import type { ListProgress } from '../cli/app/paging.ts';
-import { countText } from '../cli/output/time.ts';
+import { countText } from '../cli/output/number.ts';
 import type { EntityInput, EntryInput } from './options.ts';
 import { isUsableBeginning } from './requested-entity.ts';
 

@@ -1,6 +1,7 @@
 import { MAX_DEPTH } from '../base/json/source.ts';
 import type { Context } from '../cli/app/command.ts';
-import { formatNumber, parseTime } from '../cli/output/time.ts';
+import { parseTime } from '../cli/output/time.ts';
+import { formatNumber } from '../cli/output/number.ts';
 import { type Malformation, malformationOf } from '../client/api/logs.ts';
 import type { Log } from '../schema/log.ts';
 

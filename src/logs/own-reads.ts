@@ -2,7 +2,8 @@
 
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
-import { countText, isoTime, parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
+import { isoTime, parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
+import { countText } from '../cli/output/number.ts';
 import type { Client } from '../client/api/client.ts';
 import type { Log } from '../schema/log.ts';
 import { type ActorNames, actorText } from './actor.ts';

@@ -11,7 +11,8 @@ import {
   reportRest,
   takePage,
 } from '../cli/app/paging.ts';
-import { countText, isoTime, parseTime, SECOND_MS, utcTime } from '../cli/output/time.ts';
+import { isoTime, parseTime, SECOND_MS, utcTime } from '../cli/output/time.ts';
+import { countText } from '../cli/output/number.ts';
 import type { LogFilter, Logs } from '../client/api/logs.ts';
 import { isEndless, isExpiredCursor, type Page, type PageOptions } from '../client/api/pages.ts';
 import type { Log } from '../schema/log.ts';

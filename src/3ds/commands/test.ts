@@ -24,7 +24,7 @@ import { type ListPrinter, listPrinter, oneBatch } from '../../cli/app/print.ts'
 import { refuseForms } from '../../cli/app/query.ts';
 import { confirmCost } from '../../cli/app/tenant-mark.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { AuthenticateRequest } from '../../schema/three-ds/authenticate.ts';
 import { CHALLENGE_CANCEL_REASON_CODES, STATUS_REASONS } from '../../schema/three-ds/values.ts';
 

@@ -4,7 +4,7 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { optionalArgument } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { jobOrListRequest, jobView } from '../job/job-view.ts';
 import { findJobs, isJobId } from '../job/job.ts';
 import { claimRow, claimView, cycleView, UNKNOWN, unreadCycles } from '../jobs/status.ts';

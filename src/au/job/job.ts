@@ -1,7 +1,8 @@
 // Reads jobs from the service: one, several, or the list.
 
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { formatDuration, formatNumber, parseTime, wholeSecond } from '../../cli/output/time.ts';
+import { formatDuration, parseTime, wholeSecond } from '../../cli/output/time.ts';
+import { formatNumber } from '../../cli/output/number.ts';
 import type { Client } from '../../client/api/client.ts';
 import { CursorRefused, type Page } from '../../client/api/pages.ts';
 import type { PollResult } from '../../client/api/poll.ts';

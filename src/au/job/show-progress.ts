@@ -3,7 +3,8 @@
 import type { Context } from '../../cli/app/command.ts';
 import type { TransferProgress } from '../../cli/output/transfer-progress.ts';
 import type { WaitProgress } from '../../cli/output/wait-progress.ts';
-import { countText, parseTime } from '../../cli/output/time.ts';
+import { parseTime } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { firstOf, type JobEvent } from './job.ts';
 
 /** The documented duration of a production job. The job of a test tenant takes seconds. */

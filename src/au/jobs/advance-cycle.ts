@@ -25,7 +25,7 @@ import { showJobs } from '../job/show-progress.ts';
 import { outcomeOf, worstOf } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
 import { withWait } from './options.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { cleanText } from '../../cli/output/text.ts';
 
 interface AdvanceOptions extends Destination {

@@ -21,7 +21,7 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { confirmCost, tenantText } from '../../cli/app/tenant-mark.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
-import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
+import { countText, fixedPercent, formatNumber } from '../../cli/output/number.ts';
 import type { Client } from '../../client/api/client.ts';
 
 /** The arguments and options of a submission. */

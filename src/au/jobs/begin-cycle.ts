@@ -1,7 +1,8 @@
 // Refuses a new cycle or submission that would probably bill the rows of another one again.
 
 import { SvcError } from '../../base/errors.ts';
-import { countText, fixedPercent, formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
+import { formatDuration, isoTime, parseTime } from '../../cli/output/time.ts';
+import { countText, fixedPercent } from '../../cli/output/number.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { senderName, deliveryOf, wereResultsRead, standingClaims } from '../ledger/claims.ts';

@@ -5,7 +5,8 @@ import { type SettledClaim, creationOf, senderName } from '../ledger/claims.ts';
 import { REFRESH_REQUEST, submitWords } from '../ledger/cycle-names.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { SvcError } from '../../base/errors.ts';
-import { countText, formatDuration } from '../../cli/output/time.ts';
+import { formatDuration } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { hashIfReadable } from '../../client/transfer/source.ts';
 
 /** The names of a file and its cycle, for messages. */

@@ -21,7 +21,7 @@ import { shownPath } from '../../base/files/names.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext, warnOf } from '../../cli/app/hint.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { View } from '../../cli/output/view.ts';
 
 /** A resumed cycle with the outcome of this command for it. */

@@ -3,7 +3,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { standingClaims } from '../ledger/claims.ts';
 import { lostRows } from '../ledger/rows-without-job.ts';

@@ -40,7 +40,7 @@ import { option } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { requireKnownTenant } from '../../cli/app/tenant-mark.ts';
 import { knownTenant } from '../../cli/config/known-keys.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 

@@ -4,7 +4,8 @@ import { firstOf, nameOf } from '../job/job.ts';
 import type { CommandLedger, LedgerToCompare } from '../ledger/command-ledger.ts';
 import { SvcError } from '../../base/errors.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
-import { countText, parseTime, wholeSecond } from '../../cli/output/time.ts';
+import { parseTime, wholeSecond } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 

@@ -10,7 +10,7 @@ import { sandboxLedger } from '../../cli/app/embedded-sandbox.ts';
 import { isEmbeddedSandbox, serviceOf } from '../../cli/app/service.ts';
 import { requireSpelledPlaces } from '../../cli/config/variables.ts';
 import { requireDirectory } from '../../cli/config/paths.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
 import type { ListedJob } from '../../schema/account-updater.ts';
 import { JobFiles } from '../job/job-files.ts';

@@ -1,7 +1,8 @@
 // The error for jobs whose rows may have been billed although no results are there, with what the operator can do.
 
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
-import { countText, isoTime, utcTime } from '../../cli/output/time.ts';
+import { isoTime, utcTime } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { senderName } from './claims.ts';
 import { isFileCycle } from './cycle-names.ts';
 import type { ClaimEntry } from './entry.ts';

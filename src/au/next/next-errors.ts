@@ -1,7 +1,7 @@
 // The errors of `svc au next`.
 
 import { SvcError } from '../../base/errors.ts';
-import { countText, fixedPercent, formatNumber } from '../../cli/output/time.ts';
+import { countText, fixedPercent, formatNumber } from '../../cli/output/number.ts';
 
 /** Returns the error for results in another order that do not fit into memory. */
 export function tooManyToMatch(most: number): SvcError {

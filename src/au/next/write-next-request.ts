@@ -8,7 +8,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { csvRow, csvRowFormat, csvRows } from '../../cli/output/csv.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';

@@ -1,6 +1,6 @@
 // Collects facts about a column of dates that decide how ambiguous dates are read.
 
-import { formatNumber } from '../../cli/output/time.ts';
+import { formatNumber } from '../../cli/output/number.ts';
 import { DAY_MS, HOUR_MS } from '../../schema/durations.ts';
 import type { Doubt } from '../request/checks.ts';
 import type { Expiration, ReadDate } from '../date-parts.ts';

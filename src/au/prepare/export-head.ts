@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { CR, type Finding, LF, MAX_LINE_LENGTH } from '../request/request-file.ts';
 import { CARD_NUMBER, checkHeader, utf16Order } from '../request/request-rules.ts';
 import { headerName } from '../results/kept-columns.ts';

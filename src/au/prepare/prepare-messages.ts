@@ -5,7 +5,7 @@ import type { SealedFile } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { problemLine } from '../../cli/output/error-report.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { CHECKS } from '../request/checks.ts';
 import { overviewLines } from '../request/overview.ts';
 import { explainAttachedDigits, placesOf, STANDARD_INPUT } from '../request/open-request-file.ts';

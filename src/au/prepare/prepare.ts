@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { SvcError } from '../../base/errors.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import { csvRows } from '../../cli/output/csv.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
 import { inSmallPieces } from '../request/request-lines.ts';
 import { CARD_NUMBER } from '../request/request-rules.ts';

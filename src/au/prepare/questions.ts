@@ -2,7 +2,7 @@
 
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { type ColumnChoice, isShown, type PreparedColumn, replacesColumn, shownNames } from './prepare-columns.ts';
 import type { ReadingOptions } from './how-to-read.ts';

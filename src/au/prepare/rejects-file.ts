@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { readHead } from '../request/file-kind.ts';
 import { withProgress } from '../request/open-request-file.ts';

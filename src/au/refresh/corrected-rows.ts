@@ -2,7 +2,7 @@
 
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { writeWhole } from '../../base/files/draft.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { noteFixCommand } from '../jobs/fix-file.ts';

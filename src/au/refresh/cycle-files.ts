@@ -7,7 +7,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn } from '../../cli/app/print.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import type { FileResults } from '../jobs/file-jobs.ts';
 import { creationOf } from '../ledger/claims.ts';

@@ -27,7 +27,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { shellWords } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { requireYes } from '../../cli/output/prompt.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 
 /**

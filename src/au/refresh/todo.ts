@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Draft } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { csvRowFormat } from '../../cli/output/csv.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import type { FileResults } from '../jobs/file-jobs.ts';

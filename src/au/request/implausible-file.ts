@@ -2,7 +2,7 @@
 
 import { SvcError } from '../../base/errors.ts';
 import { option } from '../../cli/app/hint.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { type Check, CHECKS } from './checks.ts';
 import { PROBLEMS_KEPT, type RequestFileCheck } from './request-file.ts';
 

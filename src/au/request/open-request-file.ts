@@ -5,7 +5,7 @@ import { SvcError } from '../../base/errors.ts';
 import { type Draft, writeWhole } from '../../base/files/draft.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { countText, formatNumber, formatPercent } from '../../cli/output/time.ts';
+import { countText, formatNumber, formatPercent } from '../../cli/output/number.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';

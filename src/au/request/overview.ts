@@ -1,6 +1,6 @@
 // Describes all rows of a file together: tokens, merchants and expirations, and what is strange about them.
 
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { TEST_CARD_EXPIRATION } from '../../schema/account-updater-files.ts';
 import { type Check, CHECKS, type Doubt } from './checks.ts';
 import { isChangedNumber, isMarkedText, markOf } from './marks.ts';

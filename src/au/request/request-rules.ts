@@ -2,7 +2,7 @@
 
 import { isAscii } from 'node:buffer';
 import { containsCardNumber, inspectCell } from '../../base/security/card-number.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { REHEARSAL_PREFIX, REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { CSV_FAULTS, splitCells } from '../csv-rows.ts';
 import { KIND_NAMES, kindOf } from './file-kind.ts';

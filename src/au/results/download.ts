@@ -2,7 +2,7 @@
 
 import { isSvcError, SvcError } from '../../base/errors.ts';
 import type { LockHost } from '../../base/files/lock.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { Client } from '../../client/api/client.ts';
 import { downloadFile, type DownloadResult } from '../../client/transfer/download.ts';
 import type { Flaw, Proof } from '../../client/transfer/receive.ts';

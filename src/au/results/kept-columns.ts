@@ -6,7 +6,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { reading, value } from '../../cli/app/parameter.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { text } from '../../cli/app/value-parsers.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { type Delimiter, delimiterWith, withoutSeparatorLine, splitCells } from '../csv-rows.ts';
 import { contentOf } from '../request/cell-content.ts';

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { escapeHtml, htmlPage, pageSection, timeTag } from '../../cli/output/page.ts';
 import { type PageColumn, pageTable } from '../../cli/output/page-table.ts';
-import { formatNumber } from '../../cli/output/time.ts';
+import { formatNumber } from '../../cli/output/number.ts';
 import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
 import { namedCounts } from '../result-codes.ts';
 import {

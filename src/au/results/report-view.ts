@@ -3,7 +3,7 @@
 import { drawBar } from '../../cli/output/bars.ts';
 import { cleanText } from '../../cli/output/text.ts';
 import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
-import { fixedPercent, countText, formatNumber } from '../../cli/output/time.ts';
+import { fixedPercent, countText, formatNumber } from '../../cli/output/number.ts';
 import { fieldPaths, type Palette, type Tone, type View } from '../../cli/output/view.ts';
 import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from '../result-codes.ts';
 import type { Reconciliation } from './reconcile.ts';

@@ -1,7 +1,7 @@
 // The errors of comparisons between results and their request.
 
 import { SvcError } from '../../base/errors.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { Threshold } from './fail-on.ts';
 import type { Reconciliation } from './reconcile.ts';
 import type { ReportRequest } from './report-view.ts';

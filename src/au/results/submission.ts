@@ -8,7 +8,7 @@ import { isDrawn } from '../../cli/app/print.ts';
 import { readIfPossible } from '../../cli/app/read-if-possible.ts';
 import { tenantText } from '../../cli/app/tenant-mark.ts';
 import { wrapWords } from '../../cli/output/wrap.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { fieldPaths, type View } from '../../cli/output/view.ts';
 import { toneOf } from '../job/job-view.ts';
 import {

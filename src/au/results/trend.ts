@@ -1,6 +1,6 @@
 // Compares results with those of the tenant's last cycle.
 
-import { countText, fixedPercent } from '../../cli/output/time.ts';
+import { countText, fixedPercent } from '../../cli/output/number.ts';
 import { lastReading, standingClaims } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Entry } from '../ledger/entry.ts';

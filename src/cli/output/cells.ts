@@ -3,7 +3,8 @@ import type { TimeStyle } from '../config/values.ts';
 import { jsonLine } from './formats.ts';
 import { cleanText, isNarrow } from './text.ts';
 import { asciiWidth, loadUnicodeWidth, type TextWidth } from './text-width.ts';
-import { formatNumber, formatTime } from './time.ts';
+import { formatTime } from './time.ts';
+import { formatNumber } from './number.ts';
 import {
   type Column,
   type ColumnType,

@@ -2,7 +2,7 @@ import { causesOf, type SvcError } from '../../base/errors.ts';
 import { jsonLine } from './formats.ts';
 import { cleanText } from './text.ts';
 import { wrapWords } from './wrap.ts';
-import { formatNumber } from './time.ts';
+import { formatNumber } from './number.ts';
 import { type Palette, plainPalette } from './view.ts';
 
 /** The style of an error report. */

@@ -1,6 +1,7 @@
 import { drawGauge } from './bars.ts';
 import { LINE_INTERVAL_MS, type Stage, Task } from './task.ts';
-import { formatBytes, formatDuration, formatPercent } from './time.ts';
+import { formatDuration } from './time.ts';
+import { formatBytes, formatPercent } from './number.ts';
 
 const BAR_COLUMNS = 20;
 const MIN_BAR_COLUMNS = 5;

@@ -6,7 +6,7 @@ import { moment } from '../../cli/app/moment.ts';
 import { type Input, argument, reading, repeated, value } from '../../cli/app/parameter.ts';
 import { listPrinter } from '../../cli/app/print.ts';
 import { text, textToSend } from '../../cli/app/value-parsers.ts';
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Choice, Replayed } from '../forward.ts';
 import { alsoSent, replayCommand } from '../report.ts';

@@ -7,7 +7,7 @@ import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { readClientCertificate } from '../../cli/config/client-certificate.ts';
 import type { Settings } from '../../cli/config/settings.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ClientCertificate } from '../../client/http/tls-options.ts';
 import { type Failure, type Finding, findingsOf, findingsOfAll, worstOf } from '../doctor/check.ts';

@@ -7,7 +7,7 @@ import { flag, repeated } from '../../cli/app/parameter.ts';
 import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { textToSend } from '../../cli/app/value-parsers.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import { installedCompletions } from '../completion/installed.ts';

@@ -16,7 +16,7 @@ import { readTenantOfKey } from '../../au/job/tenant-of-key.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { isEmbeddedSandbox } from '../../cli/app/service.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { ObjectStore } from '../../client/store/store.ts';
 import { type Check, type CheckOutcome, LIMIT_MS, skip, warn } from './check.ts';
 

@@ -19,7 +19,7 @@ import { directoryOf } from '../../cli/config/paths.ts';
 import { resolveSettings, type SettingFlags } from '../../cli/config/settings.ts';
 import { baseUrlText } from '../../cli/config/values.ts';
 import { misspelledText, misspelledVariables } from '../../cli/config/variables.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import {
   type Check,

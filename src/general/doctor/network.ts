@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { SvcError } from '../../base/errors.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { type Proxy, proxyFor } from '../../client/http/proxy.ts';
 import { tlsOptions } from '../../client/http/tls-options.ts';
 import { exchangeFailure, tlsHint, toTransportFailure, TransportFailure } from '../../client/http/transport-failure.ts';

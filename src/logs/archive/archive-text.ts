@@ -2,7 +2,8 @@
 
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
-import { countText, formatPercent, utcTime } from '../../cli/output/time.ts';
+import { utcTime } from '../../cli/output/time.ts';
+import { countText, formatPercent } from '../../cli/output/number.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { gapText } from '../sentences.ts';
 import type { Bounds } from './manifest.ts';

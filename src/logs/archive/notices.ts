@@ -1,7 +1,8 @@
 // The notices of `svc logs archive` on stderr.
 
 import type { Context } from '../../cli/app/command.ts';
-import { countText, formatDuration, formatNumber, utcTime } from '../../cli/output/time.ts';
+import { formatDuration, utcTime } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { FollowNotices } from '../tail/notices.ts';
 import type { RunBegin } from './archive.ts';
 import type { Written } from './writer.ts';

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, createGunzip, inflateRaw } from 'node:zlib';
 import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
-import { formatNumber } from '../../cli/output/time.ts';
+import { formatNumber } from '../../cli/output/number.ts';
 import { logFromBytes, logFromLine, malformationOf } from '../../client/api/logs.ts';
 import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';

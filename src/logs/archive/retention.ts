@@ -1,7 +1,7 @@
 // Drops old months of an archive (`--keep`).
 
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { Store } from '../../client/store/store.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import { Contents, droppedBy } from './manifest.ts';

@@ -8,7 +8,8 @@ import { conflicting, flag, type Input, optionalArgument, rare, value } from '..
 import { isDrawn, listPrinter, oneBatch, recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { positiveDuration, text } from '../../cli/app/value-parsers.ts';
-import { countText, formatDuration, formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
+import { formatDuration, isoTime, utcTime } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { Store } from '../../client/store/store.ts';
 import { sumOfMonths } from '../archive/archive-text.ts';

@@ -3,7 +3,8 @@
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { ListPrinter } from '../../cli/app/print.ts';
-import { countText, formatDuration, parseTime, utcTime } from '../../cli/output/time.ts';
+import { formatDuration, parseTime, utcTime } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ExportEvent, OtlpExporter } from './exporter.ts';
 import { otlpSettings } from './settings.ts';

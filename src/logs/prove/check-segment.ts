@@ -1,7 +1,8 @@
 // Checks a segment for `svc logs verify`: its bytes, its entries, and its index.
 
 import { isSvcError } from '../../base/errors.ts';
-import { formatNumber, parseTime } from '../../cli/output/time.ts';
+import { parseTime } from '../../cli/output/time.ts';
+import { formatNumber } from '../../cli/output/number.ts';
 import type { Store, StoredFile } from '../../client/store/store.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { holdsAt, LineClock, LineScanner, type ScannedMember } from '../archive/line-scanner.ts';

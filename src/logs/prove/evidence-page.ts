@@ -1,6 +1,7 @@
 // The page of an evidence bundle.
 
-import { countText, formatDuration, formatNumber, utcTime } from '../../cli/output/time.ts';
+import { formatDuration, utcTime } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { coverageText, sumOfMonths } from '../archive/archive-text.ts';
 import type { Finding } from '../archive/records/chain.ts';
 import type { TimeCoverage } from '../archive/records/coverage.ts';

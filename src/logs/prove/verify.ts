@@ -4,7 +4,7 @@ import path from 'node:path';
 import { isLocked } from '../../base/files/lock.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import type { Clock, System } from '../../base/system.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { readText, type Store } from '../../client/store/store.ts';
 import {
   Contents,

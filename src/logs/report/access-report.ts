@@ -1,6 +1,7 @@
 // A review of access, as a report.
 
-import { countText, formatDuration, formatNumber } from '../../cli/output/time.ts';
+import { formatDuration } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { wholeActorText } from '../actor.ts';
 import { MAX_ACTORS, OTHERS } from '../count.ts';
 import type { Sentence } from '../sentences.ts';

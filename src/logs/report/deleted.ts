@@ -1,6 +1,7 @@
 // Collects deleted entities, and entries without a readable time.
 
-import { countText, isoTime } from '../../cli/output/time.ts';
+import { isoTime } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { Log } from '../../schema/log.ts';
 import { entityText } from '../actor.ts';
 import { entryTime } from '../archive/records/record.ts';

@@ -1,6 +1,6 @@
 // Counts what a review found.
 
-import { countText, formatNumber } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import { type DayFindings, MIN_PAST_DAYS, MAX_GROUPS, PAST_DAYS, type ReviewRow } from './review.ts';
 
 /** A number for each kind of finding; null for a kind that could not be judged. */

@@ -7,7 +7,8 @@ import { type PageColumn, tableSection, timeCell } from '../../cli/output/page-t
 import { escapeHtml, htmlPage, pageSection } from '../../cli/output/page.ts';
 import { tableRenderer } from '../../cli/output/table.ts';
 import { wrapWords } from '../../cli/output/wrap.ts';
-import { formatNumber, isoTime, utcTime } from '../../cli/output/time.ts';
+import { isoTime, utcTime } from '../../cli/output/time.ts';
+import { formatNumber } from '../../cli/output/number.ts';
 import { type Column, labelOf, same, type Tone, valueAt } from '../../cli/output/view.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import { type Actor, type ActorLabels, actorText, wholeActorText } from '../actor.ts';

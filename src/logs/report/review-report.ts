@@ -1,6 +1,7 @@
 // The review of a day, as a report.
 
-import { countText, utcTime } from '../../cli/output/time.ts';
+import { utcTime } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { type MissingText, missingWarning, signerText } from '../archive/archive-text.ts';
 import type { Sentence } from '../sentences.ts';
 import { type DeletedEntity, timelessWarnings } from './deleted.ts';

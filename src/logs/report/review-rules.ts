@@ -1,7 +1,8 @@
 // Checks that a signed review matches its archive.
 
 import { isDeepStrictEqual } from 'node:util';
-import { countText, isoTime } from '../../cli/output/time.ts';
+import { isoTime } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { type Coverage, isoMissing } from '../archive/records/coverage.ts';
 import type { ArchiveRecord, ReviewContent, ReviewRecord } from '../archive/records/record.ts';

@@ -1,7 +1,8 @@
 // The sections of reviews and shifts.
 
 import { timeCell } from '../../cli/output/page-table.ts';
-import { countText, formatNumber, utcTime } from '../../cli/output/time.ts';
+import { utcTime } from '../../cli/output/time.ts';
+import { countText, formatNumber } from '../../cli/output/number.ts';
 import type { Column } from '../../cli/output/view.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import { operationTone } from '../view.ts';

@@ -4,15 +4,8 @@ import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, typedCommand } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import {
-  countText,
-  formatPercent,
-  isoTime,
-  parseTime,
-  SECOND_MS,
-  utcTime,
-  wholeSecond,
-} from '../../cli/output/time.ts';
+import { isoTime, parseTime, SECOND_MS, utcTime, wholeSecond } from '../../cli/output/time.ts';
+import { countText, formatPercent } from '../../cli/output/number.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import type { MissingText } from '../archive/archive-text.ts';

@@ -1,6 +1,7 @@
 // The counts of an archive or a shift, as a report.
 
-import { countText, fixedPercent, parseTime } from '../../cli/output/time.ts';
+import { parseTime } from '../../cli/output/time.ts';
+import { countText, fixedPercent } from '../../cli/output/number.ts';
 import type { Column } from '../../cli/output/view.ts';
 import type { MissingText } from '../archive/archive-text.ts';
 import { type Interval, type LogCounts, OTHERS, type StatsRow } from '../count.ts';

@@ -1,6 +1,6 @@
 // The rows and views of reviews.
 
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { actorText } from '../actor.ts';
 import { signerText } from '../archive/archive-text.ts';

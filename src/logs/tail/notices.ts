@@ -3,7 +3,8 @@
 import { isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import type { WaitProgress } from '../../cli/output/wait-progress.ts';
-import { countText, formatDuration, utcTime } from '../../cli/output/time.ts';
+import { formatDuration, utcTime } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor.ts';

@@ -5,7 +5,7 @@ import { listPrinter, oneBatch } from '../../cli/app/print.ts';
 import { refuseForms } from '../../cli/app/query.ts';
 import { integer } from '../../cli/app/value-parsers.ts';
 import { directoryOf } from '../../cli/config/paths.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { View } from '../../cli/output/view.ts';
 import { MAX_TENANTS } from '../../schema/sandbox.ts';
 import { directoryFrom, directoryParameter } from '../server-options.ts';

@@ -8,7 +8,7 @@ import type { Environment } from '../../base/system.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { COMMAND_TO_RUN, repeated, rest, value } from '../../cli/app/parameter.ts';
 import { DEFAULT_PROFILE, NO_LEDGER, parseDuration } from '../../cli/config/values.ts';
-import { countText } from '../../cli/output/time.ts';
+import { countText } from '../../cli/output/number.ts';
 import type { LedgerEntry } from '../../emulator/ledger.ts';
 import type { RunningSandbox } from '../../emulator/running-sandbox.ts';
 import { ownMember } from '../../schema/own-member.ts';

@@ -9,7 +9,7 @@ import { percent } from '../../cli/app/value-parsers.ts';
 import { drawBar, drawGauge } from '../../cli/output/bars.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { wrapWords } from '../../cli/output/wrap.ts';
-import { formatNumber, formatPercent } from '../../cli/output/time.ts';
+import { formatNumber, formatPercent } from '../../cli/output/number.ts';
 import { fieldPaths, isObject, type Tone, type View } from '../../cli/output/view.ts';
 import type { UsageReport } from '../../schema/tenant.ts';
 

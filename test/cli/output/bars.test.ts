@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawBar, drawGauge, drawSparkline } from '../../../src/cli/output/bars.ts';
-import { countText, fixedPercent, formatBytes, formatNumber, formatPercent } from '../../../src/cli/output/time.ts';
+import { countText, fixedPercent, formatBytes, formatNumber, formatPercent } from '../../../src/cli/output/number.ts';
 
 describe('numbers', () => {
   it('numbers have thousands separators in the whole part only', () => {
