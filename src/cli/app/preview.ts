@@ -7,7 +7,8 @@ import type { KeyType } from '../../schema/tenant.ts';
 import { KEY_TYPES, keyOrigin, keyVariable } from '../config/keys.ts';
 import { simpleColumns, type View } from '../output/view.ts';
 import type { Context, DirectRequest, PreviewRequest } from './command.ts';
-import { noteNext, type Shell, shellFor } from './hint.ts';
+import { noteNext } from './hint.ts';
+import { type Shell, shellFor } from './shell.ts';
 import { recordPrinter } from './print.ts';
 import { isEmbeddedSandbox } from './service.ts';
 

@@ -3,7 +3,7 @@ import { SvcError } from '../../base/errors.ts';
 import { type Draft, type SealedFile, writeWhole } from '../../base/files/draft.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
-import { shellFor } from '../../cli/app/hint.ts';
+import { shellFor } from '../../cli/app/shell.ts';
 import { flag, value, writing } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
 import { text } from '../../cli/app/value-parsers.ts';

@@ -1,6 +1,6 @@
 import { isSvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
-import { shellFor } from '../../cli/app/hint.ts';
+import { shellFor } from '../../cli/app/shell.ts';
 import { value } from '../../cli/app/parameter.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { integer } from '../../cli/app/value-parsers.ts';

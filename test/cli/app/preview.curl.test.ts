@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { shellFor } from '../../../src/cli/app/hint.ts';
+import { shellFor } from '../../../src/cli/app/shell.ts';
 import { curlCommand, type CurlRequest } from '../../../src/cli/app/preview.ts';
 import { assert, constantFrom, property, string } from 'fast-check';
 
