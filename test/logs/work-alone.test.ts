@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SvcError } from '../../src/base/errors.ts';
-import { thisHost } from '../../src/base/files/lock.ts';
+import { thisHost } from '../../src/base/files/lock-owner.ts';
 import { workAlone } from '../../src/logs/work-alone.ts';
 import { FakeClock } from '../support/clock.ts';
 import { errorIn, svcHere } from '../support/run-here.ts';

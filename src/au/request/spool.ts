@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { SvcError, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { sha256Of } from '../../base/files/draft.ts';
-import { thisHost } from '../../base/files/lock.ts';
+import { thisHost } from '../../base/files/lock-owner.ts';
 import { ScratchFile } from '../../base/files/scratch-file.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { System } from '../../base/system.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { SvcError, writeFailure, wrongSize } from '../errors.ts';
 import type { System } from '../system.ts';
 import { syncDirectory, whileBusy, writeFlushed } from './durable.ts';
-import { processSpace } from './lock.ts';
+import { processSpace } from './lock-owner.ts';
 import { moveIntoPlace } from './target.ts';
 
 const OWNER_ONLY = 0o600;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sha256Of } from '../../../src/base/files/draft.ts';
-import { thisHost } from '../../../src/base/files/lock.ts';
+import { thisHost } from '../../../src/base/files/lock-owner.ts';
 import { ended, rowOf, succeeded } from '../../support/run-here.ts';
 import { openDesk, openQuickDesk, type QuickDesk } from './support.ts';
 

@@ -6,7 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import { thisHost, withLock } from '../../../src/base/files/lock.ts';
+import { withLock } from '../../../src/base/files/lock.ts';
+import { thisHost } from '../../../src/base/files/lock-owner.ts';
 import { fakeClock, testSystem } from '../../cli/config/support/system.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 

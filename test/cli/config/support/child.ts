@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { SvcError } from '../../../../src/base/errors.ts';
-import { thisHost, withLock } from '../../../../src/base/files/lock.ts';
+import { withLock } from '../../../../src/base/files/lock.ts';
+import { thisHost } from '../../../../src/base/files/lock-owner.ts';
 import { type Clock, type System, systemClock } from '../../../../src/base/system.ts';
 import { readConfig, updateConfig } from '../../../../src/cli/config/config-file.ts';
 
