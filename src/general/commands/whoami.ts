@@ -1,26 +1,15 @@
 import { SvcError } from '../../base/errors.ts';
-import {
-  detailOf,
-  inspectKey,
-  isAboutKey,
-  isKeyAbsent,
-  type KeyReport,
-  warnOfOtherTenant,
-} from '../../cli/app/check-key.ts';
+import { inspectKey, isAboutKey, isKeyAbsent, type KeyReport, warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand, PROFILES_PARAMETER } from '../../cli/app/command.ts';
 import type { Input } from '../../cli/app/parameter.ts';
 import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { hasEnvironmentKey, headline, tenantInUse, tenantTone } from '../../cli/app/tenant-mark.ts';
-import { KEY_TYPES, keyOrigin } from '../../cli/config/keys.ts';
+import { hasEnvironmentKey, tenantInUse, tenantTone } from '../../cli/app/tenant-mark.ts';
+import { KEY_TYPES } from '../../cli/config/keys.ts';
 import { forgetTenantOf, rememberTenant } from '../../cli/config/known-keys.ts';
-import { baseUrlText } from '../../cli/config/values.ts';
-import { cleanText } from '../../cli/output/text.ts';
-import { hangingIndent } from '../../cli/output/wrap.ts';
-import { fieldPaths, MARKS, type View } from '../../cli/output/view.ts';
-import { READ_PERMISSIONS, type TriedPermission, WRITE_PERMISSIONS } from '../../client/api/permissions.ts';
-import { readSandboxKey } from '../../client/api/sandbox-key.ts';
-import type { KeyType } from '../../schema/tenant.ts';
-import { agedText, checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS, keyAge } from '../key-age.ts';
+import { fieldPaths, type View } from '../../cli/output/view.ts';
+import { checkKeyAgeOptions, checkKeyAges, KEY_AGE_PARAMETERS } from '../key-age.ts';
+import { type Identity, identityRow, writePermissions } from '../identity.ts';
+import { keyTone, drawIdentity } from '../draw-identity.ts';
 
 const whoamiView: View<Identity> = {
   name: 'identity',
@@ -97,55 +86,6 @@ function conclude(
   if (maxKeyAge !== undefined) checkKeyAges(context, maxKeyAge, strict);
 }
 
-/** The facts about a profile and its keys. */
-type Identity = ReturnType<typeof identityRow>;
-
-function identityRow(context: Context, keys: readonly KeyReport[], writes: Readonly<Record<string, string | null>>) {
-  const { settings } = context;
-  const { profile, baseUrl, output, time, timeoutMs, maxWaitMs } = settings;
-  const keyRow = (kind: KeyType) => keyRowOf(context, kind, keys);
-  return {
-    profile: profile.value,
-    base_url: baseUrl === undefined ? null : baseUrlText(baseUrl.value),
-    tenant: keys.find(({ check }) => check?.tenant !== undefined)?.check?.tenant ?? null,
-    management_key: keyRow('management'),
-    private_key: keyRow('private'),
-    permissions: {
-      ...Object.fromEntries(READ_PERMISSIONS.map(({ name }) => [name, triedOf(name, keys)?.status ?? null])),
-      ...writes,
-    },
-    refusals: Object.fromEntries(
-      READ_PERMISSIONS.map(({ name }) => [name, detailOf(triedOf(name, keys)?.error) ?? null]),
-    ),
-    origins: {
-      profile: profile.origin.name,
-      base_url: baseUrl?.origin.name ?? (settings.sandbox ? 'the embedded sandbox' : 'default'),
-      output: output.origin.name,
-      time: time.origin.name,
-      ledger: settings.ledger.origin.name,
-      timeout: timeoutMs.origin.name,
-      max_wait: maxWaitMs.origin.name,
-    },
-  };
-}
-
-/** Describes a key, its origin and the service's verdict. `stored_at` is null for a key that svc did not store itself. */
-function keyRowOf(context: Context, kind: KeyType, keys: readonly KeyReport[]) {
-  const { system, settings } = context;
-  const { check, failure } = keys.find((key) => key.kind === kind) ?? {};
-  const origin = keyOrigin(system, settings, kind);
-  const from = settings.sandbox ? 'built in' : (origin?.name ?? null);
-  const stored_at = keyAge(context, kind)?.storedAt ?? null;
-  const problem = failure?.message ?? null;
-  if (check) return { state: check.verdict, from, stored_at, problem };
-  const state = failure?.code === 'key_missing' ? 'missing' : 'unusable';
-  return { state: origin === undefined ? 'missing' : state, from, stored_at, problem };
-}
-
-function triedOf(name: string, keys: readonly KeyReport[]): TriedPermission | undefined {
-  return keys.flatMap(({ check }) => check?.tried ?? []).find(({ permission }) => permission.name === name);
-}
-
 /** Returns the failure that ends the command. If one key works, the other key may be missing, but not unusable. */
 function failureOf(context: Context, keys: readonly KeyReport[]): SvcError | undefined {
   const isKnown = keys.some(({ check, failure }) => check !== undefined && failure === undefined);
@@ -165,87 +105,4 @@ function worst(keys: readonly KeyReport[]): SvcError | undefined {
 function noKeys({ profile, stored }: Context['settings']): SvcError {
   const words = stored === undefined ? 'no keys are set yet' : `profile ${profile.value} has no keys yet`;
   return new SvcError('key_missing', words, { hint: 'Set them in the environment, or store them.', next: ['login'] });
-}
-
-const LABEL = 'management key  '.length;
-
-/** Draws the identity for people: tenant, profile, each key with its permissions, and other settings. */
-function drawIdentity(identity: Identity, context: Context): string {
-  const { palette, plain, settings } = context;
-  const { tenant, profile, base_url, origins } = identity;
-  const columns = context.columns();
-  const line = (label: string, text: string): string =>
-    plain
-      ? [label.trim(), text].filter((part) => part !== '').join(': ')
-      : hangingIndent(palette.quiet(label.padEnd(LABEL)), LABEL, text, columns);
-  const where = base_url ?? (settings.sandbox ? 'embedded in svc' : 'no base URL');
-  const set = Object.entries(origins).filter(
-    ([name, from]) => from !== 'default' && !/^(?:profile|base_url)$/.test(name),
-  );
-  const lines = [
-    ...(tenant === null ? [] : [headline(tenant, palette, columns), '']),
-    line('profile', `${profile} (${where})`),
-    ...KEY_TYPES.flatMap((kind) => keyLines(identity, kind, context).map(([label, text]) => line(label, text))),
-    ...set.map(([name, from]) => line(name.replace('_', ' '), `set by ${from}`)),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function keyLines(
-  { permissions, refusals, ...row }: Identity,
-  kind: KeyType,
-  context: Context,
-): [label: string, text: string][] {
-  const { state, from, problem } = row[`${kind}_key`];
-  const named = [...READ_PERMISSIONS, ...WRITE_PERMISSIONS]
-    .filter((permission) => permission.kind === kind)
-    .map(({ name }) => name);
-  const having = (...statuses: string[]): string =>
-    named.filter((name) => statuses.includes(permissions[name] ?? '')).join(', ');
-  const details = new Set(named.flatMap((name) => refusals[name] ?? []));
-  const isValid = state === 'accepted' || state === 'powerless';
-  const rights: [string, string][] = [
-    ['  may', having('allowed')],
-    ['  may not', state === 'accepted' ? having('forbidden', 'refused') : ''],
-    ['  because', isValid ? cleanText([...details].join('; ')) : ''],
-    ['  not known', isValid ? named.filter((name) => permissions[name] === null).join(', ') : ''],
-    ['  not checked', state === 'accepted' ? having('unclear') : ''],
-  ];
-  const tone = keyTone(state);
-  const mark = context.marks && tone !== 'warn' ? MARKS[tone] : '';
-  const origin = state === 'missing' || from === null ? '' : ` (${from}${ageOf(kind, from, context)})`;
-  return [
-    [`${kind} key`, context.palette[tone](mark + state) + cleanText(origin)],
-    ...rights.filter(([, names]) => names !== ''),
-    ...(problem === null || state === 'missing' ? [] : ([['', cleanText(problem)]] as [string, string][])),
-  ];
-}
-
-/** Returns the age of a key in the profile, to follow its origin. The age of a key from a variable or a command is unknown. */
-function ageOf(kind: KeyType, from: string, context: Context): string {
-  const age = keyAge(context, kind);
-  if (age === undefined || from !== `profile ${context.settings.profile.value}`) return '';
-  return age.ageMs === undefined ? ', age unknown' : `, ${agedText(age)}`;
-}
-
-function keyTone(state: unknown): 'good' | 'warn' | 'bad' {
-  if (state === 'accepted') return 'good';
-  return state === 'missing' || state === 'powerless' || state === 'unclear' ? 'warn' : 'bad';
-}
-
-/** The status of a write permission. Only the sandbox reports it; at other services it is null. */
-type WriteStatus = 'allowed' | 'forbidden' | null;
-
-/** Reads the write permissions of the keys from the sandbox. */
-async function writePermissions(context: Context, keys: readonly KeyReport[]): Promise<Record<string, WriteStatus>> {
-  const usable = keys.filter(({ check }) => check?.verdict === 'accepted' || check?.verdict === 'powerless');
-  const known = new Map(
-    await Promise.all(usable.map(async ({ kind }) => [kind, await statusOf(context, kind)] as const)),
-  );
-  return Object.fromEntries(WRITE_PERMISSIONS.map(({ name, kind }) => [name, known.get(kind)?.(name) ?? null]));
-}
-
-async function statusOf(context: Context, kind: KeyType): Promise<(name: string) => WriteStatus> {
-  const listed = (await readSandboxKey(await context.client(), kind))?.permissions;
-  return (name) => (listed === undefined ? null : listed.includes(name) ? 'allowed' : 'forbidden');
 }
