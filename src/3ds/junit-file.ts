@@ -4,7 +4,7 @@ import type { Context } from '../cli/app/command.ts';
 import { readRegularFileSync } from '../base/files/read.ts';
 import { requireFile, resolvePath } from '../cli/app/files/typed-path.ts';
 import { escapeHtml } from '../cli/output/page.ts';
-import { comparison, type ScenarioResult } from './scenario.ts';
+import { comparison, type ScenarioResult } from './scenario-result.ts';
 
 /**
  * Checks before any request that the report can be written, and removes the report of an earlier run: if this run fails, a CI

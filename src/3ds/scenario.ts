@@ -1,42 +1,26 @@
 // Runs a test scenario: session, authentication, challenge, and the comparison with the expected status.
 
 import path from 'node:path';
-import { isSvcError, SvcError } from '../base/errors.ts';
+import { isSvcError } from '../base/errors.ts';
 import type { Context, PreviewRequest } from '../cli/app/command.ts';
 import { value } from '../cli/app/parameter.ts';
 import { positiveDuration } from '../cli/app/value-parsers.ts';
-import { fieldPaths, type Tone, type View } from '../cli/output/view.ts';
 import type { Client } from '../client/api/client.ts';
 import { pollUntil } from '../client/api/poll.ts';
-import { isLoopbackHost } from '../schema/address.ts';
 import type { AuthenticateRequest } from '../schema/three-ds/authenticate.ts';
 import type { AuthenticationResult, CreateSession } from '../schema/three-ds/session.ts';
 import type { SessionType } from '../schema/three-ds/values.ts';
 import { bodyName, changedBody, type CheckedBody, checkedBody, readBody } from './body.ts';
 import type { LiftableRule } from './rules.ts';
 import { isOpen } from './outcome-lines.ts';
-import { pageOf, reportPage } from './challenge-page.ts';
+import { pageOf } from './challenge-page.ts';
 import { afterAuthentication, outcomeIfPossible, readOutcome } from './outcome.ts';
 import { resultSoFar } from './wait.ts';
 import type { Setting } from './setting.ts';
-import type { ChallengeReply, Scenario } from './suite.ts';
+import type { Scenario } from './suite.ts';
 import { requireSandbox, sessionCard } from './session-card.ts';
-
-export type ScenarioResult = ReturnType<typeof resultOf>;
-
-export const scenarioView: View<ScenarioResult> = {
-  name: 'scenario',
-  fields: fieldPaths('scenario result expected expected_reason amount_text got reason session seconds'),
-  columns: [
-    { path: 'result', kind: 'status', paint: resultTone },
-    { path: 'scenario', kind: 'text', minWidth: 30 },
-    { path: 'expected', kind: 'status', priority: 3 },
-    { path: 'got', kind: 'status' },
-    { path: 'reason', kind: 'text', priority: 2, minWidth: 26 },
-    { path: 'seconds', kind: 'number', priority: 1 },
-    { path: 'session', kind: 'id', priority: 0 },
-  ],
-};
+import { type ScenarioResult, resultOf } from './scenario-result.ts';
+import { answerChallenge } from './answer-challenge.ts';
 
 export const challengeTimeoutParameter = value(
   '--challenge-timeout <duration>',
@@ -146,56 +130,6 @@ async function setOutcome({ any }: Client, outcome: string): Promise<void> {
   await any.send({ method: 'POST', path: '/sandbox/outcomes', key: 'private', body: { outcome } });
 }
 
-/** Returns the result of a scenario that ended with an error. */
-export function failedResult(planned: PlannedScenario, { code, status, facts }: SvcError): ScenarioResult {
-  const { session } = facts ?? {};
-  const id = typeof session === 'string' ? session : undefined;
-  return resultOf(planned, 'error', status === undefined ? code : `${code}-${status}`, id);
-}
-
-/** Returns the result of a scenario. `got` is a status, an HTTP status, or `error`. */
-function resultOf(
-  { name, expect, ...planned }: PlannedScenario,
-  got: string,
-  reason?: string,
-  session?: string,
-  ms = 0,
-) {
-  const isExpected = (expect ?? got) === got && (planned.reason === undefined || planned.reason === reason);
-  const verdict = isExpected ? 'passed' : 'failed';
-  const ended = isOpen({ authentication_status: got }) ? 'open' : 'completed';
-  return {
-    scenario: name,
-    result: expect === undefined && planned.reason === undefined ? ended : verdict,
-    expected: expect ?? null,
-    expected_reason: planned.reason ?? null,
-    amount_text: planned.amount_text,
-    got: codeIn(got) ?? 'unknown',
-    reason: codeIn(reason),
-    session: codeIn(session),
-    seconds: Math.round(ms / 100) / 10,
-  };
-}
-
-/** Describes expected and reached status: `expected successful, got failed (card-expired)`. */
-export function comparison({ expected, expected_reason, got, reason }: ScenarioResult): string {
-  return `expected ${withReason(expected ?? 'any status', expected_reason)}, got ${withReason(got, reason)}`;
-}
-
-export function withReason(status: string, reason: string | null): string {
-  return reason === null ? status : `${status} (${reason})`;
-}
-
-function resultTone(result: unknown): Tone {
-  if (result === 'open') return 'warn';
-  return result === 'failed' ? 'bad' : 'good';
-}
-
-// Drops a text that is not a code, since the service may send any text.
-function codeIn(text: string | undefined): string | null {
-  return text !== undefined && /^[\w-]{1,64}$/.test(text) ? text : null;
-}
-
 async function reachedStatus(
   context: Context,
   client: Client,
@@ -238,30 +172,6 @@ async function firstOutcome(authentication: Promise<AuthenticationResult>, { exp
     const status = refusalOf(error);
     if (expect !== undefined && [expect, '424', '500'].includes(status)) return status;
     throw error;
-  }
-}
-
-const PAGE_LIMITS = { connect: 5_000, headers: 10_000, idle: 5_000, body: 10_000 };
-
-/** Replies to a challenge of the sandbox, on loopback, in place of the cardholder. Reports the page of any other service. */
-async function answerChallenge(
-  context: Context,
-  { transport }: Client,
-  page: string | undefined,
-  challenge: ChallengeReply,
-): Promise<void> {
-  const { signal } = context;
-  const url = page !== undefined && URL.canParse(page) ? new URL(page) : undefined;
-  if (url === undefined || !isLoopbackHost(url.hostname)) return reportPage(context, page, false);
-  const { exchange } = await import('../client/http/exchange.ts');
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  // A page with a code uses `code`; a page that represents a banking app uses `answer`.
-  const body = challenge === 'complete' ? 'answer=approve&code=123456' : 'answer=cancel';
-  try {
-    (await exchange(transport, { method: 'POST', url, headers, body, limits: PAGE_LIMITS, signal })).discard();
-  } catch (error) {
-    if (signal.aborted || isSvcError(error)) throw error;
-    throw new SvcError('network', 'the challenge page of the sandbox did not respond', { cause: error });
   }
 }
 

@@ -5,13 +5,11 @@ import { tenantCheck } from '../read-session.ts';
 import {
   type PlannedScenario,
   challengeTimeoutParameter,
-  comparison,
   firstRequest,
   planScenario,
   runScenario,
-  scenarioView,
-  withReason,
 } from '../scenario.ts';
+import { comparison, scenarioView, withReason } from '../scenario-result.ts';
 import { CHALLENGE_REPLIES, memberParser } from '../suite.ts';
 import { SvcError } from '../../base/errors.ts';
 import { type Context, Preview, type Result, defineCommand, dryRunParameter } from '../../cli/app/command.ts';

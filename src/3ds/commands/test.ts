@@ -5,14 +5,12 @@ import { tenantCheck } from '../read-session.ts';
 import type { LiftableRule } from '../rules.ts';
 import {
   type PlannedScenario,
-  type ScenarioResult,
   challengeTimeoutParameter,
-  failedResult,
   firstRequest,
   planScenario,
   runScenario,
-  scenarioView,
 } from '../scenario.ts';
+import { type ScenarioResult, failedResult, scenarioView } from '../scenario-result.ts';
 import { threeDsCards } from '../session-card.ts';
 import { type Scenario, readSuite, refusedSuite } from '../suite.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
+import type { ScenarioResult } from '../../../src/3ds/scenario-result.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { type HereResult, rowsIn, svcHere } from '../../support/run-here.ts';

@@ -8,7 +8,7 @@ import { SvcError } from '../../../src/base/errors.ts';
 import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { startSandbox } from '../../support/sandbox.ts';
-import type { ScenarioResult } from '../../../src/3ds/scenario.ts';
+import type { ScenarioResult } from '../../../src/3ds/scenario-result.ts';
 import { KEYS, openSuites, results } from './suites.ts';
 import type { Reply } from './support.ts';
 import { SHOWN_DIGITS } from '../../support/card-numbers.ts';
