@@ -8,7 +8,7 @@ import type { SpareJob } from '../job/spare-job.ts';
 import { uploadAddress, uploadToJob } from '../job/upload.ts';
 import { type CompareAgain, compareClaimed } from './begin-cycle.ts';
 import { compareJobs, refuseUnknownJobs } from './compare-jobs.ts';
-import type { ClaimedCycle } from './poll-claims.ts';
+import type { ClaimedCycle } from './missing-results.ts';
 import { RowClaims } from './row-claims.ts';
 import type { Comparison } from './unknown-jobs.ts';
 import { RowsTaken } from '../ledger/claim-rows.ts';
