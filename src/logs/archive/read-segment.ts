@@ -13,6 +13,7 @@ import type { Store } from '../../client/store/store.ts';
 import type { Log } from '../../schema/log.ts';
 import { isRawSegment, MISSING, type Segment, unlessDamaged } from './records/record.ts';
 import { AROUND_COLUMNS, type IndexedColumns, shortHash } from './segment-index.ts';
+import { needlesFor, linesWith, type LineEncoding, LINE_END } from './find-lines.ts';
 
 /** The number of segments read at a time: one more than the threads that decompress them, of which Node has four. */
 export const READERS = Math.min(availableParallelism(), 4) + 1;
@@ -47,9 +48,6 @@ export async function* readSegment(
     for (const lines of groups) if (lines.length > 0) yield lines.map((line) => readLine(segment.path, line, encoding));
   }
 }
-
-/** The encoding of lines. Lines of a raw segment may not be UTF-8, so each of their characters stands for a byte. */
-type LineEncoding = 'utf8' | 'latin1';
 
 function encodingOf(segment: Pick<Segment, 'path'>): LineEncoding {
   return isRawSegment(segment) ? 'latin1' : 'utf8';
@@ -88,7 +86,6 @@ export function inflateColumn(bytes: Uint8Array): Promise<Buffer> {
 
 /** The longest accepted line in bytes: an entry is no longer than a response, and a file without line ends must not fill the memory. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
-const LINE_END = 0x0a;
 
 /**
  * Yields the lines of a segment in blocks of complete lines, in constant memory. Callers must read to the end, because
@@ -142,28 +139,6 @@ function* allLines(block: Buffer, encoding: LineEncoding): Generator<string[]> {
     const end = block.indexOf(LINE_END, Math.min(at + PARSED_BYTES, block.length - 1));
     yield block.toString(encoding, at, end).split('\n');
     at = end + 1;
-  }
-}
-
-/** Values of these characters can be found in the bytes of a line, unless the line has one of `ESCAPES`. */
-const PRINTABLE = /^[ -~]*$/;
-const ESCAPES = [String.raw`\u00`, String.raw`\/`];
-
-/** Returns byte sequences: every line with one of the values contains one of them. Undefined if no such sequences exist. */
-function needlesFor(values: readonly string[]): Buffer[] | undefined {
-  if (values.length === 0 || values.some((value) => !PRINTABLE.test(value) || /["\\]/.test(value))) return undefined;
-  return [...values.map((value) => `"${value}"`), ...ESCAPES].map((text) => Buffer.from(text));
-}
-
-/** Yields the lines of a block with one of the needles, in order. Parsing would take a hundred times as long. */
-function* linesWith(block: Buffer, needles: readonly Buffer[], encoding: LineEncoding): Generator<string> {
-  const found = needles.map((needle) => ({ needle, at: block.indexOf(needle) }));
-  for (;;) {
-    const next = Math.min(...found.map(({ at }) => (at === -1 ? Infinity : at)));
-    if (next === Infinity) return;
-    const end = block.indexOf(LINE_END, next);
-    yield block.toString(encoding, block.lastIndexOf(LINE_END, next) + 1, end);
-    for (const one of found) if (one.at !== -1 && one.at < end) one.at = block.indexOf(one.needle, end);
   }
 }
 
