@@ -263,9 +263,13 @@ function describe({ first, last, from, to, ...plan }: EvidencePlan, { verified, 
     clock: plan.clocks.all().map(({ direction, records: count, mostMs, from: begin, to: end }) => {
       return { direction, records: count, most_ms: mostMs, from: begin, to: end };
     }),
-    verified: { records, segments, entries, bytes, sha256, problems: problems.map(({ cause: _, ...shown }) => shown) },
+    verified: { records, segments, entries, bytes, sha256, problems: problems.map(problemOf) },
   };
   return `${JSON.stringify(description, undefined, 2)}\n`;
+}
+
+function problemOf({ problem, path, message }: Finding) {
+  return { problem, path, message };
 }
 
 /** Copies the known members of a record of dropped months. */

@@ -82,12 +82,12 @@ export class UnlistedFiles {
     const cut = `no record lists it: the records from ${recordPath(newest + 1)} on are missing`;
     const isCut = files.some(({ path }) => writtenFor(path) > newest + 1);
     return files.map(({ path, irregular }) => {
-      const file = { problem: 'unlisted', path } as const;
       const number = writtenFor(path);
-      if (irregular !== undefined) return { ...file, message: `it is ${irregular}, and no record lists it` };
-      if (isCut && number > newest) return { ...file, message: cut, cause: 'missing records' };
-      if (number >= written) return { ...file, message: LEFT_BY_RUN, cause: 'run' };
-      return { ...file, message: 'no record lists it' };
+      const problem = 'unlisted';
+      if (irregular !== undefined) return { problem, path, message: `it is ${irregular}, and no record lists it` };
+      if (isCut && number > newest) return { problem, path, message: cut, cause: 'missing records' };
+      if (number >= written) return { problem, path, message: LEFT_BY_RUN, cause: 'run' };
+      return { problem, path, message: 'no record lists it' };
     });
   }
 }
