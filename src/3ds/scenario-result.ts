@@ -1,6 +1,6 @@
 // The result of a test scenario: what was expected, and what was reached.
 
-import { SvcError } from '../base/errors.ts';
+import type { SvcError } from '../base/errors.ts';
 import { fieldPaths, type Tone, type View } from '../cli/output/view.ts';
 import { isOpen } from './outcome-lines.ts';
 import type { CheckedBody } from './body.ts';

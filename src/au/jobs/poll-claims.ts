@@ -8,7 +8,7 @@ import { type ClaimedCycle, type Jobs, type MissingOptions, areResultsKept, wors
 import { deliveryOf } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { provableUntil } from '../ledger/proof-of-absence.ts';
-import { SvcError } from '../../base/errors.ts';
+import type { SvcError } from '../../base/errors.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
 
