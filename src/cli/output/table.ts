@@ -2,6 +2,7 @@ import { type Cell, measureCells, NOTHING } from './cells.ts';
 import { ColumnPlan, GAP } from './column-plan.ts';
 import { cleanText, isNarrow } from './text.ts';
 import type { TextWidth } from './text-width.ts';
+import { wrapWords } from './wrap.ts';
 import {
   chooseFields,
   type Column,
@@ -147,8 +148,10 @@ function drawFields(labels: readonly string[], cells: readonly Cell[], width: nu
       const padding = widest + GAP + cell.width <= width ? widest - taken : 0;
       return [label + ' '.repeat(GAP + padding) + paint(cell.text, cell.tone, palette)];
     }
-    const pieces = cell.kind === 'id' ? [cell.text] : ruler.wrap(cell.text, Math.max(2, width - GAP));
-    return [label, ...pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, palette))];
+    const room = Math.max(2, width - GAP);
+    const wrapped = (): string[] => wrapWords(cell.text, room, ruler.width).flatMap((line) => ruler.wrap(line, room));
+    const pieces = cell.kind === 'id' ? [cell.text] : wrapped();
+    return [label, ...pieces.map((piece) => ' '.repeat(GAP) + paint(piece, cell.tone, palette))];
   });
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }

@@ -143,6 +143,10 @@ describe('a table on a terminal', () => {
   it('a table on a terminal wraps all but identifiers where a row is shown as an object', async () => {
     const text = await listText(table({ width: 20, fields: 'id,operation' }), [{ id: ID, operation: 'o'.repeat(30) }]);
     expect(text).toBe(`id\n  ${ID}\noperation\n  ${'o'.repeat(18)}\n  ${'o'.repeat(12)}\n`);
+    const words = await listText(table({ width: 20, fields: 'id,operation' }), [
+      { id: ID, operation: 'twelve words of 東京都庁 and more' },
+    ]);
+    expect(words).toBe(`id\n  ${ID}\noperation\n  twelve words of\n  東京都庁 and more\n`);
   });
 
   it('a table on a terminal never drops what the user chose', async () => {
