@@ -16,6 +16,9 @@ const MAX_TRIES = 4;
 /** The errors of polls that got no response. */
 const NO_RESPONSE = ['timeout', 'network', 'server', 'rate_limited', 'bad_response'] as const;
 
+/** The responses of a store that has a file at the address already. */
+const HAS_FILE: ReadonlySet<number | undefined> = new Set([409, 412]);
+
 /** How long to poll a job for a file that may be in the store. */
 const UNCLEAR_MS = 10 * MINUTE_MS;
 
@@ -23,7 +26,8 @@ type PutOptions = JobOptions & Pick<UploadOptions, 'onSent'>;
 
 /**
  * Uploads a request file to its job, once. If the store may have the file, polls the job and sends nothing again (R36).
- * @throws SvcError `outcome_unknown` if the job does not show the file, `job_expired` if the job had expired before
+ * @throws SvcError `outcome_unknown` if the job does not show the file, or has one although the store refused this one;
+ *   `job_expired` if the job had expired before
  */
 export async function uploadToJob(
   client: Client,
@@ -35,6 +39,8 @@ export async function uploadToJob(
     await putFile(client, job, source, options);
   } catch (error) {
     if (!(error instanceof UploadUnclear)) throw error;
+    if (HAS_FILE.has(error.status)) throw mayBeAnotherFile(job.id, error);
+    options.onEvent?.({ kind: 'unclear', job: job.id, reason: error.message });
     await requireArrived(client, job.id, error, options);
   }
 }
@@ -69,9 +75,24 @@ export function sentBefore(job: string): SvcError {
   );
 }
 
+/** Returns the error for a job that has a file, while the store refused this one: a proxy sent it twice, or the file is another. */
+function mayBeAnotherFile(job: string, { status }: SvcError): SvcError {
+  return new SvcError(
+    'outcome_unknown',
+    `outcome unknown: job ${job} may have another file, because the store refused this one (${status})`,
+    {
+      status,
+      hint: 'The results of the job show which file it has. If it is another file, submit this one in another cycle.',
+      next: ['au', 'resume', job, '--wait'],
+      facts: { job },
+    },
+  );
+}
+
 /**
  * Uploads a file to the address of its job. If the store refuses the address, reads the job: it may have a new one (R37).
- * @throws UploadUnclear if the store may have the file, SvcError `job_expired` if the job is gone
+ * @throws UploadUnclear if the store may have the file, SvcError `outcome_unknown` if the job has a file although the store refused
+ *   this one, `job_expired` if the job is gone
  */
 async function putFile(
   client: Client,
@@ -86,10 +107,9 @@ async function putFile(
       await putOnce(client, current, source, options);
       break;
     } catch (error) {
-      if (error instanceof UploadUnclear) onEvent?.({ kind: 'unclear', job: job.id, reason: error.message });
       if (!(error instanceof AddressRefused) || attempt >= MAX_TRIES) throw error;
       const now = await readJob(client, job.id);
-      if (now.status !== 'pending') break;
+      if (now.status !== 'pending') throw mayBeAnotherFile(job.id, error);
       // The job has no newer address, so the store refused this one for another reason than its age.
       if (now.upload_url === current.upload_url) throw error;
       current = now;

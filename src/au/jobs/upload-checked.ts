@@ -11,7 +11,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 /**
  * Checks a request file, and uploads it to its job, once.
  * @throws SvcError `refused_input` with the problems of the file, such as a card number; `outcome_unknown` if the job does not
- *   show the file, `job_expired` if the job had expired before
+ *   show the file, or may have another one; `job_expired` if the job had expired before
  */
 export async function uploadCheckedFile(
   client: Client,

@@ -87,13 +87,31 @@ describe('uploading a file to its job', () => {
   );
 
   it.each([409, 412])(
-    'R94: an upload to a job polls the job after a %i, which a repeated copy of the file gets',
+    'R94: an upload to a job is not stored by a %i, after which the job has a file',
     async (status) => {
-      await submit(inTurn('PUT', STORE, acceptThen(status)));
-      expect(kinds()).toEqual(['unclear', 'uploaded']);
+      await expect(submit(inTurn('PUT', STORE, acceptThen(status)))).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        message: expect.stringContaining(`the store refused this one (${status})`),
+      });
+      expect(kinds()).toEqual([]);
       expect(bench.calls('PUT', STORE)).toBe(1);
     },
   );
+
+  it('R94: an upload to a job that got another file meanwhile is not stored', async () => {
+    bench = await openBench();
+    const job = await bench.client.accountUpdater.create();
+    const upload = async (): Promise<void> =>
+      uploadToJob(bench.client, job, await fileSource(bench.file), { onEvent: (event) => bench.events.push(event) });
+    await upload();
+    await expect(upload()).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringContaining(`job ${job.id} may have another file`),
+      next: ['au', 'resume', job.id, '--wait'],
+    });
+    expect(kinds()).toEqual(['uploaded']);
+    expect(bench.uploads()).toBe(1);
+  });
 
   it('R94: an upload to a job is not stored by a 200 that contains an error, and is not sent again', async () => {
     const error = '<Error><Code>InternalError</Code><Message>We encountered an internal error.</Message></Error>';
