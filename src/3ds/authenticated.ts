@@ -1,7 +1,8 @@
 // Reads and authenticates a session, and remembers which sessions this machine may have authenticated.
 
 import path from 'node:path';
-import { isSvcError } from '../base/errors.ts';
+import { resultWords } from './fail-on.ts';
+import { isSvcError, SvcError } from '../base/errors.ts';
 import { makeDirectory } from '../base/files/directory.ts';
 import { writeFileAtomicSync } from '../base/files/draft.ts';
 import { withLock } from '../base/files/lock.ts';
@@ -29,15 +30,28 @@ export function wasAuthenticated(context: Context, id: string): boolean {
   return ownMember(sessionsOf(context), nameOf(context, id)) !== undefined;
 }
 
-/** Authenticates a session and remembers it, unless the service refused or the request was certainly not sent. */
+/** Returns the error for a session that is not to be authenticated again. */
+export function authenticatedBefore(id: string): SvcError {
+  return new SvcError('refused_input', `3DS session ${id} was authenticated before; nothing was sent`, {
+    hint: 'Each authentication may be billed. Read the outcome of the first one, or add --again to send the body once more.',
+    next: resultWords(id),
+    facts: { session: id },
+  });
+}
+
+/**
+ * Authenticates a session and remembers it, unless the service refused or the request was certainly not sent.
+ * @throws SvcError `refused_input` if another process was faster, unless the session may be authenticated `again`
+ */
 export async function authenticateSession(
   context: Context,
   { threeDs }: Client,
   id: string,
   body: AuthenticateRequest,
+  { again }: { readonly again: boolean },
 ): Promise<AuthenticationResult> {
-  const isFirst = !wasAuthenticated(context, id);
-  await remember(context, id, true);
+  const isFirst = !(await remember(context, id, true));
+  if (!isFirst && !again) throw authenticatedBefore(id);
   try {
     return await threeDs.authenticate(id, body, ['3ds', 'show', id]);
   } catch (error) {
@@ -47,22 +61,27 @@ export async function authenticateSession(
   }
 }
 
-/** Adds a session to the file, or removes it. A failure is a warning: the authentication does not depend on it. */
-async function remember(context: Context, id: string, isAuthenticated: boolean): Promise<void> {
+/**
+ * Adds a session to the file, or removes it. Returns whether the file had it. A failure is a warning: the authentication does not
+ * depend on it.
+ */
+async function remember(context: Context, id: string, isAuthenticated: boolean): Promise<boolean> {
   const { system, clock, notices } = context;
   try {
     const file = path.join(requireDirectory(system, 'state'), FILE);
     makeDirectory(path.dirname(file));
-    const work = (): void => {
+    const work = (): boolean => {
       const name = nameOf(context, id);
-      const { [name]: _, ...others } = sessionsOf(context);
+      const { [name]: earlier, ...others } = sessionsOf(context);
       const sessions = { ...others, ...(isAuthenticated && { [name]: clock.now() }) };
       writeFileAtomicSync(file, `${JSON.stringify({ version: 1, sessions })}\n`);
+      return earlier !== undefined;
     };
-    await withLock(`${file}.lock`, system, work, { waitMs: 2_000, endsAtRestart: true });
+    return await withLock(`${file}.lock`, system, work, { waitMs: 2_000, endsAtRestart: true });
   } catch (error) {
     if (!isSvcError(error, 'config', 'local')) throw error;
     notices.warn(`a second authentication of this session will not be noticed: ${error.message}`);
+    return wasAuthenticated(context, id);
   }
 }
 

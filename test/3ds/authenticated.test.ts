@@ -44,6 +44,23 @@ it('svc 3ds authenticate sends nothing for a session that svc 3ds run authentica
   ended(await place.svc(argv, { server }), 13, 'was authenticated before');
 });
 
+it('svc 3ds authenticate sends nothing for a session that another command authenticated after it was read', async () => {
+  server.play(({ method }) =>
+    method === 'GET' ? [200, { id: 's-both', type: 'customer' }] : [200, { authentication_status: 'challenge' }],
+  );
+  const argv = ['3ds', 'authenticate', 's-both', '--file', 'body.json', '--yes'];
+  mkdirSync(STATE, { recursive: true });
+  writeFileSync(`${FILE}.lock`, '');
+  const clock = new FakeClock({ auto: false });
+  const slower = place.svc(argv, { server, clock });
+  await expect.poll(() => clock.sleeping).toBe(1);
+  rmSync(`${FILE}.lock`);
+  succeeded(await place.svc(argv, { server, clock: new FakeClock() }));
+  clock.toNext();
+  ended(await slower, 13, 'was authenticated before');
+  expect(server.lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+});
+
 /** Serves sessions that show no authentication and end as successful. */
 function serveHidden(): void {
   server.play(({ method, path }) => {

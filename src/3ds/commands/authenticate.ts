@@ -1,7 +1,7 @@
-import { authenticateSession, wasAuthenticated } from '../authenticated.ts';
+import { authenticatedBefore, authenticateSession, wasAuthenticated } from '../authenticated.ts';
 import { bodyName, bodyParameters, checkedBody, readBody, reportBody } from '../body.ts';
 import { reportChallenge } from '../challenge-page.ts';
-import { checkOutcome, failOnParameter, resultWords } from '../fail-on.ts';
+import { checkOutcome, failOnParameter } from '../fail-on.ts';
 import { afterAuthentication, orNewSession, reportOutcome, responsePrinter, warnOfDeprecated } from '../outcome.ts';
 import { readSession } from '../read-session.ts';
 import { authenticationView } from '../view.ts';
@@ -66,7 +66,8 @@ export const authenticate = defineCommand({
     if (earlier !== undefined && !again) await confirmAgain(context, id, checked.amount_text);
     else
       await confirmCost(context, `authenticate the session${paymentText(checked.amount_text)}`, { unchanged: UNSENT });
-    const result = await orNewSession(authenticateSession(context, client, id, request));
+    const sending = authenticateSession(context, client, id, request, { again: again || earlier !== undefined });
+    const result = await orNewSession(sending);
     const report = async (): Promise<Authentication> => {
       const mustWait = wait && (await reportChallenge(context, client, id, result, { open, wait, failOn }));
       const final = mustWait ? await waitForOutcome(context, client, id, { known: result, failOn }) : result;
@@ -103,12 +104,7 @@ function paymentText(amount: string | null): string {
  */
 async function confirmAgain(context: Context, id: string, amount: string | null): Promise<void> {
   const prompts = context.prompts();
-  if (!prompts.canAsk)
-    throw new SvcError('refused_input', `3DS session ${id} was authenticated before; ${UNSENT}`, {
-      hint: 'Each authentication may be billed. Read the outcome of the first one, or add --again to send the body once more.',
-      next: resultWords(id),
-      facts: { session: id },
-    });
+  if (!prompts.canAsk) throw authenticatedBefore(id);
   await context.reportTenant();
   requireYes(await prompts.promptText(`Send the body again${paymentText(amount)}? [y/N]`, 'Pass --again.'), UNSENT);
 }

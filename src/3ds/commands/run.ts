@@ -88,7 +88,8 @@ export const run = defineCommand({
     const client = await context.client();
     const result = await runScenario(context, client, planned, {
       checkTenant: tenantCheck(context, client),
-      authenticate: (id, body) => authenticateSession(context, client, id, body),
+      // The session is new.
+      authenticate: (id, body) => authenticateSession(context, client, id, body, { again: true }),
       timeoutMs: input.challengeTimeout,
     });
     const { expected, expected_reason, got, reason, session } = result;
