@@ -9,7 +9,7 @@ import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import { wereResultsRead, openJobs, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
-import { isFileCycle, submitWords } from '../ledger/cycle-names.ts';
+import { isFileCycle } from '../ledger/cycle-names.ts';
 import { type RowsWithoutJob, rowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { resubmitWords } from './claim-texts.ts';
 import type { NamedCycle } from './named-cycle.ts';
@@ -84,7 +84,7 @@ export async function advanceCycle(
   const { name, ledger } = named;
   // Days may pass between two cycles of one command, so the jobs are compared with the ledger for each cycle.
   compareBeforeEntry(context, ledger, again);
-  let cycle = await claimedCycle(named, context.system.cwd);
+  let cycle = await claimedCycle(named);
   const onEvent = showJobs(context);
   await finishUploads(context, client, cycle, onEvent);
   // Read before the wait: a time limit that ends the wait leaves no time to read the ledger.
@@ -94,7 +94,7 @@ export async function advanceCycle(
   const poll = async (contested: ReadonlySet<string>): Promise<PolledClaims> => {
     const polled = await pollClaims(client, cycle, { wait, onEvent, again: withWait(again), resubmit, contested });
     const before = cycle.entries.length;
-    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(named, cwd));
+    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(named));
     if (cycle.entries.length === before) return polled;
     // Other machines sent more rows of the cycle during the wait.
     lostRows = await rowsWithoutJob(cycle);
@@ -104,7 +104,7 @@ export async function advanceCycle(
     const { progress, statuses, reason: jobsReason, lost: lostClaims } = await poll(contested);
     // Another command may still send the rows that never had a job.
     const ended = lostRows.filter(({ isEnded }) => isEnded);
-    const unsent = ended.length > 0 ? await withoutJobError({ name, cwd }, ended) : undefined;
+    const unsent = await withoutJobError(context, name, ended);
     const reason = jobsReason && worstOf([jobsReason, unsent]);
     const doubts = lostClaims.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
@@ -112,8 +112,7 @@ export async function advanceCycle(
     const row = { rows: countRows(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress, isUnderWay };
     if (reason !== undefined) return { status: statusFor(reason), ...row, reason };
     const claims = cycle.claims.filter((claim) => !lostClaims.includes(claim));
-    const missing =
-      unsent ?? lost ?? (lostRows.length > 0 ? await withoutJobError({ name, cwd }, lostRows) : undefined);
+    const missing = unsent ?? lost ?? (await withoutJobError(context, name, lostRows));
     if (claims.length === 0) return { status: statusFor(missing), ...row, reason: missing };
     // A file from an earlier command may have the rows that these results lack, so it is not replaced.
     const writing = { ...options, force: options.force && lost === undefined };
@@ -129,19 +128,10 @@ export async function advanceCycle(
   });
 }
 
-/** Reads a cycle and its standing claims from the ledger. @throws SvcError `job_failed` if no claim stands */
-async function claimedCycle(named: NamedCycle, cwd: string): Promise<ClaimedCycle> {
-  const { name, cycle } = named;
-  const entries = [...(await cycle.read())];
-  const claims = standingClaims(entries);
-  if (claims.length > 0) return { ...named, entries, claims: sortClaims(claims) };
-  const lost = await rowsWithoutJob({ cycle, entries });
-  if (lost.length > 0) throw await withoutJobError({ name, cwd }, lost);
-  throw new SvcError('job_failed', `no job of ${name} has rows any more: they were freed or left out of the cycle`, {
-    hint: 'Nothing is left to do. To send them after all, submit their file again:',
-    next: submitWords('<file>', name),
-    facts: { cycle: name },
-  });
+/** Reads a cycle and its standing claims from the ledger. */
+async function claimedCycle(named: NamedCycle): Promise<ClaimedCycle> {
+  const entries = [...(await named.cycle.read())];
+  return { ...named, entries, claims: sortClaims(standingClaims(entries)) };
 }
 
 function countRows(claims: readonly ClaimEntry[]): number {
@@ -199,11 +189,14 @@ async function writeResults(
   return { ...merged, compared, rowsSent: countRows(cycle.claims) };
 }
 
-/** Returns the error for rows of a cycle that no job has. */
+/** Returns the error for rows of a cycle that no job has; undefined without such rows. */
 export async function withoutJobError(
-  { name, cwd }: { readonly name: string; readonly cwd: string },
+  { system: { cwd } }: Pick<Context, 'system'>,
+  name: string,
   lost: readonly RowsWithoutJob[],
-): Promise<SvcError> {
+): Promise<SvcError | undefined> {
+  const [first] = lost;
+  if (first === undefined) return undefined;
   const texts = lost.map(({ claim: { job, file }, isEnded, rows: { size } }) =>
     isEnded
       ? `${countText(size, 'row')} of ${cleanText(file.name)}: job ${job} ended without results`
@@ -212,7 +205,7 @@ export async function withoutJobError(
   const jobs = lost.map(({ claim }) => claim.job);
   return new SvcError('job_failed', `no job of ${name} has ${texts.join('; nor ')}`, {
     hint: 'The results of the cycle lack them. Unless a command is still sending them, the first of these commands sends them in another job, and svc au resume with --force then replaces the results. au abandon leaves them out of the cycle:',
-    next: lost[0] && (await resubmitWords(lost[0].claim, name, cwd)),
+    next: await resubmitWords(first.claim, name, cwd),
     alternatives: jobs.slice(0, MOST_NAMED).map((job) => ['au', 'abandon', job]),
     facts: {
       ...(jobs.length === 1 && { job: jobs[0] }),

@@ -7,7 +7,6 @@ import { cycleName } from '../ledger/cycle-names.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { RowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
@@ -20,8 +19,6 @@ export interface NamedCycle {
   readonly ledger: CommandLedger;
   readonly cycle: LedgerCycle;
   readonly entries: readonly Entry[];
-  /** The rows that no job has, if the cycle was found among the open ones. */
-  readonly lost?: readonly RowsWithoutJob[];
 }
 
 /** The error for a cycle that the ledger does not have. */
@@ -108,8 +105,8 @@ export async function openCycles(
   // Other machines may be stopped until this machine puts back its lost entries, even without open jobs here.
   if (!opened.isReadOnly) await opened.restore();
   const cycles: NamedCycle[] = [];
-  for await (const { cycle, entries, lost } of opened.openCycles())
-    cycles.push({ name: cycle.name, tenant, ledger, cycle, entries, lost });
+  for await (const { cycle, entries } of opened.openCycles())
+    cycles.push({ name: cycle.name, tenant, ledger, cycle, entries });
   const sorted = cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
   return { cycles: sorted, hasJobs: (await opened.cycleNames()).length > 0 };
 }

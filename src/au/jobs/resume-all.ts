@@ -15,6 +15,7 @@ import { type ResumeOptions, optionWords } from './options.ts';
 import { type ResumedCycle, reportResults, resumedCycleView, unpolled } from './resume-cycle.ts';
 import { deliveryOf, openJobs, standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
+import { lostRows } from '../ledger/rows-without-job.ts';
 import { countCycle } from '../results/submission.ts';
 import { type SvcError, isSvcError } from '../../base/errors.ts';
 import { shownPath } from '../../base/files/names.ts';
@@ -45,7 +46,7 @@ export async function resumeAll(context: Context, input: ResumeOptions): Promise
   if (cycles.length === 0) noteNothingOpen(context, new CommandLedger(context, { onlyReads: true }).place, hasJobs);
   if (input.dryRun) {
     for (const cycle of cycles) {
-      const lost = await lostError(context, cycle);
+      const lost = await withoutJobError(context, cycle.name, await lostRows(cycle));
       if (lost) warnOf(context, cycle.name, lost);
       const jobs = openJobs(cycle.entries).length;
       if (jobs === 0) continue;
@@ -110,7 +111,7 @@ async function resumeOpenCycle(
   const again = ['au', 'resume', ...optionWords({ ...input, wait, failOn, force })];
   let advanced: AdvancedCycle | undefined;
   try {
-    const lost = await lostError(context, cycle);
+    const lost = await withoutJobError(context, cycle.name, await lostRows(cycle));
     if (lost && openJobs(cycle.entries).length === 0) {
       const { rows, jobs, progress } = unpolled(cycle);
       advanced = { status: 'not completed', rows, jobs, progress, isUnderWay: false };
@@ -135,10 +136,6 @@ async function resumeOpenCycle(
     if (error.code !== 'pending') warnOf(context, name, suggestOtherFile(error, name));
     return { row: openCycleRow(cycle, advanced, outcomeOf(error)), isUnderWay: advanced?.isUnderWay ?? false };
   }
-}
-
-async function lostError({ system: { cwd } }: Context, { name, lost = [] }: NamedCycle): Promise<SvcError | undefined> {
-  return lost.length > 0 ? withoutJobError({ name, cwd }, lost) : undefined;
 }
 
 /** Adds the command that writes the results of a cycle to another file. */

@@ -76,9 +76,8 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   await requireResultsFile(named, { out, force: input.force });
   if (input.dryRun) {
     const claims = standingClaims(named.entries);
-    const lost = await lostRows(named);
-    if (lost.length > 0)
-      warnOf(context, named.name, await withoutJobError({ name: named.name, cwd: context.system.cwd }, lost));
+    const lost = await withoutJobError(context, named.name, await lostRows(named));
+    if (lost !== undefined) warnOf(context, named.name, lost);
     const writes = claims.length > 0 ? ` and write ${out}` : '';
     context.notices.note(`dry run: it would poll ${countText(claims.length, 'job')}${writes}`);
     return print({ cycle: named.name, ...unpolled(named) });
@@ -88,6 +87,8 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const { results, reason, status, rows, jobs, progress } = advanced;
   const row = { cycle: named.name, status, rows, jobs, progress };
   const counted = results && (await countCycle(context, named, results, { rows: results.rowsSent }));
+  if (status === 'completed' && jobs.length === 0)
+    context.notices.note(`nothing is left to do: the rows of cycle ${named.name} were freed, or left out of it`);
   if (counted === undefined) await print(row);
   else {
     await printResults(context, print, row, counted);

@@ -6,7 +6,7 @@ import { SvcError } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
-import { ended, errorIn, rowsIn, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, rowOf, rowsIn, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { JobFaults } from '../job-faults.ts';
 
@@ -507,6 +507,18 @@ it('svc au status shows the jobs of a cycle, who sent them, and whether somebody
   ]);
   await on('fresh', 'au resume 2026-12 --wait');
   expect((await rows()).map(({ results_read: wasRead }) => wasRead)).toEqual([true, true]);
+});
+
+it('a cycle without a job that has rows ends with 10 while rows are wanted, and with 0 once they were left out', async () => {
+  const service = new JobFaults();
+  const { svc } = await openQuickDesk({ intercept: service.intercept });
+  const { job } = rowOf(await svc('au submit tokens.csv --cycle 2026-12'));
+  service.failed = [String(job)];
+  ended(await svc('au resume 2026-12'), 10);
+  const row = { cycle: '2026-12', rows: 0, jobs: [] };
+  ended(await svc('au resume 2026-12'), 10, 'no job of 2026-12 has', { row: { ...row, status: 'not completed' } });
+  succeeded(await svc(`au abandon ${job} --yes`));
+  ended(await svc('au resume 2026-12'), 0, 'nothing is left to do', { row: { ...row, status: 'completed' } });
 });
 
 const CARRIED = 'a0b1c2d3-0000-4000-8000-00000000000c';
