@@ -20,7 +20,7 @@ interface TenantLedger {
 /**
  * Opens the ledger of the key's tenant. Where the service does not show the tenant, returns undefined if no ledger that may be
  * the tenant's has what is sought: what the operator named, which `hasNamed` looks for, or else open jobs. A ledger with open jobs
- * that another profile sent then only gets a note, because one machine may use keys of several tenants.
+ * or lost rows that another profile sent then only gets a note, because one machine may use keys of several tenants.
  * @throws SvcError `outcome_unknown` if a ledger that has what is sought may belong to the key
  */
 export async function ledgerOfKey(
@@ -43,13 +43,11 @@ export async function ledgerOfKey(
   return undefined;
 }
 
-/** Tells whether this profile may have sent the file of an open or ended job from this machine. */
+/** Tells whether this profile may have sent an open job, or rows that no job has now, from this machine. */
 async function wasSentHere(context: Context, ledger: CommandLedger, opened: Ledger): Promise<boolean> {
-  for await (const { open, lost } of opened.openCycles()) {
-    if (open.some((job) => ledger.jobFiles(job).mayBeOf(senderOf(context)))) return true;
-    // The files of a job that ended are gone, and with them the profile that sent it.
-    if (lost.length > 0) return true;
-  }
+  for await (const { open, lost } of opened.openCycles())
+    for (const job of [...open, ...lost.map(({ claim }) => claim.job)])
+      if (ledger.jobFiles(job).mayBeOf(senderOf(context))) return true;
   return false;
 }
 

@@ -1,17 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import type { Interceptor } from '../../../src/emulator/options.ts';
 import { captureResponse } from '../../../src/emulator/faults/intercept.ts';
 import { ended, rowOf, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
+import { JobFaults } from '../job-faults.ts';
 import { sharedLedger } from '../ledger/shared-ledger.ts';
 
 const [HEADER = ''] = exampleRequestFile().split('\n');
 const MINUTE = 60_000;
 
 /** Opens a machine with the keys of two tenants of one service. Jobs take a week. */
-async function openTwoTenants() {
-  const desk = await openQuickDesk({ processingMs: 10_000 * MINUTE, tenants: ['production', 'production'] });
+async function openTwoTenants(intercept?: Interceptor) {
+  const tenants = ['production', 'production'] as const;
+  const desk = await openQuickDesk({ processingMs: 10_000 * MINUTE, tenants, intercept });
   const [ours, theirs] = desk.sandbox.tenants;
   writeFileSync(desk.home.file('one.csv'), `${HEADER}\none-more,,,\n`);
   const second = {
@@ -43,6 +46,18 @@ it.each(['au resume', 'au status'])(
     ended(await desk.svc('au resume'), 11);
   },
 );
+
+it('rows of a job of another tenant that failed stop no command of a profile whose tenant has no job', async () => {
+  const service = new JobFaults();
+  const desk = await openTwoTenants(service.intercept);
+  const { job } = rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12'));
+  service.failed = [String(job)];
+  ended(await desk.svc('au resume'), 10);
+  for (const line of ['au resume', 'au status'])
+    ended(await desk.theirs(line, desk.elsewhere), 0, `the jobs of tenant ${desk.ours} in `);
+  // With the files of the job, they may be those of this profile.
+  ended(await desk.theirs('au resume'), 9);
+});
 
 it.each(['au resume', 'au status'])(
   'svc %s ends with 9 while the service lists no job, although this profile uploaded the file of one',
