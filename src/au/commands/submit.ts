@@ -103,6 +103,7 @@ async function submitFile(context: Context, input: SubmitInput): Promise<void> {
   const decided = await (input.dryRun ? deciding : resumable(submission.words, of, deciding, () => submission.hasJobs));
   if (decided.kind === 'planned') return undefined;
   if (decided.kind === 'nothing new') {
+    if (!input.dryRun) await submission.upload();
     await warnOfOldCycle(context, await submission.jobs());
     return print(nothingNew(file, input.cycle));
   }

@@ -247,7 +247,7 @@ class Refresh {
       ...files,
     });
     if (decided.kind === 'nothing new') {
-      await this.#record(request, file, submission);
+      await this.#send(request, file, submission);
       this.#directory.record.finished = true;
       this.#directory.save();
       return print(rowOf('nothing_new'));

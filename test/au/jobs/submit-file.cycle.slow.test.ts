@@ -338,6 +338,25 @@ describe('tokens that results of a cycle made which nobody delivered', () => {
   );
 });
 
+it('rows of a job that failed are left out of the cycle by a submission that finds their tokens up to date, but not by its dry run', async () => {
+  const desk = await submittedDesk(CYCLE, ROWS);
+  writeRows(desk, 'made.csv', ...(await rowsMadeUnseen(desk)));
+  desk.service.say = unfinished;
+  const { job } = rowOf(await desk.svc(`au submit made.csv ${CYCLE}`));
+  desk.service.clear();
+  desk.service.failed = [String(job)];
+  // The second one reads the results of the other job.
+  for (let time = 0; time < 2; time += 1) ended(await desk.svc('au resume'), 10);
+  for (const [dryRun, isWanted] of [
+    [' --dry-run', true],
+    ['', false],
+  ] as const) {
+    ended(await desk.svc(`au submit made.csv ${CYCLE}${dryRun}`), 0, { row: { status: 'nothing_new' } });
+    ended(await desk.svc('au resume'), isWanted ? 10 : 0);
+  }
+  expect(desk.uploads()).toBe(2);
+});
+
 it('R85: results of a job whose tenant the service does not name still enter the tokens that they made', async () => {
   const desk = await submittedDesk(CYCLE, ROWS);
   await desk.clock.advance(MINUTE);
