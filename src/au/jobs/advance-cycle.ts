@@ -7,7 +7,7 @@ import type { Context } from '../../cli/app/command.ts';
 import { warnOf } from '../../cli/app/hint.ts';
 import type { Client } from '../../client/api/client.ts';
 import { doubtError } from '../ledger/doubt.ts';
-import { wereResultsRead, openJobs, standingClaims } from '../ledger/claims.ts';
+import { wereResultsRead, openJobs, sortClaims, standingClaims } from '../ledger/claims.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
 import { type RowsWithoutJob, rowsWithoutJob } from '../ledger/rows-without-job.ts';
@@ -16,6 +16,7 @@ import type { NamedCycle } from './named-cycle.ts';
 import { STANDARD_INPUT } from '../request/open-request-file.ts';
 import { ContestedJob, type JobResults, resultsOfJob, withContested } from '../results/job-results.ts';
 import { LATE_MS } from '../results/download.ts';
+import { isOwnResults } from '../results/own-results.ts';
 import { enterDelivery } from '../results/reading.ts';
 import { type DeliveredResults, deliverResults, type Destination, requireDestination } from '../results/merge.ts';
 import { compareBeforeEntry } from './compare-jobs.ts';
@@ -61,13 +62,15 @@ export function resultsOfCycle({ name, entries }: Pick<NamedCycle, 'name' | 'ent
 }
 
 /**
- * Checks the results file of a cycle before any request. An existing file counts as written by an interrupted command, but
- * only if the results of every open job were read.
+ * Checks the results file of a cycle before any request. An existing file counts as written by an interrupted command if the
+ * results of every open job were read, and as incomplete if it has the results of the others.
  * @throws SvcError `usage`
  */
-export async function requireResultsFile({ entries }: Pick<NamedCycle, 'entries'>, to: Destination): Promise<void> {
+export async function requireResultsFile(context: Context, named: NamedCycle, to: Destination): Promise<void> {
   await requireDestination(to);
-  if (openJobs(entries).some((job) => !wereResultsRead(entries, job))) await inspectTarget(to.out, to.force);
+  const { entries } = named;
+  if (openJobs(entries).every((job) => wereResultsRead(entries, job))) return;
+  await inspectTarget(to.out, to.force || (await isOwnResults(context, named, to.out)));
 }
 
 /**
@@ -138,12 +141,6 @@ function countRows(claims: readonly ClaimEntry[]): number {
   return claims.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** Sorts claims by file, and the claims of one file by the place of their rows. */
-function sortClaims(claims: readonly ClaimEntry[]): ClaimEntry[] {
-  const files = claims.map(({ file }) => file.sha256);
-  return claims.toSorted((a, b) => files.indexOf(a.file.sha256) - files.indexOf(b.file.sha256) || a.part - b.part);
-}
-
 function statusFor(reason: SvcError | undefined): string {
   if (reason === undefined) return 'completed';
   return outcomeOf(reason) === 'pending' ? 'pending' : 'not completed';
@@ -177,7 +174,8 @@ async function writeResults(
     files.push(results.file);
     compared &&= results.compared;
   }
-  const merged = await deliverResults(context, files, { ...to, again: withWait(again) });
+  const force = to.force || (await isOwnResults(context, cycle, to.out));
+  const merged = await deliverResults(context, files, { ...to, force, again: withWait(again) });
   // Every job stays open until the merged file is complete.
   await enterDelivery(
     context,
@@ -204,7 +202,7 @@ export async function withoutJobError(
   );
   const jobs = lost.map(({ claim }) => claim.job);
   return new SvcError('job_failed', `no job of ${name} has ${texts.join('; nor ')}`, {
-    hint: 'The results of the cycle lack them. Unless a command is still sending them, the first of these commands sends them in another job, and svc au resume with --force then replaces the results. au abandon leaves them out of the cycle:',
+    hint: 'The results of the cycle lack them. Unless a command is still sending them, the first of these commands sends them in another job, and svc au resume then replaces the results. au abandon leaves them out of the cycle:',
     next: await resubmitWords(first.claim, name, cwd),
     alternatives: jobs.slice(0, MOST_NAMED).map((job) => ['au', 'abandon', job]),
     facts: {

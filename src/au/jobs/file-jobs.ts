@@ -14,6 +14,7 @@ import type { ClaimEntry } from '../ledger/entry.ts';
 import type { RequestFile } from '../request/open-request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { LATE_MS } from '../results/download.ts';
+import { isOwnResults } from '../results/own-results.ts';
 import { enterDelivery } from '../results/reading.ts';
 import { type JobResults, resultsOfJob, type RowsOfJob, withContested } from '../results/job-results.ts';
 import { type DeliveredResults, deliverResults, type Destination, nextFileOf } from '../results/merge.ts';
@@ -127,10 +128,11 @@ async function writeResults(
     });
   }
   const numbers = await numberRows(file, jobs, { cycle: cycle.name, joined: delivered });
+  const force = destination.force || (await isOwnResults(context, cycle, destination.out));
   const results = await deliverResults(
     context,
     jobs.map((job) => job.file),
-    { ...destination, again: withWait(again) },
+    { ...destination, force, again: withWait(again) },
     numbers,
   );
   // A job of another file counts as delivered only if this file has all of its rows.

@@ -117,7 +117,8 @@ async function resumeOpenCycle(
       advanced = { status: 'not completed', rows, jobs, progress, isUnderWay: false };
       throw lost;
     }
-    await requireResultsFile(cycle, { out, force });
+    // Without a wait, the jobs are polled first: one that failed matters more than the file.
+    if (wait) await requireResultsFile(context, cycle, { out, force });
     const advancing = advanceCycle(context, await context.client(), cycle, { wait, out, force, again });
     advanced = await resumable(again, { cycle: name }, advancing);
     const { results } = advanced;

@@ -73,7 +73,7 @@ export async function resumeCycle(context: Context, typed: string, input: Resume
   const opened = await ledger.open(named.tenant);
   if (!opened.isReadOnly) await opened.restore();
   const out = input.out ?? resultsOfCycle(named);
-  await requireResultsFile(named, { out, force: input.force });
+  await requireResultsFile(context, named, { out, force: input.force });
   if (input.dryRun) {
     const claims = standingClaims(named.entries);
     const lost = await withoutJobError(context, named.name, await lostRows(named));

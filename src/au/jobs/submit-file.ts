@@ -32,6 +32,7 @@ import type { Entry } from '../ledger/entry.ts';
 import { type RequestFile, STANDARD_INPUT } from '../request/open-request-file.ts';
 import { type DividedRows, withTokensOnce } from '../request/rows-file.ts';
 import { requireDestination } from '../results/merge.ts';
+import { isOwnResults } from '../results/own-results.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
 import { inspectTarget } from '../../base/files/target.ts';
 import type { Context } from '../../cli/app/command.ts';
@@ -127,8 +128,10 @@ export class FileSubmission {
     const { free, joined } = (this.#divided = await this.#divide());
     if (free.length === 0 && joined.length === 0) return { kind: 'nothing new' };
     // A file cannot have results that nobody has read, so it would stop the command after the wait.
-    if (this.#input.wait && !(await this.#everyJob(this.#divided, wereResultsRead)))
-      await inspectTarget(out, this.#input.force);
+    if (this.#input.wait && !(await this.#everyJob(this.#divided, wereResultsRead))) {
+      const isOwn = this.#tenant !== undefined && (await isOwnResults(this.#context, (await this.jobs()).cycle, out));
+      await inspectTarget(out, this.#input.force || isOwn);
+    }
     const strangeText = reviewFreeRows(this.#context, this.#unsentFile, this.#divided);
     if (dryRun) {
       if (shownTenant !== undefined) await this.#previewComparison(shownTenant);

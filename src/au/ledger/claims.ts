@@ -43,6 +43,12 @@ export function standingClaims(entries: readonly Entry[]): ClaimEntry[] {
   return [...standing.values()];
 }
 
+/** Sorts claims by file, and the claims of one file by the place of their rows. */
+export function sortClaims(claims: readonly ClaimEntry[]): ClaimEntry[] {
+  const files = claims.map(({ file }) => file.sha256);
+  return claims.toSorted((a, b) => files.indexOf(a.file.sha256) - files.indexOf(b.file.sha256) || a.part - b.part);
+}
+
 export function hasStandingClaim(entries: readonly Entry[], job: string): boolean {
   return standingClaims(entries).some((claim) => claim.job === job);
 }

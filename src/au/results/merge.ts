@@ -41,7 +41,7 @@ export async function mergeResults(
     for await (const piece of pieces) await draft.write(piece);
     const sealed = await draft.seal();
     try {
-      return await draft.finish(overwrite);
+      return await draft.finish(overwrite && (await hashIfReadable(target)) !== sealed.sha256);
     } catch (error) {
       // An earlier command, or another process meanwhile, may have written the same results.
       if (!isSvcError(error, 'usage') || (await hashIfReadable(target)) !== sealed.sha256) throw error;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ended, errorIn, succeeded, svcHere, rowsIn } from '../../support/run-here.ts';
 import { JobFaults } from '../job-faults.ts';
 import { HEADER } from '../rows.ts';
@@ -139,15 +139,40 @@ it('svc au abandon leaves rows that never had a job out of their cycle', async (
   ended(await svc('au submit five.csv --cycle c --wait --out all.csv'), 0, { uploads: 5, row: { rows: 5 } });
 });
 
-it('svc au resume leaves incomplete results of a file in their place, and says so, in place of writing others beside them', async () => {
-  const { svc, input, goOn, home } = await openBusyAfterThreeJobs();
-  writeFileSync(home.file('five.csv'), input);
-  ended(await svc('au submit five.csv --timeout 10m --max-wait 2h'), 8, { uploads: 3 });
-  ended(await svc('au resume --wait'), 10, 'with --force then replaces the results');
-  goOn();
-  succeeded(await svc('au submit five.csv'));
-  ended(await svc('au resume --wait'), 2, 'five.results.csv exists');
-  const [cycle = ''] = rowsIn((await svc('au status')).stdout).map((row) => String(row['cycle']));
-  succeeded(await svc(`au resume ${cycle} --wait --force`));
-  expect(readFileSync(home.file('five.results.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(6);
+/** A desk with the results of three of five rows, whose other rows have jobs now. */
+async function openIncomplete() {
+  const desk = await openBusyAfterThreeJobs();
+  writeFileSync(desk.home.file('five.csv'), desk.input);
+  ended(await desk.svc('au submit five.csv --timeout 10m --max-wait 2h'), 8, { uploads: 3 });
+  ended(await desk.svc('au resume --wait'), 10, 'svc au resume then replaces the results');
+  desk.goOn();
+  const file = desk.home.file('five.results.csv');
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(4);
+  return { ...desk, file };
+}
+
+describe('incomplete results that svc au resume wrote', () => {
+  it.each(['au resume', 'au resume --wait', 'au resume <cycle>', 'au submit five.csv --wait'])(
+    'are replaced by svc %s with the results of all jobs',
+    async (line) => {
+      const { svc, file } = await openIncomplete();
+      succeeded(await svc('au submit five.csv'));
+      const [cycle = ''] = rowsIn((await svc('au status')).stdout).map((row) => String(row['cycle']));
+      succeeded(await svc(line.replace('<cycle>', cycle)));
+      expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(6);
+      ended(await svc('au resume'), 0, 'nothing is open');
+    },
+  );
+
+  it.each(['au resume', 'au resume --wait', 'au submit five.csv --wait'])(
+    'stay where svc %s finds them changed',
+    async (line) => {
+      const { svc, file } = await openIncomplete();
+      succeeded(await svc('au submit five.csv'));
+      const changed = readFileSync(file, 'utf8').split('\n').slice(0, 2).join('\n');
+      writeFileSync(file, changed);
+      ended(await svc(line), 2, 'five.results.csv');
+      expect(readFileSync(file, 'utf8')).toBe(changed);
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { SvcError } from '../../../src/base/errors.ts';
 import { LedgerCycle } from '../../../src/au/ledger/cycle.ts';
 import type { EndBody } from '../../../src/au/ledger/entry.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { openMachine } from '../commands/machine.ts';
 import { openDesk, openQuickDesk, writeRows } from '../commands/support.ts';
 import { JobFaults } from '../job-faults.ts';
@@ -43,6 +44,15 @@ it('svc au resume overwrites nothing where the place of results is taken, and th
   ended(await svc('au resume'), 0, { row: { cycle, jobs, outcome: 'done', results: { file: other } } });
   expect(readFileSync(home.file(usual), 'utf8')).toBe('mine');
   expect(readFileSync(home.file(other), 'utf8')).toMatch(/^token,/);
+});
+
+it('svc au resume says that a job failed before it says that the place of its results is taken', async () => {
+  const service = new JobFaults();
+  const { svc, home } = await openQuickDesk({ intercept: service.intercept });
+  const job = String(rowOf(await svc('au submit tokens.csv --cycle 2026-12'))['job']);
+  writeFileSync(home.file('2026-12.results.csv'), `${RESULT_COLUMNS.join(',')}\n`);
+  service.failed = [job];
+  ended(await svc('au resume'), 10, `job ${job} with 40 rows`);
 });
 
 it('svc au resume writes the results of two files with the same name, also after it was killed between them and the ledger', async () => {

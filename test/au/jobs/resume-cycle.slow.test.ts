@@ -512,8 +512,8 @@ it('svc au status shows the jobs of a cycle, who sent them, and whether somebody
 it('a cycle without a job that has rows ends with 10 while rows are wanted, and with 0 once they were left out', async () => {
   const service = new JobFaults();
   const { svc } = await openQuickDesk({ intercept: service.intercept });
-  const { job } = rowOf(await svc('au submit tokens.csv --cycle 2026-12'));
-  service.failed = [String(job)];
+  const job = String(rowOf(await svc('au submit tokens.csv --cycle 2026-12'))['job']);
+  service.failed = [job];
   ended(await svc('au resume 2026-12'), 10);
   const row = { cycle: '2026-12', rows: 0, jobs: [] };
   ended(await svc('au resume 2026-12'), 10, 'no job of 2026-12 has', { row: { ...row, status: 'not completed' } });
