@@ -284,28 +284,41 @@ function lacksNewToken(code: string, hasNewToken: boolean): boolean {
   return !hasNewToken && CREATES_TOKEN.has(code);
 }
 
-/** What is odd about the updates of a result file: how many lack their new token, and the new expirations of the others. */
+/**
+ * What is odd about the updates of a result file: how many lack their new token or have their old one, and the new expirations of
+ * the others.
+ */
 export interface Updates {
   lostTokens: number;
+  oldTokens: number;
   /** The number of rows by their new expiration, in months since the year 0. */
   readonly expirations: Map<number, number>;
 }
 
 export function noUpdates(): Updates {
-  return { lostTokens: 0, expirations: new Map() };
+  return { lostTokens: 0, oldTokens: 0, expirations: new Map() };
 }
 
-/** Adds a result to the facts about the updates in its file. */
-export function noteUpdate(updates: Updates, row: NewExpiration & Pick<ResultRow, 'result_code'>): void {
+/** Adds the result of a token to the facts about the updates in its file. */
+export function noteUpdate(updates: Updates, token: string, row: NewExpiration & Pick<ResultRow, 'result_code'>): void {
   if (lacksNewToken(row.result_code, row.new_token !== '')) updates.lostTokens += 1;
+  if (row.new_token !== '' && row.new_token === token) updates.oldTokens += 1;
   const month = row.new_token === '' ? undefined : newMonth(row);
   if (month !== undefined) updates.expirations.set(month, (updates.expirations.get(month) ?? 0) + 1);
 }
 
-/** Returns warnings about updates of a result file that lack their new token, or whose new expiration is already past. */
-export function updateWarnings({ lostTokens, expirations }: Updates, file: string, now: number): readonly string[] {
+/** Returns warnings about updates of a result file without another token, or whose new expiration is already past. */
+export function updateWarnings(
+  { lostTokens, oldTokens, expirations }: Updates,
+  file: string,
+  now: number,
+): readonly string[] {
   const expired = [...expirations].reduce((sum, [month, rows]) => (month < monthOf(now) ? sum + rows : sum), 0);
-  return [...lostTokensWarning(lostTokens, file), ...expiredWarning(expired, file)];
+  return [
+    ...lostTokensWarning(lostTokens, file),
+    ...oldTokensWarning(oldTokens, file),
+    ...expiredWarning(expired, file),
+  ];
 }
 
 function lostTokensWarning(count: number, file: string): readonly string[] {
@@ -313,6 +326,14 @@ function lostTokensWarning(count: number, file: string): readonly string[] {
   const [rows, say, lack, their] = count === 1 ? ['row', 'says', 'lacks', 'its'] : ['rows', 'say', 'lack', 'their'];
   return [
     `${formatNumber(count)} ${rows} of ${file} ${say} that a new token was created, and ${lack} it: contact support with the job id, and keep ${their} old token${count === 1 ? '' : 's'} until then`,
+  ];
+}
+
+function oldTokensWarning(count: number, file: string): readonly string[] {
+  if (count === 0) return [];
+  const [has, its] = count === 1 ? ['has its', 'its'] : ['have their', 'their'];
+  return [
+    `${countText(count, 'row')} of ${file} ${has} old token as the new one: contact support with the job id before you change ${its} expiration`,
   ];
 }
 
@@ -398,7 +419,7 @@ export async function summarizeResults(
       const { result_code, new_token, extra, row } = each;
       if (row === 1) extra_columns = Object.keys(extra);
       groups[groupOf(result_code, new_token !== '', actions)] += 1;
-      noteUpdate(updates, each);
+      noteUpdate(updates, each.token, each);
       const code = counts.size < MAX_CODES || counts.has(result_code) ? result_code : OTHER_CODES;
       counts.set(code, (counts.get(code) ?? 0) + 1);
     }

@@ -195,7 +195,7 @@ describe('counts of results', () => {
       groups: noRows(),
       codes: [],
       extra_columns: [],
-      updates: { lostTokens: 0, expirations: new Map() },
+      updates: { lostTokens: 0, oldTokens: 0, expirations: new Map() },
     });
   });
 });

@@ -220,7 +220,7 @@ async function writeRows(
     const keptRows: string[][] = [];
     for (const { group, line, request, code = '', excludedOn, result } of batch) {
       number += 1;
-      if (result) noteUpdate(updates, result);
+      if (result) noteUpdate(updates, request.token, result);
       if (result && isUnknown(code, actions)) counts.unknown += 1;
       if (group === 'unchanged') counts.unchanged += 1;
       else if (group === 'excluded before') counts.excluded_before += 1;

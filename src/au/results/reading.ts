@@ -65,6 +65,11 @@ export class EnteredResults {
     if (before && before.results?.sha256 === sha256) return;
     const reading = await this.#readingOf(ledger, file, sha256);
     if (reading === undefined && areTokensKnown(entries, job)) return;
+    const repeated = reading === undefined ? 0 : reading.newTokens - reading.born.size;
+    if (repeated > 0)
+      this.#context.notices.warn(
+        `${countText(repeated, 'row')} of the results of job ${job} ${repeated === 1 ? 'has a new token' : 'have new tokens'} that another row has too: contact support with the job id before you use ${repeated === 1 ? 'it' : 'them'}`,
+      );
     try {
       await cycle.endClaim({ ...(await doneEntry(cycle, job, reading)), delivered: false });
     } catch (error) {
@@ -146,6 +151,8 @@ export interface Reading {
   readonly rows: number;
   /** The number of rows with each result code. */
   readonly codes: ReadonlyMap<string, number>;
+  /** The number of rows with a new token. */
+  readonly newTokens: number;
   /** The keys of the new tokens. */
   readonly born: RowSet;
   /** The keys of the tokens whose accounts are closed or have no valid number. */
@@ -160,6 +167,7 @@ export async function readResultsFile(salt: string, file: string): Promise<Readi
   const source = await fileSource(file);
   const hash = createHash('sha256');
   let rows = 0;
+  let newTokens = 0;
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for await (const piece of source.open()) {
       hash.update(piece);
@@ -171,7 +179,10 @@ export async function readResultsFile(salt: string, file: string): Promise<Readi
       for (const { token, new_token: newToken, result_code: code } of batch) {
         rows += 1;
         codes.set(code, (codes.get(code) ?? 0) + 1);
-        if (newToken !== '') born.add(keyOfNewToken(salt, tokenKey(newToken)));
+        if (newToken !== '') {
+          newTokens += 1;
+          born.add(keyOfNewToken(salt, tokenKey(newToken)));
+        }
         if (explainResultCode(code).group === 'exclude') closed.add(keyOfClosedAccount(salt, tokenKey(token)));
       }
   } catch (error) {
@@ -179,7 +190,7 @@ export async function readResultsFile(salt: string, file: string): Promise<Readi
     throw error;
   }
   const sha256 = hash.digest('hex');
-  return { bytes: source.size, sha256, rows, codes, born: born.build(), closed: closed.build() };
+  return { bytes: source.size, sha256, rows, newTokens, codes, born: born.build(), closed: closed.build() };
 }
 
 /** Stores the sets of keys, and returns the entry that names them. */

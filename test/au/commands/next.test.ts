@@ -38,6 +38,11 @@ it('svc au next warns of a new token whose expiration is already past', async ()
   );
 });
 
+it('svc au next warns of a new token that is the old one', async () => {
+  const { next } = place({ 'r.csv': `${RESULT_HEADER}\na,27,01,a,29,11,UPD_EXP_DATE\nb,27,02,b2,29,11,UPD_PAN\n` });
+  ended(await next('--out', 'n.csv'), 0, '1 row of r.csv has its old token as the new one');
+});
+
 it.each(['2031,13', 'unknown,5', '31,', ',5'])(
   'svc au next leaves out a new date of %s, which is none',
   async (date) => {

@@ -64,6 +64,13 @@ describe('svc au report', () => {
     });
   });
 
+  it('updates whose new token is the old one are warned of', async () => {
+    const [header = ''] = RESULTS.split('\n');
+    const rows = ['a,27,01,a,29,11,UPD_PAN,x', 'b,27,01,b,29,11,UPD_PAN,x', 'c,27,01,c2,29,11,UPD_PAN,x'];
+    const found = succeeded(await report([], { 'results.csv': [header, ...rows, ''].join('\n') }));
+    expect(found.stderr).toContain('warning: 2 rows of results.csv have their old token as the new one');
+  });
+
   it('an update that lacks its new token is for support, with a warning, and another brand needs none', async () => {
     const codes = ['UPD_PAN', 'UPD_EXP_DATE', 'UPD_CORRECTED', 'UPD_BRAND_CONV', 'UPD_LATER'];
     const [header = ''] = RESULTS.split('\n');

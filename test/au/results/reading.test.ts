@@ -16,15 +16,16 @@ const CYCLE = '--cycle 2026-12';
 
 /** Makes the store send only the first results of each job. */
 function firstResults(machine: Machine, rows: number): void {
+  changeResults(machine, (lines) => lines.slice(0, rows + 1));
+}
+
+/** Changes the lines of results that the store sends. */
+function changeResults(machine: Machine, change: (lines: readonly string[]) => readonly string[]): void {
   machine.fault = (incoming, outgoing, proceed) => {
     if (incoming.url?.startsWith('/store/results/')) {
       const setHeader = outgoing.setHeader.bind(outgoing);
       captureResponse(outgoing, (body) => {
-        const lines = body
-          .toString()
-          .split('\n')
-          .slice(0, rows + 1);
-        const text = `${lines.join('\n')}\n`;
+        const text = `${change(body.toString().trimEnd().split('\n')).join('\n')}\n`;
         outgoing.removeHeader('etag');
         outgoing.setHeader('content-length', Buffer.byteLength(text)).end(text);
       });
@@ -83,6 +84,18 @@ function newTokens([header = '', ...rows]: readonly string[]): string[] {
   const column = header.split(',').indexOf('new_token');
   return rows.flatMap((row) => row.split(',')[column] || []);
 }
+
+it('rows of a job that have the same new token are warned of once, before anybody has the results', async () => {
+  const machine = await openMachine();
+  changeResults(machine, ([header = '', ...rows]) => [
+    header,
+    ...rows.map((row) => row.replace(/^([^,]*,[^,]*,[^,]*),[^,]+,/, '$1,same,')),
+  ]);
+  const line = `au submit tokens.csv ${CYCLE} --wait --out`;
+  const { stderr } = succeeded(await machine.svc(`${line} first.csv`));
+  expect(stderr).toMatch(/^warning: \d+ rows of the results of job \S+ have new tokens that another row has too/m);
+  ended(await machine.svc(`${line} second.csv`), 0, { unsaid: 'another row has too' });
+});
 
 describe('results that another machine read before', () => {
   it('results that have grown since another machine read them are said, entered, and none of their new tokens is sent', async () => {
