@@ -1,4 +1,3 @@
-import { holdJob } from '../job/hold-job.ts';
 import type { JobFiles } from '../job/job-files.ts';
 import { findJob } from '../job/job.ts';
 import { openComparedLedger } from '../jobs/compare-jobs.ts';
@@ -236,7 +235,7 @@ function rowOfClaim({ claim, cycle }: ClaimedJob, progress: string): AbandonedJo
 
 /** Runs `work` with the lock of the job's files. @throws SvcError `pending` if another process sends the file */
 function holdSender<T>(context: Context, files: JobFiles, work: () => Promise<T>): Promise<T> {
-  return files.sent === undefined ? work() : holdJob(context, files, work);
+  return files.sent === undefined ? work() : files.hold(context.system, work);
 }
 
 async function confirm({ prompts }: Context, question: string): Promise<void> {

@@ -6,7 +6,7 @@ import { SvcError, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { type Draft, writeFileAtomicSync, writeWhole } from '../../base/files/draft.ts';
 import { copyFlushed } from '../../base/files/durable.ts';
-import { isLocked, type LockHost, withLock } from '../../base/files/lock.ts';
+import { heldAsPending, isLocked, type LockHost, withLock } from '../../base/files/lock.ts';
 import { readRegularFileSync } from '../../base/files/read.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { serviceOf } from '../../cli/app/service.ts';
@@ -146,10 +146,13 @@ export class JobFiles {
     fs.rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** Runs `work` with the lock of the job's files. @throws SvcError `config` if another process has the lock */
-  hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` with the lock of the job's files.
+   * @throws SvcError `pending` if a living process has the lock, `config` if that cannot be determined
+   */
+  async hold<T>(host: LockHost, work: () => Promise<T>): Promise<T> {
     this.make();
-    return withLock(this.#lock, host, work, { waitMs: 0, what: `job ${this.job}` });
+    return heldAsPending(withLock(this.#lock, host, work, { waitMs: 0, what: `job ${this.job}` }));
   }
 
   /** Tells whether a process that may be alive has the lock. */

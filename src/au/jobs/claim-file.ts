@@ -1,7 +1,6 @@
 // Claims all rows of a file for one job that the operator named: 'svc au upload'.
 
 import path from 'node:path';
-import { holdJob } from '../job/hold-job.ts';
 import { type JobFiles, senderOf } from '../job/job-files.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { readKeyFacts } from '../job/tenant-of-key.ts';
@@ -54,7 +53,7 @@ export async function claimFile(
   const jobFiles = ledger.jobFiles(job.id);
   const claim = (): Promise<void> => bindFile(context, client, job, { ...file, ledger, sent: jobFiles });
   if (onlyReads) return claim();
-  return holdJob(context, jobFiles, async () => {
+  return jobFiles.hold(context.system, async () => {
     await claim();
     await send(jobFiles);
   });

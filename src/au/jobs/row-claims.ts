@@ -31,7 +31,7 @@ interface JobRows {
   readonly source: Pick<UploadSource, 'open'>;
 }
 
-interface FileToCompare extends Omit<SettleOptions, 'stored'> {
+interface FileToCompare extends SettleOptions {
   readonly tenant: string;
   readonly file: Pick<RequestFile, 'name' | 'check' | 'source' | 'submitted'>;
   /** The cycle that the operator named; undefined for a file without a cycle. */

@@ -1,7 +1,6 @@
 // Creates the jobs for free rows, claims the rows and uploads them; finishes uploads that an earlier command began.
 
 import path from 'node:path';
-import { holdJob } from '../job/hold-job.ts';
 import { senderOf } from '../job/job-files.ts';
 import { type JobOptions, findJob } from '../job/job.ts';
 import type { SpareJob } from '../job/spare-job.ts';
@@ -133,7 +132,7 @@ async function sendSlice(shared: SendState, slice: Slice): Promise<void> {
   const files = ledger.jobFiles(job.id);
   let isBound = false;
   try {
-    await holdJob(context, files, async () => {
+    await files.hold(context.system, async () => {
       await files.begin(slice.source, senderOf(context), 'some');
       await claimSlice(shared, job, slice);
       isBound = true;
@@ -253,7 +252,7 @@ export async function finishUploads(
     const files = ledger.jobFiles(id);
     if (files.sent !== 'some' || (await hashIfReadable(files.request)) !== sha256) continue;
     requireKnownTenant(context, tenant, 'nothing was uploaded');
-    await holdJob(context, files, async () => {
+    await files.hold(context.system, async () => {
       const job = await findJob(client, id);
       if (job?.status !== 'pending' || files.sent !== 'some') return;
       uploadAddress(job, client);

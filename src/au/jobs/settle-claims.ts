@@ -64,7 +64,7 @@ export async function settleClaim(
   client: Client | undefined,
   cycle: LedgerCycle,
   { claim, wasRead }: Pick<SettledClaim, 'claim' | 'wasRead'>,
-  options: Pick<SettleOptions, 'jobsWithoutFile' | 'createJob' | 'isStored'>,
+  options: SettleOptions,
 ): Promise<Omit<SettledClaim, 'rows'> & { readonly end: 'failed' | 'gone' | undefined }> {
   const { job } = claim;
   const status = client === undefined ? null : (await findJob(client, job))?.status;
@@ -81,7 +81,7 @@ export async function settleClaim(
 async function reasonToEnd(
   client: Client,
   { claim, status, wasRead }: Omit<SettledClaim, 'rows'>,
-  { jobsWithoutFile, createJob, isStored }: Pick<SettleOptions, 'jobsWithoutFile' | 'createJob' | 'isStored'>,
+  { jobsWithoutFile, createJob, isStored }: SettleOptions,
 ): Promise<{ readonly why: 'failed' | 'gone'; readonly proof: string } | undefined> {
   const { job } = claim;
   if (status === 'failed') return { why: 'failed', proof: `the service said that job ${job} failed` };

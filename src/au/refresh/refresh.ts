@@ -22,7 +22,7 @@ import { requireRealResults } from './rehearsal.ts';
 import { type RequestFile, openRequestFile } from '../request/open-request-file.ts';
 import { openSpool } from '../request/spool.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
-import { isHeld } from '../../base/files/lock.ts';
+import { heldAsPending, isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { shellWords } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
@@ -406,13 +406,4 @@ function requireCycleName(directory: RefreshDirectory): void {
       hint: 'Nothing was submitted. Choose another name, such as 2026-12.',
     });
   if (!directory.has(recordFile)) requireClearName(cycle);
-}
-
-/** Turns the error for a directory that another process has locked into `pending`. */
-async function heldAsPending(work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    throw isHeld(error) ? error.with({ code: 'pending' }) : error;
-  }
 }

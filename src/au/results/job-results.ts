@@ -1,6 +1,5 @@
 // Gets the results of one job: the kept file, or a proven download whose new tokens the ledger gets first.
 
-import { holdJob } from '../job/hold-job.ts';
 import { withInterruption } from '../job/resumable.ts';
 import { showJobs } from '../job/show-progress.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
@@ -88,7 +87,7 @@ export async function resultsOfJob(
     return readResultsOf(context, client, { ledger, tenant, job }, files.results, options);
   };
   try {
-    await holdJob(context, files, downloading);
+    await files.hold(context.system, downloading);
     files.removeRefused();
     return { file: files.results, compared };
   } catch (error) {

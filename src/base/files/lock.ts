@@ -93,6 +93,18 @@ export function isHeld(error: unknown): error is SvcError & { readonly facts: ob
   return isSvcError(error) && error.facts?.['held_by'] !== undefined;
 }
 
+/**
+ * Waits for work under a lock.
+ * @throws SvcError `pending` if a living process has the lock, else as `work`
+ */
+export async function heldAsPending<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw isHeld(error) ? error.with({ code: 'pending' }) : error;
+  }
+}
+
 // Describes where the owner runs; empty for this machine since its last start.
 function elsewhereText(owner: LockOwner): string {
   if (owner.place !== thisHost()) {
