@@ -43,8 +43,7 @@ export type JobEvent =
   /** The ledger does not know these jobs of the key. They are undefined if the key may not list jobs. */
   | { readonly kind: 'unrecorded'; readonly jobs: readonly string[] | undefined }
   /** The service does not find a job that may have its file. Polling continues, because that is no proof. */
-  | { readonly kind: 'missing'; readonly job: string }
-  | { readonly kind: 'failed'; readonly job: string; readonly errors: readonly string[] };
+  | { readonly kind: 'missing'; readonly job: string };
 
 /** Options of every step with a job. The clock and the signal come from the client. */
 export interface JobOptions {

@@ -57,8 +57,6 @@ class JobsProgress {
         return notices.warn(
           `${countText(event.jobs.length, 'job')} of this key that the ledger does not know: ${firstOf(event.jobs)}. If another system uses the key, that is normal ('svc au ignore <job>' says so once); if this state directory is an older copy, rows that were submitted since are billed again. To be stopped instead, add --only-recorded`,
         );
-      case 'failed':
-        return notices.warn(`job ${event.job}${this.#partOf(event.job)} failed: ${event.errors.join('; ')}`);
       case 'unclear':
       case 'unproven':
         return this.#interrupted(event);

@@ -5,6 +5,7 @@ import { type NamedFile, cycleText, senderText } from './claim-texts.ts';
 import type { Division } from './divide-rows.ts';
 import type { Confirmed } from './options.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
+import { isFileCycle } from '../ledger/cycle-names.ts';
 import { whenKnownText } from '../ledger/doubt.ts';
 import type { FileRows } from '../ledger/request-rows.ts';
 import type { Check } from '../request/checks.ts';
@@ -96,7 +97,7 @@ export async function reportNewCycle(
   if (input.cycle === undefined) return compareAgain;
   const who = tenantText(context, tenant);
   notices.note(`first upload of cycle ${cycle}: profile ${settings.profile.value}, tenant ${who}`);
-  const last = others.find((each) => !each.name.startsWith('file-'));
+  const last = others.find((each) => !isFileCycle(each.name));
   const share = last === undefined ? 1 : last.shared / rows.size;
   if (last !== undefined && share < MIN_SHARE_OF_LAST_CYCLE)
     notices.warn(

@@ -9,6 +9,7 @@ import { senderName, deliveryOf, wereResultsRead, standingClaims } from '../ledg
 import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { findJob } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
+import { isFileCycle } from '../ledger/cycle-names.ts';
 import { fileCycles, unknownRowsCycle } from '../ledger/earlier-keys.ts';
 import type { FileRows } from '../ledger/request-rows.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
@@ -167,7 +168,7 @@ export async function refuseRowsOfOtherCycle(
   const age = Math.max(0, now - other.began);
   const unread = status === undefined ? ' and whose results nobody has read' : ' and is not completed';
   const began = `which began ${formatDuration(age)} ago${isOpen ? unread : ''}`;
-  const isFile = other.name.startsWith('file-');
+  const isFile = isFileCycle(other.name);
   const where = placeOf(other);
   const goOn = other.isSameFile ? submit : [...submit, '--cycle', other.name];
   const read = ['au', 'resume', other.name, ...(isOpen ? ['--wait'] : [])];
@@ -206,7 +207,7 @@ function currentCycles(others: readonly OtherCycle[], now: number): OtherCycle[]
 }
 
 function placeOf({ name }: OtherCycle): string {
-  return name.startsWith('file-') ? 'a submission without a cycle' : `cycle ${name}`;
+  return isFileCycle(name) ? 'a submission without a cycle' : `cycle ${name}`;
 }
 
 /** Returns a warning of a few rows that are in an open or young cycle too, and are billed again; undefined without such rows. */

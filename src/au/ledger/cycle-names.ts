@@ -13,12 +13,12 @@ export function fileCycle(rows: RowSet): string {
 
 /** Tells whether a cycle was made for a file submitted without one. */
 export function isFileCycle(cycle: string): boolean {
-  return /^file-[0-9a-f]{16}$/.test(cycle);
+  return /^file-(?:unknown-)?[0-9a-f]{16}$/.test(cycle);
 }
 
 /** Tells whether the folder of a cycle has a name that an operator typed, not a hash. */
 export function isNamedCycle(folder: string): boolean {
-  return !/^(?:file|old)-[0-9a-f]{16}$/.test(folder);
+  return !isFileCycle(folder) && !/^old-[0-9a-f]{16}$/.test(folder);
 }
 
 /** Returns the command that submits a file in a cycle, as words. */

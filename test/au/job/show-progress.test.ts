@@ -74,13 +74,11 @@ it('the progress of a file shows one line for all of its jobs until they are com
       { ...polled, status: '0 of 2 jobs done, 2 processing' },
       { kind: 'completed', job: 'a' },
       { kind: 'unreachable', job: 'tokens.csv in 2 jobs', reason: 'down', nextMs: 6_000 },
-      { kind: 'failed', job: 'b', errors: ['bad merchant'] },
       { kind: 'completed', job: 'tokens.csv in 2 jobs' },
     ]),
   ).toEqual([
     'tokens.csv in 2 jobs: 0 of 2 jobs done, 2 processing, next at 5000',
     'tokens.csv in 2 jobs: no response (down), next at 6000',
-    'warn: job b, 2 of 2 failed: bad merchant',
     'tokens.csv in 2 jobs: completed',
   ]);
 });

@@ -113,6 +113,15 @@ describe('the beginning of a cycle', () => {
     await expect(begin(laptop, TEN, '2027-01')).resolves.toBeUndefined();
   });
 
+  it.each([
+    ['file-2026-12', 'cycle file-2026-12'],
+    ['file-0123456789abcdee', 'a submission without a cycle'],
+  ])('the beginning of a cycle calls the other one %s %s', async (cycle, place) => {
+    const laptop = await new Machines().open('laptop');
+    await claim(laptop, TEN, { cycle });
+    await expect(begin(laptop, TEN, '2027-01')).rejects.toThrow(`10 rows of tokens.csv (100.0%) are in ${place} too`);
+  });
+
   it('the beginning of a cycle names the newest of the cycles with its rows', async () => {
     const [machines, laptop] = await december(true);
     await machines.clock.advance(20 * DAY);
