@@ -38,7 +38,7 @@ interface FileToCompare extends SettleOptions {
   readonly cycle?: string | undefined;
 }
 
-/** The most row sets that a claim names, so that its entry stays small. Only small files need more jobs, for many merchants. */
+/** The most row sets that a claim names, so that its entry stays small. With more jobs, each set has the rows of several. */
 const MAX_ROW_SETS = 100;
 
 /** A file, compared with the claims of its cycle. */
@@ -111,9 +111,10 @@ export class RowClaims {
     const ledger = await this.#ledger.open(tenant);
     const sets: RowSet[] = [];
     for (const slice of slices) sets.push((await this.#fileRows(ledger, slice)).rows);
-    const all = slices.length > MAX_ROW_SETS ? [RowSet.union(sets, ledger.salt)] : sets;
+    const count = Math.ceil(sets.length / MAX_ROW_SETS);
     const names: string[] = [];
-    for (const set of all) names.push(await ledger.cycle(cycle).createRowSet(set));
+    for (let at = 0; at < sets.length; at += count)
+      names.push(await ledger.cycle(cycle).createRowSet(RowSet.union(sets.slice(at, at + count), ledger.salt)));
     return names;
   }
 

@@ -10,6 +10,7 @@ import { RowClaims } from '../../../src/au/jobs/row-claims.ts';
 import type { CommandLedger } from '../../../src/au/ledger/command-ledger.ts';
 import { readRows } from '../../../src/au/ledger/request-rows.ts';
 import { RowSet, keyOfNewToken } from '../../../src/au/ledger/row-set.ts';
+import { sha256Of } from '../../../src/base/files/draft.ts';
 import { rowsWithoutJob } from '../../../src/au/ledger/rows-without-job.ts';
 import type { Context } from '../../../src/cli/app/command.ts';
 
@@ -165,4 +166,18 @@ it('R85: rows without a job whose tokens results of the cycle made are left out 
   for (let time = 0; time < 2; time += 1) await rows.leaveOutUpToDate('ours', '2026-12', await keysOf(['n', 'x']));
   expect(await lost()).toEqual([await keysOf(['o'])]);
   expect(await machines.entries()).toEqual(['claim job-1', 'left_out job-1']);
+});
+
+it('the rows of a file that needs very many jobs are in at most 100 sets, none of them larger than those of a few jobs', async () => {
+  const laptop = await new Machines().open('laptop');
+  const rows = new RowClaims({ open: async () => laptop.ledger } as unknown as CommandLedger);
+  const slices = Array.from({ length: 250 }, (_, at) => {
+    const source = fileOf([`token-${at}`]);
+    return { source, sha256: sha256Of(source.text) };
+  });
+  const names = (await rows.createRowSets('ours', '2026-12', slices)) ?? [];
+  const cycle = laptop.ledger.cycle('2026-12');
+  const sets = await Promise.all(names.map((name) => cycle.rowSet(name, { keys: 2 })));
+  expect([...new Set(sets.map(({ size }) => size))]).toEqual([3, 1]);
+  expect([sets.length, sets.reduce((sum, { size }) => sum + size, 0)]).toEqual([84, 250]);
 });
