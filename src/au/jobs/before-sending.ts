@@ -17,6 +17,7 @@ import type { DividedRows } from '../request/rows-file.ts';
 import { SvcError } from '../../base/errors.ts';
 import { isOn } from '../../base/system.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { option } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { confirmCost, tenantText } from '../../cli/app/tenant-mark.ts';
@@ -40,6 +41,8 @@ export interface SubmitInput {
   readonly accept: readonly Check[];
   /** Whether the checks of the whole file ran when svc prepared the request. */
   readonly isPrepared?: boolean;
+  /** Whether the operator named the columns of the export, so that no header shows whether they changed places. */
+  readonly namesColumns?: boolean;
   /** Whether the command continues through an outage of the service. */
   readonly outlasts: boolean;
   /** Whether jobs that the ledger does not know stop the upload. */
@@ -99,11 +102,20 @@ export async function reportNewCycle(
   notices.note(`first upload of cycle ${cycle}: profile ${settings.profile.value}, tenant ${who}`);
   const last = others.find((each) => !isFileCycle(each.name));
   const share = last === undefined ? 1 : last.shared / rows.size;
-  if (last !== undefined && share < MIN_SHARE_OF_LAST_CYCLE)
-    notices.warn(
-      `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant: is the profile wrong, or the export?`,
-    );
+  if (last === undefined || share >= MIN_SHARE_OF_LAST_CYCLE) return compareAgain;
+  const few = `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant`;
+  if (input.namesColumns === true && !input.accept.includes('columns')) throw movedColumns(few, words, input.cycle);
+  notices.warn(`${few}: is the profile wrong, or the export?`);
   return compareAgain;
+}
+
+/** Returns the error for named columns that may have changed places, as where a customer would be sent as the merchant. */
+function movedColumns(few: string, words: readonly string[], cycle: string): SvcError {
+  return new SvcError('refused_input', `${few}, and --columns may name the columns of the export in another order`, {
+    hint: 'Nothing was submitted. Compare the export with the last one, and name its columns in their order with --columns. If all of its rows are new, accept them:',
+    next: [...words, ...option('--cycle', cycle), '--accept', 'columns'],
+    facts: { check: 'columns' },
+  });
 }
 
 /**

@@ -77,4 +77,5 @@ export const CONFIRMATIONS: readonly (readonly string[])[] = [
   ['--pay-again'],
   ['--new-ledger'],
   ['--accept', 'merchants'],
+  ['--accept', 'columns'],
 ];

@@ -215,6 +215,7 @@ class Refresh {
       onlyRecorded,
       accept: how.accept ?? [],
       isPrepared: true,
+      namesColumns: how.columnNames !== undefined,
       confirmed,
       checkTenant: (tenant) => this.#directory.requireTenant(tenant, again),
     });

@@ -14,6 +14,7 @@ export const CHECKS = [
   'quotes',
   'repeats',
   'merchants',
+  'columns',
 ] as const;
 
 export type Check = (typeof CHECKS)[number];

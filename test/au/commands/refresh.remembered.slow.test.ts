@@ -51,6 +51,34 @@ it('svc au refresh changes what it remembers by the options typed, and asks agai
   });
 });
 
+it('R93: columns without a header that changed places since the last month stop svc au refresh, named again or not', async () => {
+  const desk = await openQuickDesk({ tenants: ['production'], merchants: ['S-0', 'S-1', 'S-2'] });
+  const tokens = readFileSync(desk.home.file('tokens.csv'), 'utf8').split('\n').slice(1, 21);
+  const write = (cells: (at: number) => string): void => {
+    const rows = tokens.map((line, at) => `${line.split(',')[0]},05,31,${cells(at)}\n`);
+    writeFileSync(desk.home.file('e.csv'), rows.join(''));
+  };
+  const columns = '--columns token,month,year,merchant,-';
+  write((at) => `S-${at % 3},${7000 + at}`);
+  succeeded(await desk.svc(`au refresh e.csv --cycle 2026-10 ${columns}`));
+  await desk.clock.advance(31 * 24 * 3_600_000);
+  write((at) => `${7000 + at},S-${at % 3}`);
+  const line = 'au refresh e.csv --cycle 2026-11';
+  for (const more of ['', ` ${columns}`, ' --dry-run'])
+    ended(await desk.svc(line + more), 13, {
+      uploads: 1,
+      error: {
+        message: expect.stringMatching(/^only 0\.0% of the rows .* were in cycle 2026-10, .* --columns may name/),
+        next: `svc ${line}${more.replace('merchant,-', 'merchant_id,-').replace('month,year', 'expiration_month,expiration_year')} --accept columns`,
+      },
+    });
+  ended(await desk.svc(`${line} --columns token,month,year,-,merchant`), 0, { uploads: 2 });
+  await desk.clock.advance(31 * 24 * 3_600_000);
+  const all = '--accept columns --fail-on err=100%';
+  ended(await desk.svc(`au refresh e.csv --cycle 2026-12 ${columns} ${all}`), 0, { uploads: 3 });
+  expect(optionsIn(desk, '2026-12').flat()).not.toContain('--accept');
+});
+
 it.each([
   [
     '--map expiration_year=y --map expiration_month=m --empty NA',
