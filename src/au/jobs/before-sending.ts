@@ -208,22 +208,21 @@ export function reviewFreeRows(
 /** Asks before billable rows are sent. `strangeText` is what `reviewFreeRows` found. */
 export async function confirmRows(
   context: Context,
-  unsent: Pick<UnsentFile, 'file' | 'input' | 'words'>,
+  { file }: Pick<UnsentFile, 'file'>,
   free: readonly FreeRows[],
   strangeText?: string,
 ): Promise<void> {
-  await confirmMerchants(context, unsent, free.length);
   const rows = countRows(free);
   if (rows === 0) return;
-  const all = unsent.file.check.rows;
+  const all = file.check.rows;
   const strange = strangeText === undefined ? '' : ` (${strangeText})`;
   const what = all === rows ? countText(rows, 'row') : `only ${formatNumber(rows)} of ${countText(all, 'row')}`;
   const choice = { unchanged: 'nothing was submitted', isUnexpected: all !== rows };
   await confirmCost(context, `submit ${what} in ${countText(countJobs(free), 'job')}${strange}`, choice);
 }
 
-/** Asks before a file is sent in many jobs because one token has many merchants, which may be a mistake. */
-async function confirmMerchants(
+/** Asks before a file is sent in many jobs because one token has many merchants, which may be a mistake. A dry run does not ask. */
+export async function confirmMerchants(
   context: Context,
   { file, input, words }: Pick<UnsentFile, 'file' | 'input' | 'words'>,
   count: number,
@@ -231,8 +230,10 @@ async function confirmMerchants(
   if (count <= MAX_UNCONFIRMED_JOBS || input.accept.includes('merchants')) return;
   const what = `a token of ${file.name} has ${count} merchants, so that its rows need ${count} jobs`;
   const prompts = context.prompts();
-  if (prompts.canAsk)
+  if (prompts.canAsk) {
+    if (input.dryRun) return;
     return requireYes(await prompts.promptText(`${what}. Submit them? [y/N]`, ''), 'nothing was submitted');
+  }
   throw new SvcError('conflict', `${what}; nothing was submitted`, {
     hint: 'A token stands once in a job, because results name no merchant. If the file is meant so, accept the jobs:',
     next: [...words, '--accept', 'merchants'],

@@ -7,6 +7,7 @@ import { type KeyFacts, readKeyFacts, readTenantOfKey, tenantOfSandbox } from '.
 import { outlast } from '../job/wait.ts';
 import {
   type SubmitInput,
+  confirmMerchants,
   confirmRows,
   countRows,
   refuseFreedRows,
@@ -133,6 +134,7 @@ export class FileSubmission {
       await inspectTarget(out, this.#input.force || isOwn);
     }
     const strangeText = reviewFreeRows(this.#context, this.#unsentFile, this.#divided);
+    await confirmMerchants(this.#context, this.#unsentFile, free.length);
     if (dryRun) {
       if (shownTenant !== undefined) await this.#previewComparison(shownTenant);
       await showPlan(this.#context, this.#file, free);

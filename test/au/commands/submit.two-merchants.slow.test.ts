@@ -208,13 +208,14 @@ describe('a file whose rows for one token name two merchants', () => {
     const five = rows.slice(1).map((row) => row.replace(A, B));
     const desk = await merchantDesk({}, { 'six.csv': [HEADER, ...rows], 'five.csv': [HEADER, ...five] });
     const line = 'au submit six.csv --cycle 2026-12';
-    ended(await desk.svc(line), 6, {
-      uploads: 0,
-      error: {
-        message: 'a token of six.csv has 6 merchants, so that its rows need 6 jobs; nothing was submitted',
-        next: `svc ${line} --accept merchants`,
-      },
-    });
+    for (const dry of ['', ' --dry-run'])
+      ended(await desk.svc(line + dry), 6, {
+        uploads: 0,
+        error: {
+          message: 'a token of six.csv has 6 merchants, so that its rows need 6 jobs; nothing was submitted',
+          next: `svc ${line} --accept merchants`,
+        },
+      });
     rowOf(await desk.svc('au submit five.csv --cycle 2026-11'));
     expect(desk.uploads()).toBe(5);
     rowOf(await desk.svc(`${line} --accept merchants`));
