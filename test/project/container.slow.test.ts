@@ -129,17 +129,17 @@ describe.skipIf(!canChroot)('the image of Containerfile, tried in a chroot (skip
 });
 
 describe('recipes for containers', () => {
-  it('the CronJobs of docs have commands that succeed with the sandbox', () => {
+  it('the CronJobs of docs have commands that succeed with the sandbox', async () => {
     const all = textsOf('kubernetes').flatMap((text) => parseAllDocuments(text).map((each) => each.toJS() as Resource));
     expect(all.map(({ kind }) => kind)).toEqual(['PersistentVolumeClaim', 'CronJob', 'CronJob', 'CronJob']);
     const home = openShellHome();
-    home.run('svc sandbox cards --request > export.csv', { SVC_PROFILE: 'sandbox' });
+    await home.run('svc sandbox cards --request > export.csv', { SVC_PROFILE: 'sandbox' });
     for (const job of all.filter(({ kind }) => kind === 'CronJob')) {
       const { spec } = job as { spec: { schedule: string; jobTemplate: { spec: { template: { spec: PodSpec } } } } };
       const [container] = spec.jobTemplate.spec.template.spec.containers;
       const [first = '', ...rest] = [...(container?.command ?? ['svc']), ...(container?.args ?? [])];
       const words = [first, ...rest.map((word) => `'${word}'`)];
-      const { status, stderr } = home.run(words.join(' '), { SVC_PROFILE: 'sandbox' });
+      const { status, stderr } = await home.run(words.join(' '), { SVC_PROFILE: 'sandbox' });
       // The review has findings, which end it with 10, where more than the last minutes of yesterday are still in the log.
       const isExpected = status === 0 || (status === 10 && words.join(' ').includes('logs review'));
       // The service may keep logs for 24 hours only, of which a daily run would miss a part.
@@ -148,13 +148,13 @@ describe('recipes for containers', () => {
     }
   });
 
-  it('the job of GitLab in docs has a script that succeeds with the sandbox, and caches the files of the cycles', () => {
+  it('the job of GitLab in docs has a script that succeeds with the sandbox, and caches the files of the cycles', async () => {
     const { refresh } = parse(textsOf('gitlab')[0] ?? '') as {
       refresh: { script: string[]; cache: { paths: string[] } };
     };
     const home = openShellHome();
     const script = ['svc sandbox cards --request > export.csv', ...refresh.script, 'ls refresh-sandbox'].join('\n');
-    const { status, stderr } = home.run(script, {
+    const { status, stderr } = await home.run(script, {
       SVC_PROFILE: 'sandbox',
       SVC_STATE_DIR: join(home.directory, '.svc'),
     });

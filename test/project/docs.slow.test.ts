@@ -38,15 +38,15 @@ describe('docs', () => {
   // The test of all commands of pci.md runs its blocks too.
   it.each(recipes.filter((name) => name !== 'pci.md'))(
     '%s works as typed, from its first block to its last',
-    (name) => {
+    async (name) => {
       const home = openShellHome();
       const script = readBlocks(read(name)).filter(isRunHere).map(scriptOf).join('\n');
-      const { status, stderr } = home.run(`${AT_THE_END}\n${script}`);
+      const { status, stderr } = await home.run(`${AT_THE_END}\n${script}`);
       expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
     },
   );
 
-  it('each command of pci.md, in its tables too, works after its blocks', () => {
+  it('each command of pci.md, in its tables too, works after its blocks', async () => {
     const text = read('pci.md');
     const inTables = text
       .split('\n')
@@ -65,7 +65,7 @@ describe('docs', () => {
       'cp auditor/tenant.yaml .',
       ...lines,
     ];
-    const { status, stderr } = home.run(script.join('\n'));
+    const { status, stderr } = await home.run(script.join('\n'));
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   });
 
@@ -97,20 +97,20 @@ describe('docs', () => {
     expect(new Set(shown)).toEqual(new Set(readdirSync(join(docs, 'pictures'))));
   });
 
-  it('R58: the workflow submits the export once a month, three months long, though each job is run again', () => {
+  it('R58: the workflow submits the export once a month, three months long, though each job is run again', async () => {
     const text = readBlocks(read('account-updater-in-ci.md')).find(({ language }) => language === 'yaml');
-    const runner = openRunner(parse(text?.text ?? '') as Workflow);
+    const runner = await openRunner(parse(text?.text ?? '') as Workflow);
     for (const month of ['2030-11', '2030-12', '2031-01']) {
-      expect(runner.job(`${month}-01T00:30:00Z`, 'first')).toContain(`${month}/request.csv`);
-      runner.job(`${month}-01T00:30:00Z`, 'again');
-      const files = runner.job(`${month}-02T06:30:00Z`, 'first');
+      expect(await runner.job(`${month}-01T00:30:00Z`, 'first')).toContain(`${month}/request.csv`);
+      await runner.job(`${month}-01T00:30:00Z`, 'again');
+      const files = await runner.job(`${month}-02T06:30:00Z`, 'first');
       expect(files).toEqual(
         expect.arrayContaining(['results.csv', 'report.html', 'todo/replace.csv'].map((name) => `${month}/${name}`)),
       );
       // Once all is done, a job that is run again changes nothing.
-      expect(runner.job(`${month}-10T00:30:00Z`, 'first')).toEqual(files);
+      expect(await runner.job(`${month}-10T00:30:00Z`, 'first')).toEqual(files);
     }
-    expect(runner.jobsAtService()).toBe(3);
+    expect(await runner.jobsAtService()).toBe(3);
   });
 
   it('the workflow installs svc, names the service and the ledger, and saves its files also when a step fails', () => {
@@ -235,27 +235,27 @@ function commandOfStep({ if: condition = '', run = '' }: Step): string {
  * Opens a runner for the jobs of a workflow, with the embedded sandbox as the service. Each job starts with the files
  * of the repository and the cached state only.
  */
-function openRunner({ jobs }: Workflow) {
+async function openRunner({ jobs }: Workflow) {
   const home = openShellHome();
   const settings = { SVC_PROFILE: 'sandbox', SVC_STATE_DIR: join(home.directory, STATE) };
-  const succeed = (script: string, more: Readonly<Record<string, string>> = {}): void => {
-    const { status, stderr } = home.run(script, { ...settings, ...more });
+  const succeed = async (script: string, more: Readonly<Record<string, string>> = {}): Promise<void> => {
+    const { status, stderr } = await home.run(script, { ...settings, ...more });
     expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   };
-  succeed('svc sandbox cards --request > export.csv');
+  await succeed('svc sandbox cards --request > export.csv');
   return {
     /** Runs the job at this time. @returns the files of all cycles */
-    job(time: string, attempt: string): string[] {
+    async job(time: string, attempt: string): Promise<string[]> {
       for (const name of readdirSync(home.directory))
         if (!['.home', STATE, 'export.csv'].includes(name)) rmSync(join(home.directory, name), { recursive: true });
       const steps = Object.values(jobs).flatMap((each) => each.steps.map((step) => commandOfStep(step)));
       const clock = attempt === 'first' ? `svc sandbox clock --at ${time}` : '';
-      succeed([ON_A_RUNNER, clock, ...steps].join('\n'), { SANDBOX_TIME: time });
+      await succeed([ON_A_RUNNER, clock, ...steps].join('\n'), { SANDBOX_TIME: time });
       expect(readFileSync(join(home.directory, 'summary.md'), 'utf8')).toContain(`"cycle": "${time.slice(0, 7)}"`);
       return readdirSync(join(home.directory, STATE, 'refresh'), { recursive: true, encoding: 'utf8' });
     },
-    jobsAtService(): number {
-      succeed('svc au jobs --all --fields id -o csv > jobs');
+    async jobsAtService(): Promise<number> {
+      await succeed('svc au jobs --all --fields id -o csv > jobs');
       return readFileSync(join(home.directory, 'jobs'), 'utf8').trimEnd().split('\n').length - 1;
     },
   };

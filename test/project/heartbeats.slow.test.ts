@@ -71,8 +71,10 @@ function openShell() {
   chmodSync(curl, 0o755);
   const paged = join(home.directory, 'paged');
   return {
-    run: (script: string) =>
-      home.run(script, { SVC_PROFILE: 'sandbox', ARCHIVE: 'audit', PAGE_URL: 'https://page.example/here' }).status,
+    run: async (script: string) => {
+      const variables = { SVC_PROFILE: 'sandbox', ARCHIVE: 'audit', PAGE_URL: 'https://page.example/here' };
+      return (await home.run(script, variables)).status;
+    },
     paged: () => (existsSync(paged) ? readFileSync(paged, 'utf8') : undefined),
   };
 }
@@ -116,26 +118,26 @@ describe('the recipe for heartbeats', () => {
     },
   );
 
-  it('the jobs of the heartbeat recipe for systemd succeed with an archive, and the heartbeat fails without one', () => {
+  it('the jobs of the heartbeat recipe for systemd succeed with an archive, and the heartbeat fails without one', async () => {
     const { run } = openShell();
-    expect(run(commandOf('svc-heartbeat.service', '.'))).toBe(5);
-    expect(run(commandOf('svc-archive.service', '.'))).toBe(0);
-    expect(run(commandOf('svc-heartbeat.service', '.'))).toBe(0);
+    expect(await run(commandOf('svc-heartbeat.service', '.'))).toBe(5);
+    expect(await run(commandOf('svc-archive.service', '.'))).toBe(0);
+    expect(await run(commandOf('svc-heartbeat.service', '.'))).toBe(0);
   });
 
-  it('the job of the month for systemd succeeds, also while it waits', () => {
+  it('the job of the month for systemd succeeds, also while it waits', async () => {
     const { run } = openShell();
     const [, waiting] = /^SuccessExitStatus=(\d+)$/m.exec(units.get('svc-refresh.service') ?? '') ?? [];
     const line = commandOf('svc-refresh.service', '.');
-    expect([0, Number(waiting)]).toContain(run(`svc sandbox cards --request > export.csv; ${line}`));
+    expect([0, Number(waiting)]).toContain(await run(`svc sandbox cards --request > export.csv; ${line}`));
   });
 
-  it('the CronJob of the heartbeat recipe pages and fails when there is no fresh archive, and is quiet when there is one', () => {
+  it('the CronJob of the heartbeat recipe pages and fails when there is no fresh archive, and is quiet when there is one', async () => {
     const { run, paged } = openShell();
-    expect(run(scriptOf('svc-heartbeat'))).toBe(1);
+    expect(await run(scriptOf('svc-heartbeat'))).toBe(1);
     expect(paged()).toContain('the log archive audit stopped\nhttps://page.example/here\n');
-    expect(run(scriptOf('svc-archive'))).toBe(0);
-    expect(run(`rm paged; ${scriptOf('svc-heartbeat')}`)).toBe(0);
+    expect(await run(scriptOf('svc-archive'))).toBe(0);
+    expect(await run(`rm paged; ${scriptOf('svc-heartbeat')}`)).toBe(0);
     expect(paged()).toBeUndefined();
   });
 
@@ -149,20 +151,20 @@ describe('the recipe for heartbeats', () => {
 });
 
 describe('the textfile for Prometheus', () => {
-  it('the textfile for Prometheus has the open cycles with their jobs and the time when they began, and none before and after them', () => {
+  it('the textfile for Prometheus has the open cycles with their jobs and the time when they began, and none before and after them', async () => {
     const home = openShellHome();
     const block = blocks.find(({ text }) => text.includes('svc_au_open_jobs'))?.text ?? '';
-    const metrics = (before: string): string => {
-      expect(home.run(`export SVC_PROFILE=sandbox\n${before}\n${block}`)).toMatchObject({ status: 0 });
+    const metrics = async (before: string): Promise<string> => {
+      expect(await home.run(`export SVC_PROFILE=sandbox\n${before}\n${block}`)).toMatchObject({ status: 0 });
       return readFileSync(join(home.directory, 'svc.prom'), 'utf8');
     };
     const types = ['# TYPE svc_au_open_jobs gauge', '# TYPE svc_au_cycle_began_timestamp_seconds gauge'];
     const none = `${types.join('\n')}\n`;
-    expect(metrics('')).toBe(none);
-    const text = metrics('svc sandbox cards --request > t.csv; svc au submit t.csv --cycle 2026-12 > result');
+    expect(await metrics('')).toBe(none);
+    const text = await metrics('svc sandbox cards --request > t.csv; svc au submit t.csv --cycle 2026-12 > result');
     expect(text).toMatch(
       /^# TYPE \w+ gauge\nsvc_au_open_jobs\{cycle="2026-12",status="(?:pending|processing|completed)"\} 1\n# TYPE \w+ gauge\nsvc_au_cycle_began_timestamp_seconds\{cycle="2026-12"\} \d{10}\n$/,
     );
-    expect(metrics('svc au submit t.csv --cycle 2026-12 --wait > result')).toBe(none);
+    expect(await metrics('svc au submit t.csv --cycle 2026-12 --wait > result')).toBe(none);
   });
 });

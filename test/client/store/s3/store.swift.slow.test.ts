@@ -121,7 +121,7 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
     expect(tampered.status).toBeGreaterThanOrEqual(400);
   });
 
-  it.each([1, 2])('Swift works with recipe %i for a bucket in docs/log-archive.md', (number) => {
+  it.each([1, 2])('Swift works with recipe %i for a bucket in docs/log-archive.md', async (number) => {
     const home = openShellHome();
     const file = fileURLToPath(new URL('../../../../docs/log-archive.md', import.meta.url));
     const recipes = readBlocks(fs.readFileSync(file, 'utf8')).filter(({ marks }) => marks.includes('bucket'));
@@ -132,7 +132,7 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
       'the-secret': swift.secretAccessKey,
       's3://bucket/': 's3://logs/recipes/',
     });
-    const { status, stderr } = home.run(script, { SVC_PROFILE: 'sandbox' });
+    const { status, stderr } = await home.run(script, { SVC_PROFILE: 'sandbox' });
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('no conditional writes') });
   });
 
