@@ -72,9 +72,9 @@ export function reportUnprocessed(
   return { advice: alsoSent(choice) + targetAdvice(target), words: replayCommand(journal, target, choice) };
 }
 
-/** Says that a choice by time has more than what did not arrive, to follow a sentence; empty for a choice by id. */
+/** Says that a choice by time may have more than what did not arrive, to follow a sentence; empty for a choice by id. */
 export function alsoSent({ since }: Choice): string {
-  return since === undefined ? '' : ', and with them those since then that arrived';
+  return since === undefined ? '' : ', and with them any others since then';
 }
 
 /** Returns the command that sends events of a journal again, with `<url>` for a target that has secret parts. */

@@ -119,7 +119,7 @@ it('svc events replay says that a choice by time sends events again that arrived
   target.play((_, at) => answer(at % 3 === 0 ? 200 : 400));
   expect(errorIn(await replay())).toMatchObject({
     message: expect.stringContaining('6 of 9 events did not reach'),
-    hint: expect.stringContaining('send them again, and with them those since then that arrived (<url> is'),
+    hint: expect.stringContaining('send them again, and with them any others since then (<url> is'),
     next: expect.stringContaining('--since 2026-01-05T12:00:01.000Z'),
   });
 });
