@@ -5,7 +5,7 @@ import { displayHost } from '../../schema/address.ts';
 import { type Effect, isRead } from './effect.ts';
 import type { Problem } from './problem.ts';
 import type { ApiRequest } from './request.ts';
-import { CLIENT_CERTIFICATE_HINT, type TransportFailure } from './transport-failure.ts';
+import { CLIENT_CERTIFICATE_HINT, hintToServer, type TransportFailure } from './transport-failure.ts';
 
 /** A call of an endpoint, as error messages describe it. */
 export interface CallFacts {
@@ -20,7 +20,7 @@ export interface CallFacts {
 /** Returns the error for a call without a response. */
 export function noResponseError(facts: CallFacts, failure: TransportFailure, effect: Effect): SvcError {
   if (effect === 'unknown') return unclearError(facts, failure.message);
-  return failure.toError(`no response from ${displayHost(facts.url)}`, networkAdvice(failure));
+  return failure.toError(`no response from ${displayHost(facts.url)}`, networkAdvice(failure, facts.url));
 }
 
 /** Returns the error for an error response. */
@@ -227,9 +227,10 @@ const REJECTED = {
   hint: 'Fix what the message names, then run the command again.',
 } as const;
 
-function networkAdvice({ kind, stage }: TransportFailure): Advice {
+function networkAdvice(failure: TransportFailure, url: URL): Advice {
+  const { kind, stage } = failure;
   if (kind === 'dns' || kind === 'refused')
     return { hint: 'Check the base URL and your network, step by step:', next: ['doctor'] };
   if (stage === 'connect') return { hint: 'Check your network and proxy settings, step by step:', next: ['doctor'] };
-  return { hint: 'It is safe to run the command again.' };
+  return { hint: hintToServer('It is safe to run the command again.', failure, url) };
 }

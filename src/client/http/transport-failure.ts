@@ -117,6 +117,15 @@ const CLOCK =
 export const CLIENT_CERTIFICATE_HINT =
   'Set SVC_CLIENT_CERT and SVC_CLIENT_KEY, or client_cert and client_key of the profile, to the files that you were given. They are for the host of the base URL only, never for a store.';
 
+/**
+ * Returns the hint for a request to a server that may require a client certificate. With TLS 1.3, a server refuses the certificate
+ * after the handshake, and some servers then close the connection without a reason.
+ */
+export function hintToServer(hint: string, { kind, stage }: TransportFailure, { protocol }: URL): string {
+  if (protocol !== 'https:' || kind !== 'reset' || stage !== 'send') return hint;
+  return `${hint} If this happens every time, the server may require a client certificate, or another one. ${CLIENT_CERTIFICATE_HINT}`;
+}
+
 /** The meaning of an error code. `unread` means that the server has not read the request, even if the request was sent. */
 type Meaning = readonly [kind: FailureKind, words?: string, hint?: string, effect?: 'unread'];
 

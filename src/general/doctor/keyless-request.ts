@@ -3,7 +3,7 @@ import { exchange } from '../../client/http/exchange.ts';
 import { machineAhead, TOLERATED_CLOCK_MS } from '../../client/http/service-clock.ts';
 import type { ClientCertificate } from '../../client/http/tls-options.ts';
 import { createTransport } from '../../client/http/transport.ts';
-import { TransportFailure } from '../../client/http/transport-failure.ts';
+import { hintToServer, TransportFailure } from '../../client/http/transport-failure.ts';
 import { displayHost } from '../../schema/address.ts';
 import { type CheckOutcome, fail, skip, warn } from './check.ts';
 
@@ -49,7 +49,8 @@ export async function requestWithoutKey(path: NetworkPath): Promise<KeylessRespo
     return { url, status: response.status, location: response.header('location'), aheadMs };
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    throw error.toError('a request without a key', { hint: 'Check your network, then run the command again.' });
+    const hint = hintToServer('Check your network, then run the command again.', error, baseUrl);
+    throw error.toError('a request without a key', { hint });
   } finally {
     await transport.close();
   }

@@ -7,7 +7,7 @@ import { type Certificate, makeCertificate, trust } from '../../support/certific
 import { FakeClock } from '../../support/clock.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { type Script, serve } from '../../support/fault-server.ts';
-import { json } from '../../support/fault-steps.ts';
+import { hangUp, json } from '../../support/fault-steps.ts';
 import { errorIn, type HereResult, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -77,6 +77,13 @@ describe('a service that requires a client certificate', () => {
       hint: expect.stringMatching(/SVC_CLIENT_CERT and SVC_CLIENT_KEY, or client_cert and client_key/),
     });
     expect(ledger).toEqual([]);
+  });
+
+  it('svc and its doctor name the settings when a server closes the connection after the handshake without a reason', async () => {
+    const { url } = await serveAsking([hangUp()], ASKING);
+    const settings = expect.stringContaining('SVC_CLIENT_CERT and SVC_CLIENT_KEY');
+    expect(errorIn(await svc('logs -o json', url, {}))).toMatchObject({ exit_code: 8, hint: settings });
+    expect((await findings(url, {}))['service']).toMatchObject({ result: 'failed', fix: settings });
   });
 
   it('R24: through a proxy only the service sees the certificate', async () => {
