@@ -56,7 +56,7 @@ export class GapWatch {
     if (!isConfirmed) return false;
     if (this.#oldest !== NO_TIME) return true;
     // No entry shows the end of the gap, so a false Date header may. As for a position, this machine's clock is the limit.
-    return readTo >= edge && edge <= clock.now() + BELIEVED_JUMP_MS;
+    return readTo >= edge && this.#source.now() <= clock.now() + BELIEVED_JUMP_MS;
   }
 
   #close(): void {
