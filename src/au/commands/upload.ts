@@ -56,7 +56,7 @@ async function uploadFile(context: Context, { job: typed, ...input }: UploadInpu
   const { implausibleFile } = await import('../request/implausible-file.ts');
   const { requireTokensOnce } = await import('../request/rows-file.ts');
   const { readJob } = await import('../job/job.ts');
-  const { requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../job/upload.ts');
+  const { mayBeAnotherFile, requireArrived, sentBefore, uploadAddress, uploadToJob } = await import('../job/upload.ts');
   const print = await recordPrinter(context, jobView);
   const checked = await openJobFile(context, file);
   const { source } = checked;
@@ -80,12 +80,12 @@ async function uploadFile(context: Context, { job: typed, ...input }: UploadInpu
     onlyRecorded,
     onlyReads: dryRun,
   };
-  await claimFile(context, client, pending, claiming, (sent) => {
+  await claimFile(context, client, pending, claiming, async (sent) => {
     const onEvent = showJobs(context);
-    const uploading = sent.mayBeWhole
-      ? requireArrived(client, job, sentBefore(job), { onEvent })
-      : uploadToJob(client, pending, source, { onEvent, onSent: sent.record });
-    return uploading.then(() => sent.record('stored'));
+    if (sent.sent === 'refused') throw mayBeAnotherFile(job);
+    if (sent.mayBeWhole) await requireArrived(client, job, sentBefore(job), { onEvent });
+    else await uploadToJob(client, pending, source, { onEvent, onSent: sent.record });
+    sent.record('stored');
   });
   if (dryRun) {
     const { uploadRequest } = await import('../../client/transfer/upload.ts');

@@ -15,9 +15,10 @@ import { folderOf } from '../../base/files/names.ts';
 
 /**
  * How much of a file this machine sent to its job. `claiming`: nothing, while another machine may make the claim. `some`: at
- * most a useless part. `all`: all bytes may be out. `stored`: the store confirmed the file.
+ * most a useless part. `all`: all bytes may be out. `refused`: all bytes were, and the store had a file already. `stored`: the
+ * store confirmed the file.
  */
-export type Sent = 'claiming' | 'some' | 'all' | 'stored';
+export type Sent = 'claiming' | 'some' | 'all' | 'refused' | 'stored';
 
 /** Returns the profile and the service of a command, as the files of a job name them. */
 export function senderOf(context: Pick<Context, 'settings'>): string {
@@ -115,7 +116,7 @@ export class JobFiles {
 
   /** Whether this machine may have sent the whole file. */
   get mayBeSent(): boolean {
-    return this.sent === 'all' || this.sent === 'stored';
+    return this.sent === 'all' || this.sent === 'refused' || this.sent === 'stored';
   }
 
   /** Keeps the rows of a job before they are claimed, and records how much was sent unless a record exists. */
@@ -179,4 +180,4 @@ export class JobFiles {
   }
 }
 
-const SENT: readonly Sent[] = ['claiming', 'some', 'all', 'stored'];
+const SENT: readonly Sent[] = ['claiming', 'some', 'all', 'refused', 'stored'];

@@ -6,7 +6,7 @@ import { pollUntil } from '../../client/api/poll.ts';
 import type { UploadSource } from '../../client/transfer/source.ts';
 import { AddressRefused, UploadUnclear } from '../../client/transfer/store-errors.ts';
 import { type AddressSource, requireKnownHeaders, requireStoreAddress } from '../../client/transfer/address.ts';
-import { uploadFile, type UploadOptions } from '../../client/transfer/upload.ts';
+import { uploadFile } from '../../client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { findJob, pollReporter, readJob, type JobOptions } from './job.ts';
@@ -22,7 +22,10 @@ const HAS_FILE: ReadonlySet<number | undefined> = new Set([409, 412]);
 /** How long to poll a job for a file that may be in the store. */
 const UNCLEAR_MS = 10 * MINUTE_MS;
 
-type PutOptions = JobOptions & Pick<UploadOptions, 'onSent'>;
+interface PutOptions extends JobOptions {
+  /** Called as `onSent` of an upload, and with `refused` when the store had a file already. */
+  readonly onSent?: ((sent: 'some' | 'all' | 'refused') => void) | undefined;
+}
 
 /**
  * Uploads a request file to its job, once. If the store may have the file, polls the job and sends nothing again (R36).
@@ -39,7 +42,10 @@ export async function uploadToJob(
     await putFile(client, job, source, options);
   } catch (error) {
     if (!(error instanceof UploadUnclear)) throw error;
-    if (HAS_FILE.has(error.status)) throw mayBeAnotherFile(job.id, error);
+    if (HAS_FILE.has(error.status)) {
+      options.onSent?.('refused');
+      throw mayBeAnotherFile(job.id, error.status);
+    }
     options.onEvent?.({ kind: 'unclear', job: job.id, reason: error.message });
     await requireArrived(client, job.id, error, options);
   }
@@ -76,10 +82,10 @@ export function sentBefore(job: string): SvcError {
 }
 
 /** Returns the error for a job that has a file, while the store refused this one: a proxy sent it twice, or the file is another. */
-function mayBeAnotherFile(job: string, { status }: SvcError): SvcError {
+export function mayBeAnotherFile(job: string, status?: number): SvcError {
   return new SvcError(
     'outcome_unknown',
-    `outcome unknown: job ${job} may have another file, because the store refused this one (${status})`,
+    `outcome unknown: job ${job} may have another file, because the store refused this one${status === undefined ? '' : ` (${status})`}`,
     {
       status,
       hint: 'The results of the job show which file it has. If it is another file, submit this one in another cycle.',
@@ -109,7 +115,7 @@ async function putFile(
     } catch (error) {
       if (!(error instanceof AddressRefused) || attempt >= MAX_TRIES) throw error;
       const now = await readJob(client, job.id);
-      if (now.status !== 'pending') throw mayBeAnotherFile(job.id, error);
+      if (now.status !== 'pending') throw mayBeAnotherFile(job.id, error.status);
       // The job has no newer address, so the store refused this one for another reason than its age.
       if (now.upload_url === current.upload_url) throw error;
       current = now;
