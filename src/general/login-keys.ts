@@ -230,15 +230,19 @@ function reportCheck({ notices, noticePalette, noticeColumns }: Context, check: 
   notices.success(`the ${kind} key is valid: ${permissionNames(check, 'allowed').join(', ')}`);
   const forbidden = permissionNames(check, 'forbidden', 'refused');
   if (forbidden.length > 0) notices.note(`  not allowed: ${forbidden.join(', ')}`);
+  if (check.tenantId === undefined) notices.note('  its tenant is not known: no response named it');
   const unclear = permissionNames(check, 'unclear');
   if (unclear.length > 0) notices.warn(`could not check ${unclear.join(', ')}`);
 }
 
-// Uses the tenant of the last check, because the old key may already be revoked.
-function refuseOtherTenant({ system, settings }: Context, { kind, tenant, tenantId }: KeyCheck, baseUrl: URL): void {
+/** Returns the tenant of the stored keys at their last check, because an old key may already be revoked. */
+export function tenantBefore({ system, settings }: Context, baseUrl: URL): TenantFacts | undefined {
   const { profile, stored } = settings;
-  const place = { profile: profile.value, baseUrl: baseUrlText(baseUrl), keys: stored?.keys };
-  const before = tenantOfKeys(system, place);
+  return tenantOfKeys(system, { profile: profile.value, baseUrl: baseUrlText(baseUrl), keys: stored?.keys });
+}
+
+function refuseOtherTenant(context: Context, { kind, tenant, tenantId }: KeyCheck, baseUrl: URL): void {
+  const before = tenantBefore(context, baseUrl);
   if (tenantId === undefined || before === undefined || tenantId === before.id) return;
   const name = tenant === undefined ? tenantId : JSON.stringify(tenant.name);
   const other = `not to ${JSON.stringify(before.name)} as the stored keys do`;

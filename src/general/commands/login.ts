@@ -5,12 +5,14 @@ import { warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { conflicting, flag } from '../../cli/app/parameter.ts';
+import { describeTenant } from '../../cli/app/tenant-mark.ts';
 import { updateConfig } from '../../cli/config/config-file.ts';
 import { type Profile, type StoredKey, storedProfile } from '../../cli/config/config-format.ts';
 import { KEY_TYPES } from '../../cli/config/keys.ts';
-import { forgetTenantOf, rememberTenant, tenantOfKeys } from '../../cli/config/known-keys.ts';
+import { forgetTenantOf, rememberTenant } from '../../cli/config/known-keys.ts';
 import { baseUrlText, DEFAULT_PROFILE, parseBaseUrl } from '../../cli/config/values.ts';
 import { isoTime } from '../../cli/output/time.ts';
+import type { TenantFacts } from '../../schema/tenant.ts';
 import {
   askForKeys,
   askForText,
@@ -19,6 +21,7 @@ import {
   givenKeys,
   KEY_PARAMETERS,
   type LoginTarget,
+  tenantBefore,
   type VerifiedKey,
 } from '../login-keys.ts';
 import { warnOfOtherKey } from '../preceding-variable.ts';
@@ -66,14 +69,12 @@ export const login = defineCommand({
     const asked = KEY_TYPES.filter((kind) => replaced === undefined || replaced[kind]);
     const keys = verified.length > 0 ? verified : await askForKeys(context, asked, target);
     if (input.dryRun) return context.notices.note('dry run: nothing was stored');
-    const known = knownTenantOf(context, keys, target);
+    const before = tenantBefore(context, baseUrl);
     const { stored, isNowInUse } = await store(context, baseUrl, keys);
-    const { value: profile } = context.settings.profile;
     reportStored(context, baseUrl, keys);
-    if (isNowInUse) context.notices.note(`profile ${profile} is now in use`);
-    if (warnOfOtherTenant(context, known, keys)) forgetTenantOf(context.system, profile);
-    else if (known) rememberTenant(context.system, { profile, baseUrl: baseUrlText(baseUrl), keys: stored }, known);
-    if (input.rotate) context.notices.note('the service still accepts the old keys: revoke them there');
+    if (isNowInUse) context.notices.note(`profile ${context.settings.profile.value} is now in use`);
+    concludeTenant(context, keys, { target, before, stored });
+    if (input.rotate) adviseRevoking(context, keys, before);
   },
 });
 
@@ -133,16 +134,50 @@ async function store(
   return { stored: storedProfile(changedConfig, name)?.keys, isNowInUse };
 }
 
+/** What a login changes: `before` is the known tenant of the profile's old keys, and `stored` are its new keys. */
+interface Change {
+  readonly target: LoginTarget;
+  readonly before: TenantFacts | undefined;
+  readonly stored: Profile['keys'];
+}
+
+/** Warns of keys that no longer go together, and remembers the tenant of the profile, or that it is unknown. */
+function concludeTenant(context: Context, keys: readonly VerifiedKey[], { target, before, stored }: Change): void {
+  const { system, settings, notices } = context;
+  const profile = settings.profile.value;
+  const baseUrl = baseUrlText(target.baseUrl);
+  const kept = KEY_TYPES.filter((kind) => stored?.[kind] !== undefined && keys.every((key) => key.kind !== kind));
+  const elsewhere = kept.filter((kind) => stored?.[kind]?.base_url !== baseUrl);
+  for (const kind of elsewhere)
+    notices.warn(
+      `the ${kind} key of profile ${profile} is for ${stored?.[kind]?.base_url}, and is not sent to ${baseUrl}`,
+    );
+  const known = tenantOf(keys, { target, before, stored: settings.stored?.keys });
+  if (known !== undefined && before !== undefined && known.id !== before.id)
+    notices.warn(`profile ${profile} was for the ${describeTenant(before)} (${before.id}) before`);
+  const keptHere = kept.filter((kind) => !elsewhere.includes(kind)).map((kind) => ({ kind, tenantId: before?.id }));
+  if (warnOfOtherTenant(context, known, [...keys, ...keptHere])) forgetTenantOf(system, profile);
+  else if (known) rememberTenant(system, { profile, baseUrl, keys: stored }, known);
+}
+
 /**
  * Returns the tenant of the new keys, if known. A private key cannot read its tenant. A verified one counts as a key of the
- * profile's known tenant, unless it replaces a key without `--rotate`.
+ * profile's known tenant, unless it replaces a key and no job names its tenant.
  */
-function knownTenantOf({ system, settings }: Context, keys: readonly VerifiedKey[], target: LoginTarget) {
-  const shown = keys.find((key) => key.tenant !== undefined)?.tenant;
-  const { profile, stored } = settings;
-  const isAddition = keys.every(({ kind }) => stored?.keys?.[kind] === undefined);
-  if (shown !== undefined || !target.check || !(isAddition || target.replaced !== undefined)) return shown;
-  return tenantOfKeys(system, { profile: profile.value, baseUrl: baseUrlText(target.baseUrl), keys: stored?.keys });
+function tenantOf(keys: readonly VerifiedKey[], { target, before, stored }: Change): TenantFacts | undefined {
+  const isUnclear = !target.check || keys.some(({ kind, tenantId }) => stored?.[kind] && tenantId === undefined);
+  return keys.find(({ tenant }) => tenant !== undefined)?.tenant ?? (isUnclear ? undefined : before);
+}
+
+function adviseRevoking({ notices }: Context, keys: readonly VerifiedKey[], before: TenantFacts | undefined): void {
+  const unclear = keys
+    .filter(({ tenantId }) => tenantId === undefined || tenantId !== before?.id)
+    .map(({ kind }) => kind);
+  if (unclear.length === 0) return notices.note('the service still accepts the old keys: revoke them there');
+  const which = `the new ${unclear.join(' key and the new ')} key`;
+  notices.warn(
+    `svc cannot tell whether ${which} is of the same tenant as the old one: compare them before you revoke the old one`,
+  );
 }
 
 /** Tells whether a profile already has this key or key command, for the same base URL. */
@@ -171,9 +206,10 @@ function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): vo
   noteNext(host, 'to see what your keys may read', ['whoami']);
 }
 
-/** Suggests the secret managers of this machine if a key was stored in the config file. */
+/** Suggests the secret managers of this machine if the first key of a profile was stored in the config file. */
 function suggestSecretManager(context: Context, keys: readonly GivenKey[]): void {
-  const found = keys.some(({ command }) => command === undefined) ? installedSecretManagers(context.system) : [];
+  const isFirst = context.settings.stored?.keys === undefined && keys.some(({ command }) => command === undefined);
+  const found = isFirst ? installedSecretManagers(context.system) : [];
   if (found.length === 0) return;
   const text = `a secret manager can keep the key instead of the file (installed here: ${found.join(', ')}); for the commands`;
   noteNext(context, text, ['help', 'security']);

@@ -137,12 +137,14 @@ describe('svc login', () => {
     expect(stderr).toMatch(
       /instead of the file \(installed here: pass, vault\); for the commands:\n +svc help security\n/,
     );
-    ended(await svc("login --management-key-command 'echo sandbox-management-key'"), 0, {
-      stderr: expect.not.stringContaining('instead of the file'),
-    });
+    const login = async (line: string): Promise<string> => (await svc(line, 'sandbox-management-key')).stderr;
+    expect(await login('login --management-key-stdin')).not.toContain('instead of the file');
+    expect(await login("login -p b --management-key-command 'echo sandbox-management-key'")).not.toContain(
+      'instead of the file',
+    );
     env['PATH'] = '/data/nothing';
-    const without = await svc('login --management-key-stdin', 'sandbox-management-key');
-    expect(without.stderr).not.toContain('instead of the file');
+    const without = await svc('login -p c --management-key-stdin', 'sandbox-management-key');
+    expect(succeeded(without).stderr).not.toContain('instead of the file');
   });
 
   it('R54: svc login asks nobody where nobody is there', async () => {
@@ -208,6 +210,59 @@ describe('svc login', () => {
       exit_code: 2,
       message: 'profile default has no private key to replace',
     });
+  });
+});
+
+/** Starts a sandbox with two tenants, and logs in with keys of the first, the test tenant. */
+async function testProfile([login, keys]: readonly [string, string]) {
+  const here = await place({ tenants: ['test', 'production'] });
+  succeeded(await here.svc(login, keys));
+  const listed = async (): Promise<unknown> => JSON.parse((await here.svc('profile list -o json')).stdout)[0];
+  return { ...here, listed };
+}
+
+describe('svc login with keys of several tenants', () => {
+  const both = [
+    'login --management-key-stdin --private-key-stdin',
+    'sandbox-management-key\nsandbox-private-key',
+  ] as const;
+
+  const managementAlone = ['login --management-key-stdin', 'sandbox-management-key'] as const;
+  it.each([
+    { name: 'the private key', stored: both, type: 'private', type_known: null },
+    { name: 'the management key', stored: managementAlone, type: 'management', type_known: 'test' },
+  ])('--rotate advises to revoke an old key only where the tenant of the new one is known: $name', async (one) => {
+    const { svc, listed } = await testProfile(one.stored);
+    const rotate = `login --rotate --${one.type}-key-stdin`;
+    const { stderr } = succeeded(await svc(rotate, `sandbox-${one.type}-key-read-only`));
+    const isKnown = one.type_known !== null;
+    expect(stderr.includes('the service still accepts the old keys: revoke them there')).toBe(isKnown);
+    expect(stderr.includes('cannot tell whether the new private key is of the same tenant as the old one')).toBe(
+      !isKnown,
+    );
+    expect(stderr.includes('  its tenant is not known: no response named it\n')).toBe(!isKnown);
+    expect(await listed()).toMatchObject({ tenant_type: one.type_known });
+  });
+
+  it('svc login names the tenant that a profile had before, and the key of it that stays', async () => {
+    const alone = await testProfile(managementAlone);
+    const before = /warning: profile default was for the TEST tenant "Sandbox" \(\S+\) before\n/;
+    ended(await alone.svc('login --management-key-stdin', 'sandbox-2-management-key'), 0, before, {
+      unsaid: 'the private key',
+    });
+    expect(await alone.listed()).toMatchObject({ tenant_type: 'production' });
+    const paired = await testProfile(both);
+    const stays = /the private key belongs to tenant \S+, not to the PRODUCTION tenant "Sandbox 2" .* as unknown\n/;
+    ended(await paired.svc('login --management-key-stdin', 'sandbox-2-management-key'), 0, before, stays);
+    expect(await paired.listed()).toMatchObject({ tenant_type: null });
+  });
+
+  it('svc login says that a stored key is for another base URL, and stays', async () => {
+    const { svc, url } = await testProfile(both);
+    const { baseUrl } = await startSandboxHere();
+    const other = baseUrl.href.replace(/\/$/, '');
+    const moved = await svc(`login --base-url ${other} --management-key-stdin`, 'sandbox-management-key');
+    ended(moved, 0, `warning: the private key of profile default is for ${url}, and is not sent to ${other}\n`);
   });
 });
 
