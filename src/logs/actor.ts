@@ -145,7 +145,7 @@ export class ActorNames {
   remember(): void {
     const { service } = this;
     if (service === undefined) return;
-    for (const [tenantId, actors] of this.#seen) rememberActors(this.#context.system, { service, tenantId }, actors);
+    for (const [tenantId, actors] of this.#seen) rememberActors(this.#context, { service, tenantId }, actors);
     this.#seen.clear();
   }
 
@@ -177,14 +177,14 @@ export class ActorNames {
   async #read(tenantId: string): Promise<void> {
     const { service } = this;
     if (service === undefined) return;
-    const { system, clock } = this.#context;
+    const { clock } = this.#context;
     const client = await this.#context.client();
     const names = await client.bestEffort(({ any }) => applicationNames(this.#context, any, 1));
     if (!(names instanceof SvcError)) {
       this.#labels.set(tenantId, { labels: labelsOf(names.shown), isFresh: true });
-      rememberApplications(system, { service, tenantId }, names, clock.now());
+      rememberApplications(this.#context, { service, tenantId }, names, clock.now());
     } else if (isSvcError(names, 'forbidden', 'not_found')) {
-      rememberApplications(system, { service, tenantId }, undefined, clock.now());
+      rememberApplications(this.#context, { service, tenantId }, undefined, clock.now());
     }
   }
 }

@@ -30,9 +30,15 @@ export function knownEntityTypes(system: PathsHost): Map<string, string> {
   return new Map([...ENTITY_TYPES.map((type) => [type, ''] as const), ...Object.values(listedTypes(system)).flat()]);
 }
 
+/** Where facts are stored. Whatever the output would hide is not (R06): completion prints facts without a redactor. */
+export interface CacheWriter {
+  readonly system: PathsHost;
+  readonly out: { redact(text: string): string };
+}
+
 /** Stores the entity types of a service; `service` is the origin of its base URL, or `sandbox`. @returns whether the file could be written */
-export function rememberEntityTypes(system: PathsHost, service: string, types: readonly Named[]): boolean {
-  const services = { ...listedTypes(system), [service]: types };
+export function rememberEntityTypes({ system, out }: CacheWriter, service: string, types: readonly Named[]): boolean {
+  const services = { ...listedTypes(system), [service]: withoutSecrets(types, out) };
   return writeCache(system, ENTITY_TYPES_FILE_NAME, { version: 1, services });
 }
 
@@ -44,6 +50,13 @@ function listedTypes(system: PathsHost): Record<string, readonly Named[]> {
   return Object.fromEntries(
     Object.entries(services).map(([service, types]) => [service, Array.isArray(types) ? types.filter(isNamed) : []]),
   );
+}
+
+/** Leaves out values with a secret, which no filter could use without it. A name may do without its secret part. */
+function withoutSecrets(pairs: Iterable<Named>, out: CacheWriter['out']): Named[] {
+  return [...pairs]
+    .filter(([value]) => out.redact(value) === value)
+    .map(([value, name]) => [value, out.redact(name)] as const);
 }
 
 function isNamed(value: unknown): value is Named {
@@ -110,18 +123,25 @@ function wholeNames(tenants: readonly Applications[]): Map<string, string> {
 }
 
 /** Stores the names of a tenant's applications. `undefined`, for a refused read, keeps the old names. Ignores failures. */
-export function rememberApplications(system: PathsHost, owner: Owner, names: NamesRead | undefined, now: number): void {
+export function rememberApplications(
+  { system, out }: CacheWriter,
+  owner: Owner,
+  names: NamesRead | undefined,
+  now: number,
+): void {
   const known = tenantsOf(system)[ownerKey(owner)] ?? { names: [], whole: [] };
-  const read = names && { names: [...names.shown], whole: [...names.whole], more: names.hasMore };
+  const [shown, whole] = [names?.shown ?? [], names?.whole ?? []].map((pairs) => withoutSecrets(pairs, out));
+  const read = names && { names: shown, whole, more: names.hasMore };
   writeTenant(system, owner, { whole: [], ...known, ...read, at: now });
 }
 
 /** Stores the ids and types of actors in log entries, for completion. Ignores failures. */
-export function rememberActors(system: PathsHost, owner: Owner, actors: ReadonlyMap<string, string>): void {
+export function rememberActors({ system, out }: CacheWriter, owner: Owner, actors: ReadonlyMap<string, string>): void {
   const tenant = tenantsOf(system)[ownerKey(owner)] ?? { at: 0, names: [] };
   const known = new Map(tenant.seen);
-  if ([...actors.keys()].every((id) => known.has(id))) return;
-  writeTenant(system, owner, { ...tenant, seen: [...new Map([...known, ...actors])].slice(-MAX_SEEN) });
+  const added = withoutSecrets(actors, out);
+  if (added.every(([id]) => known.has(id))) return;
+  writeTenant(system, owner, { ...tenant, seen: [...new Map([...known, ...added])].slice(-MAX_SEEN) });
 }
 
 /**

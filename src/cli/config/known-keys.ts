@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isObject, objectOrUndefined } from '../../schema/json-value.ts';
 import { ownMember } from '../../schema/own-member.ts';
 import type { TenantFacts } from '../../schema/tenant.ts';
-import { readCache, writeCache } from './cache.ts';
+import { type CacheWriter, readCache, writeCache } from './cache.ts';
 import type { Profile } from './config-format.ts';
 import type { PathsHost } from './paths.ts';
 
@@ -69,12 +69,13 @@ export function tenantFacts(value: unknown): TenantFacts | undefined {
 
 /** Stores the tenant of a profile, as a check of its keys returned it. */
 export function rememberTenant(
-  system: PathsHost,
+  { system, out }: CacheWriter,
   { profile, baseUrl: base_url, keys }: KeysOfProfile,
   { id, name, type }: TenantFacts,
 ): void {
   const known = read(system);
-  const tenant = { base_url, id, name, type, keys: hashOf(partsOf(keys), known) };
+  const facts = { id: out.redact(id), name: out.redact(name), type: out.redact(type) };
+  const tenant = { base_url, ...facts, keys: hashOf(partsOf(keys), known) };
   write(system, { ...known, tenants: { ...known.tenants, [profile]: tenant } });
 }
 

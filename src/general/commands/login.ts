@@ -157,7 +157,7 @@ function concludeTenant(context: Context, keys: readonly VerifiedKey[], { target
     notices.warn(`profile ${profile} was for the ${describeTenant(before)} (${before.id}) before`);
   const keptHere = kept.filter((kind) => !elsewhere.includes(kind)).map((kind) => ({ kind, tenantId: before?.id }));
   if (warnOfOtherTenant(context, known, [...keys, ...keptHere])) forgetTenantOf(system, profile);
-  else if (known) rememberTenant(system, { profile, baseUrl, keys: stored }, known);
+  else if (known) rememberTenant(context, { profile, baseUrl, keys: stored }, known);
 }
 
 /**

@@ -79,7 +79,7 @@ function conclude(
   const isOther = warnOfOtherTenant(context, row.tenant ?? tenantInUse(context), checks);
   if (row.base_url !== null && !settings.sandbox && !hasEnvironmentKey(context)) {
     if (isOther) forgetTenantOf(system, place.profile);
-    else if (row.tenant) rememberTenant(system, place, row.tenant);
+    else if (row.tenant) rememberTenant(context, place, row.tenant);
   }
   const failure = failureOf(context, keys);
   if (failure !== undefined) throw failure;

@@ -25,10 +25,10 @@ export const entityTypes = defineRequestCommand({
   },
 });
 
-async function rememberForCompletion({ system, settings, notices }: Context, types: readonly EntityType[]) {
+async function rememberForCompletion(context: Context, types: readonly EntityType[]) {
   const { rememberEntityTypes } = await import('../../cli/config/cache.ts');
-  const service = settings.baseUrl?.value.origin ?? 'sandbox';
+  const service = context.settings.baseUrl?.value.origin ?? 'sandbox';
   const found = types.flatMap(({ value: type, display_name: name }) => (type ? [[type, name ?? ''] as const] : []));
-  if (!rememberEntityTypes(system, service, found))
-    notices.debug('the entity types could not be stored for completion');
+  if (!rememberEntityTypes(context, service, found))
+    context.notices.debug('the entity types could not be stored for completion');
 }

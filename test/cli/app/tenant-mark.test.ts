@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../../../src/base/security/redact.ts';
 import type { Environment } from '../../../src/base/system.ts';
 import { confirmCost, reportTenant, tenantMark } from '../../../src/cli/app/tenant-mark.ts';
 import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
@@ -13,7 +14,7 @@ import { temporaryDirectory } from '../../support/directory.ts';
 const home = temporaryDirectory();
 const host = { platform: 'linux', home, cwd: home } as const;
 const URL_TEXT = 'https://service.example';
-const cached = { ...host, env: { SVC_CACHE_DIR: home } };
+const cached = { system: { ...host, env: { SVC_CACHE_DIR: home } }, out: createRedactor() };
 const keys = { private: { value: 'key_of_the_profile', base_url: URL_TEXT } };
 rememberTenant(cached, { profile: 'prod', baseUrl: URL_TEXT, keys }, { id: '1', name: 'Acme', type: 'production' });
 rememberTenant(cached, { profile: 'test', baseUrl: URL_TEXT, keys }, { id: '2', name: 'Acme QA', type: 'test' });

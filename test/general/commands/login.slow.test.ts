@@ -15,7 +15,7 @@ describe('svc login', () => {
     };
     expect(await typeAfter('--management-key-stdin', 'sandbox-management-key')).toBe('test');
     expect(await typeAfter('--private-key-stdin', 'sandbox-private-key-read-only')).toBe('test');
-    expect(await typeAfter('--private-key-stdin --rotate', 'sandbox-private-key')).toBe('test');
+    expect(await typeAfter('--private-key-stdin --rotate', 'sandbox-private-key')).toBe(null);
     expect(await typeAfter('--private-key-stdin --no-check', 'key-of-production-1')).toBe(null);
     const both = '--management-key-stdin --private-key-stdin';
     expect(await typeAfter(both, 'sandbox-management-key\nsandbox-private-key-read-only')).toBe('test');

@@ -4,6 +4,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { ended, type HereResult, svcIn } from '../../support/run-here.ts';
 import { systemClock } from '../../../src/base/system.ts';
 import type { Profile } from '../../../src/cli/config/config-format.ts';
+import { createRedactor } from '../../../src/base/security/redact.ts';
 import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
 import type { TenantFacts } from '../../../src/schema/tenant.ts';
 import { testSystem } from '../../cli/config/support/system.ts';
@@ -27,7 +28,8 @@ function svc(argv: readonly string[], more: Readonly<Record<string, string>> = {
 }
 
 function remember(tenant: TenantFacts, keys: Profile['keys'], baseUrl = 'https://api.example'): void {
-  rememberTenant(testSystem({ env: env() }), { profile: 'prod', baseUrl, keys }, tenant);
+  const cache = { system: testSystem({ env: env() }), out: createRedactor() };
+  rememberTenant(cache, { profile: 'prod', baseUrl, keys }, tenant);
 }
 
 const MANAGEMENT = { management: { value: 'canary-key-1', base_url: 'https://api.example' } };

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import {
@@ -9,10 +9,17 @@ import {
   entry,
   type GroupSpec,
 } from '../../../src/cli/app/command.ts';
+import { createRedactor } from '../../../src/base/security/redact.ts';
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { argument, choice, flag, type Parameters, rest, value, repeated } from '../../../src/cli/app/parameter.ts';
 import { text } from '../../../src/cli/app/value-parsers.ts';
-import { rememberActors, rememberApplications, rememberEntityTypes } from '../../../src/cli/config/cache.ts';
+import {
+  type CacheWriter,
+  rememberActors,
+  rememberApplications,
+  rememberEntityTypes,
+} from '../../../src/cli/config/cache.ts';
+import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
 import type { PathsHost } from '../../../src/cli/config/paths.ts';
 import { candidatesFor } from '../../../src/general/completion/complete.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
@@ -157,8 +164,8 @@ it.each(['', '{', '[]', '{"profiles":[1]}', '{"profiles":null}', '\0'])(
 
 it('completion of values offers the known entity types, and those that a service told', async () => {
   expect(await words('logs', '--entity-type', 'c')).toEqual(['card']);
-  rememberEntityTypes(system(), 'https://a.example.com', [['card', 'Card']]);
-  rememberEntityTypes(system(), 'https://b.example.com', [
+  rememberEntityTypes(cache(), 'https://a.example.com', [['card', 'Card']]);
+  rememberEntityTypes(cache(), 'https://b.example.com', [
     ['custom', 'Custom\u001b[31m'],
     ['c\u001b]0;x\u0007', ''],
     ['c\nd', ''],
@@ -177,9 +184,9 @@ it('completion of values offers the names of applications, and the ids that entr
     ['id-2', 'Twin'],
     ['id-3', 'Twin'],
   ] as const;
-  rememberApplications(system(), owner, { shown: new Map(names), whole: new Map(), hasMore: false }, 1);
+  rememberApplications(cache(), owner, { shown: new Map(names), whole: new Map(), hasMore: false }, 1);
   rememberActors(
-    system(),
+    cache(),
     owner,
     new Map([
       ['id-1', 'application'],
@@ -193,6 +200,30 @@ it('completion of values offers the names of applications, and the ids that entr
     ['id-2', 'Twin'],
     ['id-3', 'Twin'],
   ]);
+});
+
+it('R06: the caches that completion reads contain nothing that the output would hide', () => {
+  const key = 'key_canary7Qz4Xw91Lm';
+  const signed = 'http://store.example/f?X-Amz-Signature=deadbeefdeadbeef';
+  const redactor = createRedactor();
+  redactor.addSecret(key);
+  const owner = { service: 'https://a.example.com', tenantId: 't-1' };
+  const writer = { system: system(), out: redactor };
+  const secrets = [key, signed, '4242424242424242'];
+  const pairs = secrets.flatMap((one, at) => [[one, 'type'] as const, [`id-${at}`, one] as const]);
+  rememberEntityTypes(writer, owner.service, pairs);
+  rememberApplications(writer, owner, { shown: new Map(pairs), whole: new Map(pairs), hasMore: false }, 1);
+  rememberActors(writer, owner, new Map(pairs));
+  rememberTenant(
+    writer,
+    { profile: 'p', baseUrl: 'b', keys: undefined },
+    { id: '1', name: `Acme ${key}`, type: signed },
+  );
+  const files = ['applications.json', 'entity-types.json', 'known-keys.json'];
+  const written = files.map((file) => readFileSync(join(home, '.cache/svc', file), 'utf8')).join('');
+  for (const secret of [key, 'deadbeef', '4242424242424242']) expect(written).not.toContain(secret);
+  expect(written).toContain('["id-0","[hidden]"]');
+  expect(written).toContain('"name":"Acme [hidden]"');
 });
 
 it('completion of values takes a damaged cache for none', async () => {
@@ -227,6 +258,10 @@ it('completion of values writes nothing', async () => {
   await words('logs', '--entity-type', '');
   expect(readdirSync(home)).toEqual([]);
 });
+
+function cache(): CacheWriter {
+  return { system: system(), out: createRedactor() };
+}
 
 function system(): PathsHost {
   return { env: {}, platform: 'linux', home, cwd: home };

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
+import { createRedactor } from '../../../../src/base/security/redact.ts';
 import { rememberTenant } from '../../../../src/cli/config/known-keys.ts';
 import { testSystem } from '../../../cli/config/support/system.ts';
 import { type HereResult, svcIn } from '../../../support/run-here.ts';
@@ -16,9 +17,10 @@ beforeEach(() => {
   const text = JSON.stringify({ version: 1, current: 'live', profiles });
   writeFileSync(join(home.file('config'), 'config.json'), text, { mode: 0o600 });
   const system = testSystem({ env: { SVC_CACHE_DIR: home.file('cache') } });
-  rememberTenant(system, { profile: 'live', baseUrl: base_url, keys }, { id: 'i', name: 'Acme', type: 'production' });
+  const cache = { system, out: createRedactor() };
+  rememberTenant(cache, { profile: 'live', baseUrl: base_url, keys }, { id: 'i', name: 'Acme', type: 'production' });
   const other = { profile: 'qa', baseUrl: 'https://other.example', keys };
-  rememberTenant(system, other, { id: 'j', name: 'Other', type: 'test' });
+  rememberTenant(cache, other, { id: 'j', name: 'Other', type: 'test' });
 });
 
 function list(...options: string[]): Promise<HereResult> {
