@@ -28,6 +28,7 @@ export class AnyEndpoint extends Endpoints {
     request: Omit<AnyRequest, 'method' | 'body'>,
     onResponse: (response: AnyResponse) => void = () => undefined,
   ): Pages<unknown> {
+    let read = 0;
     // The cursor includes the name of its query parameter: `start=…` or `page=…`.
     return new Pages(async (cursor) => {
       const query = { ...request.query, ...(cursor === undefined ? {} : queryFrom(cursor)) };
@@ -35,7 +36,11 @@ export class AnyEndpoint extends Endpoints {
       onResponse(response);
       const page = response.body && pageIn(response.body, query);
       if (page === undefined) throw unreadableList(request.path, response.status, 'is not a list');
-      if (!('unreadable' in page)) return page;
+      if (!('unreadable' in page)) {
+        read = (cursor === undefined ? 0 : read) + page.items.length;
+        const isWhole = request.query?.['page'] === undefined && request.query?.['start'] === undefined;
+        return isWhole ? { ...page, brokenOff: tooShort(request.path, read, response) } : page;
+      }
       const problem = `has a pagination.${page.unreadable} of another type than documented, so that its end is unknown`;
       throw unreadableList(request.path, response.status, problem);
     });
@@ -71,6 +76,17 @@ function pageIn(body: JsonBody, query: Query): Page<unknown> | { readonly unread
   // Without a total, the list ends with the first empty page.
   const hasNext = typeof totalPages === 'number' ? current < totalPages : items.length > 0;
   return { items, next: hasNext ? `page=${current + 1}` : undefined };
+}
+
+/** Returns the error for a list that ends after `read` items, if its last page says that it has more. */
+function tooShort(path: string, read: number, { status, body }: AnyResponse): SvcError | undefined {
+  const total = objectOrUndefined(objectOrUndefined(body?.json)?.['pagination'])?.['total_items'];
+  if (typeof total !== 'number' || read >= total) return undefined;
+  return new SvcError('bad_response', `the list of GET ${path} ended after ${read} of its ${total} items`, {
+    status,
+    hint: 'It may have changed while it was read. Run the same command again.',
+    retryable: true,
+  });
 }
 
 function unreadableList(path: string, status: number, problem: string): SvcError {

@@ -11,8 +11,8 @@ export interface Page<T> {
   readonly items: readonly T[];
   /** The cursor of the next page; undefined on the last page. */
   readonly next: string | undefined;
-  /** Whether a full page has no cursor and no member that says whether another page follows. */
-  readonly isEndUnknown?: boolean;
+  /** Why the list cannot end with this page, although no page follows; thrown after its items. */
+  readonly brokenOff?: SvcError | undefined;
   /** Whether an empty page repeats the cursor that requested it, which ends the list. */
   readonly repeatsCursor?: boolean;
   /** Whether the service ignored the requested time, so that entries outside it were left out. */
@@ -28,7 +28,7 @@ const MAX_EMPTY = 1_000;
 /**
  * The items of a list, read page by page on demand. Iterating again starts over. Page numbers count as cursors.
  * @throws SvcError `truncated` if the service repeats a cursor, or sends too many empty pages; `bad_response` after a full page
- *   that does not say whether another page follows
+ *   that does not say whether another page follows, or if a list of numbered pages ends before its number of items
  */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: ReadPage<T>;
@@ -70,7 +70,7 @@ export class Pages<T> implements AsyncIterable<T> {
       // undici needs a turn of the event loop to send the request before work on this page blocks the loop.
       if (ahead) await setImmediate().then(() => setImmediate());
       yield page;
-      if (page.next === undefined && page.isEndUnknown) throw endUnknown();
+      if (page.next === undefined && page.brokenOff) throw page.brokenOff;
       if (page.next === undefined) return;
       empty = page.items.length === 0 ? empty + 1 : 0;
       if (empty >= MAX_EMPTY)
@@ -170,7 +170,8 @@ export function cursorPages<T, Item>(
     const { data, pagination } = page;
     const isEndUnknown = !pagination && data.length >= (options.pageSize ?? DEFAULT_PAGE_SIZE);
     // At the end `next` may be null, empty or absent.
-    return { items: read(data, text, bytes), next: pagination?.next || undefined, isEndUnknown };
+    const brokenOff = isEndUnknown ? endUnknown() : undefined;
+    return { items: read(data, text, bytes), next: pagination?.next || undefined, brokenOff };
   }, options);
 }
 

@@ -1,4 +1,4 @@
-import { SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError } from '../../base/errors.ts';
 import { exactItem, replaceMembers } from '../../base/json/exact.ts';
 import { sourceFrom, sourceOf } from '../../base/json/source.ts';
 import { didYouMean, typedWord } from '../../base/security/typed-word.ts';
@@ -23,6 +23,7 @@ import { nameValue, text } from '../../cli/app/value-parsers.ts';
 import { jsonLine } from '../../cli/output/formats.ts';
 import { type Column, columnFor, isObject, leafPaths, type View } from '../../cli/output/view.ts';
 import { type AnyRequest, hasMore, itemsIn } from '../../client/api/any-endpoint.ts';
+import type { Client } from '../../client/api/client.ts';
 import { areaOf, isSamePath, keyTypeOf, queryOf, readEndpointPath } from '../../client/api/endpoint-path.ts';
 import type { AnyResponse, JsonBody } from '../../client/http/response.ts';
 import { decodedUri } from '../../schema/address.ts';
@@ -102,12 +103,14 @@ export const api = defineCommand({
     // A table would hide the form of a response.
     const context = withDefaultFormat(terminalContext, input.paginate ? 'jsonl' : 'json');
     const request = await toRequest(context, input);
-    const lost = await settingsLeftOut(request);
-    if (input.dryRun && lost.length > 0)
-      context.notices.warn(`the body leaves out ${lost.join(', ')}: the tenant would lose them`);
-    if (input.dryRun) return new Preview(request);
-    if (lost.length > 0) await context.prompts().confirm(losesText(lost), 'nothing was sent');
+    if (input.dryRun) {
+      const lost = await settingsLeftOut(request);
+      if (lost.length > 0) context.notices.warn(`the body leaves out ${lost.join(', ')}: the tenant would lose them`);
+      return new Preview(request);
+    }
     const client = await context.client();
+    const lost = await settingsLeftOut(request, client);
+    if (lost.length > 0) await context.prompts().confirm(losesText(lost), 'nothing was sent');
     const onResponse = (response: AnyResponse): void => {
       if (input.include) reportHead(context, response);
     };
@@ -121,12 +124,21 @@ export const api = defineCommand({
 });
 
 /** Returns the settings that a request leaves out of the tenant that it replaces: it looks like a change of the others alone. */
-async function settingsLeftOut({ method, path, body }: AnyRequest): Promise<readonly string[]> {
+async function settingsLeftOut({ method, path, body }: AnyRequest, client?: Client): Promise<readonly string[]> {
   const tenant = objectOrUndefined(body);
   if (method !== 'PUT' || !isSamePath(path, '/tenants/self') || tenant === undefined) return [];
   const settings = objectOrUndefined(tenant['settings']) ?? {};
   const { SETTING_VALUES } = await import('../../tenant/values.ts');
-  return [...SETTING_VALUES.keys()].filter((name) => !Object.hasOwn(settings, name));
+  const names = new Set([...SETTING_VALUES.keys(), ...(client === undefined ? [] : await storedSettings(client))]);
+  return [...names].filter((name) => !Object.hasOwn(settings, name));
+}
+
+/** Returns the names of the tenant's settings, which may be more than the documented ones; none if they cannot be read. */
+async function storedSettings(client: Client): Promise<string[]> {
+  const request = { method: 'GET', path: '/tenants/self', key: 'management', attempts: 1 } as const;
+  const read = await client.bestEffort(({ any }) => any.send(request));
+  const tenant = isSvcError(read) ? undefined : objectOrUndefined(read.body?.json);
+  return Object.keys(objectOrUndefined(tenant?.['settings']) ?? {});
 }
 
 function losesText(settings: readonly string[]): string {

@@ -12,6 +12,10 @@ async function api(argv: readonly string[], script: Script = [json({ ok: true })
   return { ...result, server, sent: server.ledger };
 }
 
+function methods({ sent }: Awaited<ReturnType<typeof api>>): string[] {
+  return sent.map(({ method }) => method);
+}
+
 it('svc api sends the typed path and query, and prints every value of the response unchanged', async () => {
   const body = { b: [1, { c: null }], a: 'é\u202e', __n: 1.5 };
   const { code, stdout, stderr, sent } = await api(
@@ -121,23 +125,31 @@ it.each([
     const put = (...argv: string[]) => api(['PUT', '/tenants//self', ...body, ...argv], undefined, { input });
     const asked = await put();
     ended(asked, 2, "('svc tenant update' keeps them)?", { error: { code: 'input_needed', hint: 'Pass --yes.' } });
-    expect(asked.sent).toEqual([]);
-    expect((await put('--yes')).sent).toHaveLength(1);
+    expect(methods(asked)).toEqual(['GET']);
+    expect(methods(await put('--yes'))).toEqual(['GET', 'PUT']);
     ended(await put('--dry-run'), 0, /the body leaves out .*token_deduplication_behavior: the tenant would lose them/);
   },
 );
 
+const WHOLE = JSON.stringify({
+  name: 'Acme',
+  settings: Object.fromEntries([...SETTING_VALUES].map(([name, [value]]) => [name, value])),
+});
+
+it('R56: svc api PUT asks before a tenant loses a setting that svc does not know', async () => {
+  const tenant = [json({ settings: { foo_bar: 1 } })];
+  const asked = await api(['PUT', '/tenants/self', '--file', '-'], tenant, { input: WHOLE });
+  ended(asked, 2, 'Replace the tenant by a body without foo_bar, so that it loses them', {
+    error: { code: 'input_needed' },
+  });
+  expect(methods(asked)).toEqual(['GET']);
+});
+
 it.each([
-  [
-    '/tenants/self',
-    JSON.stringify({
-      name: 'Acme',
-      settings: Object.fromEntries([...SETTING_VALUES].map(([name, [value]]) => [name, value])),
-    }),
-  ],
-  ['/3ds/x', '{"name":"Acme"}'],
-])('svc api PUT %s sends %s without a question', async (path, input) => {
-  expect((await api(['PUT', path, '--file', '-'], undefined, { input })).sent).toHaveLength(1);
+  ['/tenants/self', WHOLE, ['GET', 'PUT']],
+  ['/3ds/x', '{"name":"Acme"}', ['PUT']],
+])('svc api PUT %s sends %s without a question', async (path, input, sent) => {
+  expect(methods(await api(['PUT', path, '--file', '-'], undefined, { input }))).toEqual(sent);
 });
 
 it.each([
@@ -383,6 +395,23 @@ it('R26: svc api --paginate follows page numbers to the last page', async () => 
   const rest = await api(['GET', '/apps?page=3', '--key', 'management', '--paginate'], NUMBERED);
   expect([rest.stdout, rest.sent.length]).toEqual(['{"page":3}\n', 1]);
 });
+
+it.each([
+  ['a page without items', [[{ n: 1 }], [], [{ n: 3 }]], [3, 3, 3]],
+  ['a smaller number of pages', [[{ n: 1 }], []], [3, 1]],
+])(
+  'R26: svc api --paginate fails where numbered pages have less than the number of items: %s',
+  async (_, data, total) => {
+    const pages = data.map((items, at) => ({
+      pagination: { page_number: at + 1, total_pages: total[at], total_items: 5 },
+      data: items,
+    }));
+    const result = await api(['GET', '/apps', '--key', 'management', '--paginate'], (__, index) => json(pages[index]));
+    const read = data.flat().length;
+    ended(result, 8, { error: { message: `the list of GET /apps ended after ${read} of its 5 items` } });
+    expect(result.stdout.split('\n')).toHaveLength(read + 1);
+  },
+);
 
 it('R26: svc api --paginate stops at an empty page when the service gives no total', async () => {
   const { stdout, sent } = await api(['GET', '/logs', '--paginate'], WITHOUT_TOTAL);
