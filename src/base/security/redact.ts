@@ -73,7 +73,7 @@ const CUT = 4;
 /** The length from which the rest of a cut key is long enough to be searched for. */
 const MIN_CUT_LENGTH = 16;
 
-/** Returns the forms of a value in text: plain, cut off, in a URL, in JSON, in CSV, as hexadecimal, and within base64. */
+/** Returns the forms of a value in text: plain, in capital or small letters, cut off, in a URL, in JSON, in CSV, as hexadecimal, and within base64. */
 export function formsOf(value: string): string[] {
   const encoded = encodeURIComponent(Buffer.from(value).toString());
   const json = JSON.stringify(value).slice(1, -1);
@@ -82,7 +82,8 @@ export function formsOf(value: string): string[] {
   const hex = Buffer.from(value).toString('hex');
   const cut = value.length < MIN_CUT_LENGTH ? [] : [value.slice(0, -CUT)];
   const escaped = [encoded, lower, json, JSON.stringify(json).slice(1, -1), csv, hex, hex.toUpperCase()];
-  const forms = [value, ...escaped, ...cut];
+  const cased = [value.toUpperCase(), value.toLowerCase()];
+  const forms = [value, ...cased, ...escaped, ...cut];
   return [...forms, ...base64Cores(value)].filter((form) => form.length >= MIN_SECRET_LENGTH);
 }
 

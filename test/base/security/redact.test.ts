@@ -14,6 +14,8 @@ describe('known secrets', () => {
 
   it.each([
     ['as it is', SECRET],
+    ['in capital letters', SECRET.toUpperCase()],
+    ['in small letters', SECRET.toLowerCase()],
     ['URL-encoded', encodeURIComponent(SECRET)],
     ['URL-encoded in small letters', encodeURIComponent(SECRET).replace(/%../g, (octet) => octet.toLowerCase())],
     ['in hexadecimal digits', Buffer.from(SECRET).toString('hex')],
@@ -26,7 +28,7 @@ describe('known secrets', () => {
     const shown = redactor.redact(`before ${form} after`);
     expect(shown).toContain('[hidden]');
     expect(shown).toMatch(/^before .* after$/);
-    for (const part of ['canary', 'Qw7', '5177372b', '5177372B']) expect(shown).not.toContain(part);
+    for (const part of ['canary', 'qw7', '5177372b']) expect(shown.toLowerCase()).not.toContain(part);
   });
 
   it('R06: redaction hides a secret within base64, wherever it stands', () => {
