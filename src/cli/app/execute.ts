@@ -50,6 +50,7 @@ type Deps = Pick<ContextDeps, 'system' | 'terminal' | 'redactor'>;
 async function runRequest(request: RunRequest, deps: Deps, requestedFormat: RequestedFormat): Promise<number> {
   const { system, terminal } = deps;
   refuseNothingToShow(request);
+  refuseSpyingVariable(system);
   refuseClosedOutput(request, system);
   if (!onlyPrints(request) && !request.command.endsWithReader) terminal.out.continueWithoutReader();
   if (!request.command.anySettings)
@@ -121,6 +122,14 @@ function refuseNothingToShow({ globals, command, words }: RunRequest): void {
   if (!globals.curl || command.request !== undefined) return;
   throw new SvcError('usage', `--curl has nothing to show: 'svc ${words}' is not about one request`, {
     hint: 'Leave --curl out.',
+  });
+}
+
+/** Refuses to run where NODE_DEBUG makes the HTTP library print whole addresses. Node has read it before svc starts (R06). */
+function refuseSpyingVariable({ env }: System): void {
+  if (!/undici|fetch|websocket|\*/i.test(env['NODE_DEBUG'] ?? '')) return;
+  throw new SvcError('config', 'NODE_DEBUG would print signed addresses, which are secrets; nothing was done', {
+    hint: 'Unset it. --debug shows each request without its secrets.',
   });
 }
 
