@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
+import { containsCardNumber } from '../../base/security/card-number.ts';
 import { displayHost, isSafeAddress, readAddress } from '../../schema/address.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../schema/durations.ts';
 import type { Origin } from './origin.ts';
@@ -82,6 +83,8 @@ export function profileNameProblem(name: string): string | undefined {
   if (name.length > 64) return 'is longer than 64 characters';
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
     return 'should be letters, digits, dots, dashes and underscores, and begin with a letter or digit';
+  // Names are shown and stored as they are.
+  if (containsCardNumber(name)) return 'looks like a card number';
   // Profiles are members of an object, and every object has members such as `constructor` and `toString`.
   return name in {} ? 'is a name that JavaScript reserves' : undefined;
 }

@@ -36,8 +36,19 @@ export function misspelledVariables({ env, platform }: Variables): Misspelled[] 
   const ours = Object.keys(env).filter((name) => /^svc_/i.test(name) && env[name] !== undefined && !isKnown(name));
   return ours.flatMap((name) => {
     // Short names of other programs, such as SVC_NAME, are often two edits from a variable of svc.
-    const meant = nearest(name, VARIABLES, Math.floor(name.length / 5));
+    const meant = nearest(name, VARIABLES, Math.floor(name.length / 5)) ?? oneWordApart(name);
     return meant === undefined ? [] : [{ name, meant }];
+  });
+}
+
+/** Returns the variable that has one word more or less than a name: `SVC_PRIVATE_KEY`, `SVC_LEDGER_DIR`. */
+function oneWordApart(name: string): string | undefined {
+  const typed = name.toUpperCase().split('_');
+  // The keys of the service come last: SVC_KEY is rather one of these than the file of a client certificate.
+  return VARIABLES.findLast((variable) => {
+    const words = variable.split('_');
+    const [short, long] = words.length < typed.length ? [words, typed] : [typed, words];
+    return short.length === long.length - 1 && short.every((word) => long.includes(word));
   });
 }
 

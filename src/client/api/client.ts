@@ -159,10 +159,10 @@ type BestEffortEndpoints = Pick<Client, 'logs' | 'accountUpdater' | 'threeDs' | 
 
 function safeBase(base: string | URL): URL {
   const url = readAddress(String(base));
-  if (url && isSafeAddress(url) && url.username === '' && url.password === '') return url;
+  if (url && isSafeAddress(url) && url.username === '' && url.password === '' && !url.href.includes('?')) return url;
   throw new SvcError(
     'config',
-    'the base URL must be an https address (http only on this machine), without user or password',
+    'the base URL must be an https address (http only on this machine), without user, password or query',
   );
 }
 

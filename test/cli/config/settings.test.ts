@@ -167,7 +167,7 @@ describe('the profile', () => {
     const on = system({ profiles: PROFILES });
     const made = await resolveSettings(on, { profile: 'new' }, true);
     expect(made).toMatchObject({ profile: { value: 'new' }, stored: undefined });
-    for (const profile of ['__proto__', 'a b', '-x', '', 'constructor', 'x'.repeat(65)])
+    for (const profile of ['__proto__', 'a b', '-x', '', 'constructor', 'x'.repeat(65), '4242-4242-4242-4242'])
       await expect(resolveSettings(on, { profile }, true)).rejects.toMatchObject({ code: 'usage' });
   });
 });

@@ -33,6 +33,11 @@ describe('misspelled variables', () => {
     ['SVC_PROFIEL', 'SVC_PROFILE'],
     ['svc_timeout', 'SVC_TIMEOUT'],
     ['SVC_PRIVATE_API_KEYFILE', 'SVC_PRIVATE_API_KEY_FILE'],
+    ['SVC_PRIVATE_KEY', 'SVC_PRIVATE_API_KEY'],
+    ['SVC_KEY', 'SVC_API_KEY'],
+    ['SVC_URL', 'SVC_BASE_URL'],
+    ['SVC_LEDGER_DIR', 'SVC_LEDGER'],
+    ['SVC_STATE', 'SVC_STATE_DIR'],
   ])('the variable %s is taken for %s', (name, meant) => {
     expect(meantBy({ [name]: 'x' })).toEqual([`${name} ${meant}`]);
   });

@@ -20,6 +20,13 @@ it.each(['a-key\n', 'a key', 'ключ'])(
   },
 );
 
+it.each(['http://127.0.0.1:1/?a=b', 'http://example.com', 'https://u:p@example.com'])(
+  'a client refuses the base URL %s',
+  (baseUrl) => {
+    expect(() => new Client({ baseUrl })).toThrow('without user, password or query');
+  },
+);
+
 it('R15: a client tries once what cannot be sent, such as a key with a line break from its own finder', async () => {
   const server = await serve([json({})]);
   const client = new Client({ baseUrl: server.url, key: async () => ({ value: 'a\nkey', origin: 'a test' }) });
