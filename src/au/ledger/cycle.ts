@@ -8,7 +8,7 @@ import type { StoredFile } from '../../client/store/store.ts';
 import { isoTime } from '../../cli/output/time.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { folderOf } from '../../base/files/names.ts';
-import { hasClaim, addsToEntries, standingClaims } from './claims.ts';
+import { hasClaim, addsToEntries } from './claims.ts';
 import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
 import { missingSalt } from './earlier-keys.ts';
 import {
@@ -177,6 +177,12 @@ export class LedgerCycle {
     await this.append(async (entries) => (addsToEntries(entries, end) ? end : undefined));
   }
 
+  /** Lets an ended claim stand again. */
+  async claimAgain(claim: ClaimEntry): Promise<void> {
+    const body = bodyOf(claim);
+    await this.append(async (entries) => (addsToEntries(entries, body) ? body : undefined));
+  }
+
   /**
    * Checks before an entry of this machine counts that the store still honors `If-None-Match`. A store may stop doing so, as a
    * bucket whose versioning is switched on.
@@ -289,7 +295,7 @@ export class LedgerCycle {
       this.#entriesOnlyHere.length === 0 &&
       this.#bytes.every((bytes, index) => isThere(this.#nameOf(index + 1), bytes.byteLength)) &&
       [...this.#namedSets()].every(([set, size]) => isThere(this.#nameOfSet(set), size)) &&
-      standingClaims(this.#entries).every(({ job }) => isThere(markName(job), mark))
+      claimedJobs(this.#entries).every((job) => isThere(markName(job), mark))
     );
   }
 
@@ -452,12 +458,15 @@ export class LedgerCycle {
     return sets;
   }
 
-  /** Finds standing claims without a mark. A mark contains only the name of the cycle, so every machine can write it. */
+  /**
+   * Finds claims without a mark, also ended ones: a failed job without a mark stops every upload. A mark contains only the name of the
+   * cycle, so every machine can write it.
+   */
   async #missingMarks(): Promise<MissingObject[]> {
     const listed = await this.#folder.list('jobs/');
     const bytes = markBytes(this.name);
     const lacking: MissingObject[] = [];
-    for (const { job } of standingClaims(this.#allEntries())) {
+    for (const job of new Set(claimedJobs(this.#allEntries()))) {
       const name = markName(job);
       if (listed.get(name)?.bytes === bytes.byteLength) continue;
       const stored = await this.#folder.read(name);

@@ -11,12 +11,13 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { ended, errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
 import { type Machine, openMachine } from '../commands/machine.ts';
+import { JobFaults } from '../job-faults.ts';
 import { sharedLedger } from './shared-ledger.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
@@ -120,6 +121,23 @@ describe.each(PLACES)('a ledger in %s', (_, open) => {
       ended(await on('empty', SUBMIT), 0, { uploads: 3 });
     },
   );
+
+  it('R83: a ledger that was restored to a time before a job that failed goes on after svc au resume', async () => {
+    const service = new JobFaults();
+    const machine = await sharing((opened) => {
+      opened.fault = service.intercept;
+      return open(opened);
+    });
+    const { place, on } = machine;
+    const before = place.names();
+    succeeded(await on('first', SUBMIT));
+    const added = place.names().filter((name) => !before.includes(name));
+    service.failed = added.filter((name) => name.includes('/jobs/')).map((name) => basename(name));
+    ended(await on('first', SUBMIT), 10);
+    for (const name of place.names()) if (!before.includes(name)) place.remove(name);
+    ended(await on('first', 'au resume 2026-12 --out results.csv'), 10, 'put back from the copies of this machine');
+    ended(await on('empty', SUBMIT), 0, { uploads: 4 });
+  });
 
   it('R83: the row sets of a ledger that are missing are put back by the machine that has them, and stop the others', async () => {
     const machine = await sharing(open);
