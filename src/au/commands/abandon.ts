@@ -7,6 +7,7 @@ import { type ClaimedJob, CommandLedger } from '../ledger/command-ledger.ts';
 import { doubtError } from '../ledger/doubt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { listedJob, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
+import { RowSet } from '../ledger/row-set.ts';
 import { type RowsWithoutJob, rowsWithoutJob } from '../ledger/rows-without-job.ts';
 import { wholeJobId } from '../whole-job-id.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -47,7 +48,7 @@ const abandonView: View<AbandonedJob> = {
 
 export const abandon = defineCommand({
   description:
-    'Frees the rows of a job that may have been paid for, on your word, where nothing can be proven: the next submission sends them again. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. Rows that no job has, since theirs failed or a submission of their file stopped, are left out of their cycle, so that nothing asks for them any more. Nothing is canceled at the service.',
+    'Frees the rows of a job that may have been paid for, on your word, where nothing can be proven: the next submission sends them again, unless the service shows by then that the job has its file. A job that is paid for keeps its rows; one that the service has forgotten since is closed, so that nothing waits for its results. Rows that no job has, since theirs failed or was abandoned before, or a submission of their file stopped, are left out of their cycle, so that nothing asks for them any more. Nothing is canceled at the service.',
   examples: [['svc au abandon 5f0c…', 'show what the service has of it, and ask']],
   permissions: ['account-updater:job:read'],
   exitCodes: [
@@ -78,6 +79,8 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   if (tenant === undefined) throw notInLedger();
   const claimed = await reading.claimed(tenant, job);
   if (claimed === undefined) return releaseLost(context, client, tenant, job);
+  const files = reading.jobFiles(job);
+  if (!hasStandingClaim(claimed.entries, job)) await refuseFound(client, claimed, files);
   const lost = await rowsToLeaveOut(claimed);
   if (lost !== undefined && (lost.isEnded || wereResultsRead(claimed.entries, job)))
     return leaveOut(context, tenant, claimed, lost);
@@ -86,7 +89,6 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
     context.notices.note(`job ${job} holds no rows any more; nothing was changed`);
     return rowOfClaim(claimed, 'holds no rows any more');
   }
-  const files = reading.jobFiles(job);
   const judge = async (claim: ClaimedJob): Promise<Judged> =>
     judged(claim, (await findJob(client, job)) ?? (await listedJob(client, claim.claim)), files, client.now());
   const { found, isPaid } = await judge(claimed);
@@ -119,9 +121,19 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
   return rowOfClaim(claimed, progress);
 }
 
-/** Returns the rows of a job's file that no job has. */
+/** Refuses to leave out rows of a job that ended and was found later. @throws SvcError `conflict` */
+async function refuseFound(client: Client, claimed: ClaimedJob, files: JobFiles): Promise<void> {
+  if (claimed.claim.row_set === null) return;
+  const found = await findJob(client, claimed.claim.job);
+  const why = whyPaid(claimed, found, files);
+  if (why) throw paidError(claimed, found?.status, why);
+}
+
+/** Returns the rows of a job, and of its file, that no job has. */
 async function rowsToLeaveOut({ claim, cycle, entries }: ClaimedJob): Promise<RowsWithoutJob | undefined> {
-  return (await rowsWithoutJob({ cycle, entries })).find((lost) => lost.claim.job === claim.job);
+  const lost = (await rowsWithoutJob({ cycle, entries })).filter((one) => one.claim.job === claim.job);
+  const sets = lost.map(({ rows }) => rows);
+  return lost[0] && { ...lost[0], rows: RowSet.union(sets, lost[0].rows.salt) };
 }
 
 /** Leaves rows that no job has out of their cycle, on the operator's word. */
@@ -146,10 +158,10 @@ async function leaveOut(
   });
   if (!isLeftOut) {
     context.notices.note(`${rows} have a job by now; nothing was changed`);
-    return rowOfClaim(claimed, 'its rows have jobs');
+    return rowOfClaim(claimed, 'its rows have jobs', size);
   }
   context.notices.success(`${rows} are left out of cycle ${cycle}`);
-  return rowOfClaim(claimed, 'left out of the cycle');
+  return rowOfClaim(claimed, 'left out of the cycle', size);
 }
 
 function notInLedger(): SvcError {
@@ -197,11 +209,7 @@ function judged(claimed: ClaimedJob, found: AccountUpdaterJob | undefined, files
   const cycle = claimed.cycle.name;
   const status = found?.status;
   if (claim.row_set === null && status !== 'processing') return { found, isPaid: false };
-  const why =
-    (status === 'processing' && 'the service is processing it') ||
-    (status === 'completed' && 'it is completed') ||
-    (wereResultsRead(entries, claim.job) && 'its results were read') ||
-    (files.sent === 'stored' && status === 'pending' && 'the store confirmed its file');
+  const why = whyPaid(claimed, found, files);
   const isRecent = now <= provableUntil(claim);
   if (!why && found === undefined && isRecent && files.sent === 'stored')
     throw doubtError([{ claim, why: 'confirmed' }], { cycle, now });
@@ -213,6 +221,21 @@ function judged(claimed: ClaimedJob, found: AccountUpdaterJob | undefined, files
   if (!why) return { found, isPaid: false };
   if (found === undefined && deliveryOf(entries, claim.job) === undefined && !isRecent) return { found, isPaid: true };
   throw paidError(claimed, status, why);
+}
+
+/** Returns why the rows of a job are paid for; false if nothing says so. */
+function whyPaid(
+  { claim, entries }: ClaimedJob,
+  found: AccountUpdaterJob | undefined,
+  files: JobFiles,
+): string | false {
+  const status = found?.status;
+  return (
+    (status === 'processing' && 'the service is processing it') ||
+    (status === 'completed' && 'it is completed') ||
+    (wereResultsRead(entries, claim.job) && 'its results were read') ||
+    (files.sent === 'stored' && status === 'pending' && 'the store confirmed its file')
+  );
 }
 
 function paidError({ claim, cycle }: ClaimedJob, status: string | undefined, why: string): SvcError {
@@ -228,8 +251,8 @@ function paidError({ claim, cycle }: ClaimedJob, status: string | undefined, why
   });
 }
 
-function rowOfClaim({ claim, cycle }: ClaimedJob, progress: string): AbandonedJob {
-  const { job, rows, file, created_at } = claim;
+function rowOfClaim({ claim, cycle }: ClaimedJob, progress: string, rows = claim.rows): AbandonedJob {
+  const { job, file, created_at } = claim;
   return { job, progress, cycle: cycle.name, rows, file: cleanText(file.name), created_at };
 }
 

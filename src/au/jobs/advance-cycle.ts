@@ -23,6 +23,7 @@ import { compareBeforeEntry } from './compare-jobs.ts';
 import { pollClaims, type PolledClaims } from './poll-claims.ts';
 import type { ClaimedCycle } from './missing-results.ts';
 import { finishUploads } from './send-rows.ts';
+import { claimFoundJobs } from './settle-claims.ts';
 import { showJobs } from '../job/show-progress.ts';
 import { outcomeOf, worstOf } from '../job/verdict.ts';
 import { outlast } from '../job/wait.ts';
@@ -87,7 +88,7 @@ export async function advanceCycle(
   const { name, ledger } = named;
   // Days may pass between two cycles of one command, so the jobs are compared with the ledger for each cycle.
   compareBeforeEntry(context, ledger, again);
-  let cycle = await claimedCycle(named);
+  let cycle = await claimedCycle(client, named);
   const onEvent = showJobs(context);
   await finishUploads(context, client, cycle, onEvent);
   // Read before the wait: a time limit that ends the wait leaves no time to read the ledger.
@@ -97,7 +98,7 @@ export async function advanceCycle(
   const poll = async (contested: ReadonlySet<string>): Promise<PolledClaims> => {
     const polled = await pollClaims(client, cycle, { wait, onEvent, again: withWait(again), resubmit, contested });
     const before = cycle.entries.length;
-    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(named));
+    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(client, named));
     if (cycle.entries.length === before) return polled;
     // Other machines sent more rows of the cycle during the wait.
     lostRows = await rowsWithoutJob(cycle);
@@ -131,8 +132,9 @@ export async function advanceCycle(
   });
 }
 
-/** Reads a cycle and its standing claims from the ledger. */
-async function claimedCycle(named: NamedCycle): Promise<ClaimedCycle> {
+/** Reads a cycle and its standing claims from the ledger. Abandoned jobs that have their files get their claims back. */
+async function claimedCycle(client: Client, named: NamedCycle): Promise<ClaimedCycle> {
+  await claimFoundJobs(client, named.cycle);
   const entries = [...(await named.cycle.read())];
   return { ...named, entries, claims: sortClaims(standingClaims(entries)) };
 }
@@ -200,7 +202,7 @@ export async function withoutJobError(
       ? `${countText(size, 'row')} of ${cleanText(file.name)}: job ${job} ended without results`
       : `${formatNumber(size)} of ${countText(file.rows, 'row')} of ${cleanText(file.name)}`,
   );
-  const jobs = lost.map(({ claim }) => claim.job);
+  const jobs = [...new Set(lost.map(({ claim }) => claim.job))];
   return new SvcError('job_failed', `no job of ${name} has ${texts.join('; nor ')}`, {
     hint: 'The results of the cycle lack them. Unless a command is still sending them, the first of these commands sends them in another job, and svc au resume then replaces the results. au abandon leaves them out of the cycle:',
     next: await resubmitWords(first.claim, name, cwd),

@@ -2,6 +2,7 @@
 
 import { openComparedLedger } from './compare-jobs.ts';
 import { hasOpenJobs, ledgerOfKey } from './ledger-of-key.ts';
+import { claimFoundJobs } from './settle-claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
 import { cycleName } from '../ledger/cycle-names.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
@@ -105,8 +106,10 @@ export async function openCycles(
   // Other machines may be stopped until this machine puts back its lost entries, even without open jobs here.
   if (!opened.isReadOnly) await opened.restore();
   const cycles: NamedCycle[] = [];
-  for await (const { cycle, entries } of opened.openCycles())
-    cycles.push({ name: cycle.name, tenant, ledger, cycle, entries });
+  for await (const { cycle, lost } of opened.openCycles()) {
+    if (lost.length > 0 && !onlyReads) await claimFoundJobs(client, cycle);
+    cycles.push({ name: cycle.name, tenant, ledger, cycle, entries: [...(await cycle.read())] });
+  }
   const sorted = cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));
   return { cycles: sorted, hasJobs: (await opened.cycleNames()).length > 0 };
 }

@@ -2,9 +2,11 @@
 
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { ReadOnlyPlace } from '../../client/store/store-errors.ts';
 import { findJob } from '../job/job.ts';
-import { wereResultsRead, standingClaims, hasStandingClaim, type SettledClaim } from '../ledger/claims.ts';
+import { endedClaims, wereResultsRead, standingClaims, hasStandingClaim, type SettledClaim } from '../ledger/claims.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
+import type { ClaimEntry } from '../ledger/entry.ts';
 import { proofOfAbsence, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
 import type { FileRows } from '../ledger/request-rows.ts';
 
@@ -38,10 +40,12 @@ export async function settleClaims(
 ): Promise<SettledClaims> {
   const taken: SettledClaim[] = [];
   const failed: SettledClaim[] = [];
+  const countRows = async (claim: ClaimEntry): Promise<number> =>
+    ownJobs?.has(claim.job) ? 0 : rows.countShared(await cycle.rowSetOf(claim));
+  if (client) await claimFoundJobs(client, cycle, async (claim) => (await countRows(claim)) > 0);
   const entries = [...(await cycle.read())];
   for (const claim of standingClaims(entries)) {
-    if (ownJobs?.has(claim.job)) continue;
-    const shared = await rows.countShared(await cycle.rowSetOf(claim));
+    const shared = await countRows(claim);
     if (shared === 0) continue;
     const { end, ...read } = await settleClaim(
       client,
@@ -54,6 +58,32 @@ export async function settleClaims(
     else if (end === 'failed') failed.push(settled);
   }
   return { taken, failed };
+}
+
+/**
+ * Lets ended claims stand again whose jobs have their files after all, so that their rows are paid for: the operator freed the rows
+ * before the service found the job, or somebody read its results. A claim of unknown rows would keep every file from being sent, and
+ * the operator may free it although its job is completed, so it does not count.
+ */
+export async function claimFoundJobs(
+  client: Client,
+  cycle: LedgerCycle,
+  isWanted: (claim: ClaimEntry) => Promise<boolean> = async () => true,
+): Promise<void> {
+  const entries = [...(await cycle.read())];
+  for (const { claim, end } of endedClaims(entries)) {
+    const { job } = claim;
+    if (claim.row_set === null || !(await isWanted(claim))) continue;
+    const wasRead = wereResultsRead(entries, job);
+    const status = wasRead || end.why !== 'operator' ? undefined : (await findJob(client, job))?.status;
+    if (!wasRead && (status === undefined || status === 'pending' || status === 'failed')) continue;
+    try {
+      await cycle.claimAgain(claim);
+    } catch (error) {
+      // A machine that may only read the ledger sends nothing.
+      if (!(error instanceof ReadOnlyPlace)) throw error;
+    }
+  }
 }
 
 /**

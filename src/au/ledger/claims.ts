@@ -16,6 +16,12 @@ export interface SettledClaim {
   readonly wasRead: boolean;
 }
 
+/** A claim that ended, and the release that ended it. */
+interface EndedClaim {
+  readonly claim: ClaimEntry;
+  readonly end: Extract<Entry, { kind: 'release' }>;
+}
+
 /** The most characters of a user and host in a message. */
 const MAX_NAME_LENGTH = 80;
 
@@ -35,12 +41,26 @@ export function creationOf({ created_at: at }: Pick<ClaimEntry, 'created_at'>): 
  * the file.
  */
 export function standingClaims(entries: readonly Entry[]): ClaimEntry[] {
-  const standing = new Map<string, ClaimEntry>();
+  return newestClaims(entries).flatMap(({ claim, end }) => (end === undefined ? claim : []));
+}
+
+/** Returns the claims with a later release. */
+export function endedClaims(entries: readonly Entry[]): EndedClaim[] {
+  return newestClaims(entries).flatMap(({ claim, end }) => (end === undefined ? [] : { claim, end }));
+}
+
+/** Returns the newest claim of each job, with the release that ended it. */
+function newestClaims(entries: readonly Entry[]): (Pick<EndedClaim, 'claim'> & Partial<EndedClaim>)[] {
+  const newest = new Map<string, Pick<EndedClaim, 'claim'> & Partial<EndedClaim>>();
   for (const entry of entries) {
-    if (entry.kind === 'claim') standing.set(entry.job, entry);
-    else if (entry.kind === 'release') standing.delete(entry.job);
+    const before = newest.get(entry.job);
+    if (entry.kind === 'claim') {
+      newest.delete(entry.job);
+      newest.set(entry.job, { claim: entry });
+    } else if (entry.kind === 'release' && before !== undefined)
+      newest.set(entry.job, { claim: before.claim, end: entry });
   }
-  return [...standing.values()];
+  return [...newest.values()];
 }
 
 /** Sorts claims by file, and the claims of one file by the place of their rows. */

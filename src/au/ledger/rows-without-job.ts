@@ -1,6 +1,6 @@
 // Finds rows of a cycle that no job has: their job ended without results, or never existed.
 
-import { hasStandingClaim, openJobs, standingClaims } from './claims.ts';
+import { openJobs, standingClaims } from './claims.ts';
 import type { LedgerCycle } from './cycle.ts';
 import type { ClaimEntry, Entry, Keys } from './entry.ts';
 import { RowSet } from './row-set.ts';
@@ -20,26 +20,40 @@ export interface RowsWithoutJob {
 }
 
 /**
- * Returns the rows that files of the cycle have and no job has, by the claims of the files. Rows that the operator freed or left out
- * do not count, unless a later claim has them. Returns none where the rows of a standing claim are unknown.
+ * Returns the rows that files of the cycle have and no job has, by the claims of the files. Rows that the operator left out do not
+ * count, unless a later claim has them. Returns none where the rows of a standing claim are unknown.
  */
-export async function rowsWithoutJob({ cycle, entries }: CycleRows): Promise<readonly RowsWithoutJob[]> {
-  const standing = standingClaims(entries);
-  if (standing.some(({ row_set: set }) => set === null)) return [];
-  const accounted = new AccountedRows(cycle);
-  for (const claim of standing) accounted.add(claim);
+export async function rowsWithoutJob(of: CycleRows): Promise<readonly RowsWithoutJob[]> {
+  if (standingClaims(of.entries).some(({ row_set: set }) => set === null)) return [];
+  const ended = await unaccounted(of, true, []);
+  // A later claim of the same file may name rows of a job that ended. They belong to that job's claim.
+  return [...ended, ...(await unaccounted(of, false, ended))];
+}
+
+/**
+ * Returns the rows that have no job, that somebody wants, and that were not found before: rows of claims that ended, or else rows of
+ * their files that never had a job.
+ */
+async function unaccounted(
+  { cycle, entries }: CycleRows,
+  isEnded: boolean,
+  before: readonly RowsWithoutJob[],
+): Promise<readonly RowsWithoutJob[]> {
+  const setsBefore = before.map(({ rows }) => rows);
+  const accounted = new AccountedRows(cycle, setsBefore);
+  for (const claim of standingClaims(entries)) accounted.add(claim);
   const found: RowsWithoutJob[] = [];
   // A row may have had several claims. The last one decides, so the entries are read from the end.
   for (const [index, entry] of [...entries.entries()].toReversed()) {
     if (entry.kind === 'left_out') accounted.add(entry);
-    else if (entry.kind === 'release') {
+    // The whole submission was refused, since another cycle has its rows.
+    else if (entry.kind === 'release' && entry.why === 'refused') {
       const claim = claimsOf(entries.slice(0, index)).findLast(({ job }) => job === entry.job);
-      if (claim !== undefined && entry.why === 'operator') accounted.add(claim);
-      // The whole submission was refused, since another cycle has its rows.
-      if (claim !== undefined && entry.why === 'refused') accounted.addFile(claim);
+      if (claim !== undefined) accounted.addFile(claim);
     } else if (entry.kind === 'claim') {
-      const rows = await accounted.takeOthers(entry);
-      if (rows.size > 0) found.push({ claim: entry, isEnded: !hasStandingClaim(entries, entry.job), rows });
+      const own = entry.row_set === null ? [] : [entry.row_set];
+      const rows = await accounted.takeOthers(entry, isEnded ? own : (entry.file.row_sets ?? []));
+      if (rows.size > 0) found.push({ claim: entry, isEnded, rows });
     }
   }
   return found.toReversed();
@@ -66,10 +80,11 @@ class AccountedRows {
   readonly #sets = new Map<string, Keys>();
   /** The hashes of the files of claims, since row sets of an earlier build cannot be compared. */
   readonly #files = new Set<string>();
-  readonly #found: RowSet[] = [];
+  readonly #found: RowSet[];
 
-  constructor(cycle: CycleRows['cycle']) {
+  constructor(cycle: CycleRows['cycle'], found: readonly RowSet[]) {
     this.#cycle = cycle;
+    this.#found = [...found];
   }
 
   add(entry: SetEntry): void {
@@ -83,10 +98,10 @@ class AccountedRows {
     for (const name of claim.file.row_sets ?? []) this.#sets.set(name, claim);
   }
 
-  /** Returns the other rows of a claim and its file, which are accounted for from now on. */
-  async takeOthers(claim: ClaimEntry): Promise<RowSet> {
-    const own = claim.row_set === null || this.#files.has(claim.sha256) ? [] : [claim.row_set];
-    const names = [...own, ...(claim.file.row_sets ?? [])].filter((name) => !this.#sets.has(name));
+  /** Returns the other rows in sets of a claim, which are accounted for from now on. */
+  async takeOthers(claim: ClaimEntry, of: readonly string[]): Promise<RowSet> {
+    const isSent = (name: string): boolean => name === claim.row_set && this.#files.has(claim.sha256);
+    const names = of.filter((name) => !this.#sets.has(name) && !isSent(name));
     const sets = await Promise.all(names.map((name) => this.#cycle.rowSet(name, claim)));
     const [first] = sets;
     if (first === undefined) return RowSet.of([], '');

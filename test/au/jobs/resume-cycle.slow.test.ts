@@ -6,7 +6,7 @@ import { SvcError } from '../../../src/base/errors.ts';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
-import { ended, errorIn, rowOf, rowsIn, succeeded } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, rowOf, rowsIn, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from '../commands/support.ts';
 import { JobFaults } from '../job-faults.ts';
 
@@ -161,25 +161,53 @@ describe('a cycle that other machines sent', () => {
     },
   );
 
-  it('rows of a job that failed are left to the operator who freed them after another job had them, until that sends them again', async () => {
+  it('R79: rows of a job that the operator abandoned are paid for where the service says later that it has its file', async () => {
     const { on, jobs, service, uploads } = await openHalves();
-    const send = async (machine: string): Promise<string> => {
-      const { stdout } = succeeded(await on(machine, 'au submit first.csv --cycle 2026-12'));
-      return (JSON.parse(stdout) as { readonly job: string }).job;
-    };
-    service.failed = jobs.slice(0, 1);
-    ended(await on('laptop', 'au resume 2026-12'), 10);
-    const second = await send('runner-2');
-    succeeded(await on('laptop', `au abandon ${second} --yes`));
-    ended(await on('laptop', 'au resume 2026-12 --wait'), 0, 'cycle 2026-12 completed');
-    service.failed = [await send('runner-3')];
-    expect(uploads()).toBe(4);
-    ended(await on('laptop', 'au resume 2026-12 --force'), 10);
-    ended(
-      await on('laptop', 'au resume 2026-12 --force'),
-      10,
-      `no job of 2026-12 has 20 rows of first.csv: job ${service.failed[0]} ended without results`,
-    );
+    const submit = 'au submit first.csv --cycle 2026-12';
+    service.say = (job) => (job.id === jobs[0] ? { ...job, status: 'pending' } : job);
+    succeeded(await on('laptop', `au abandon ${jobs[0]} --yes`));
+    service.clear();
+    ended(await on('laptop', `au abandon ${jobs[0]} --yes`), 6, 'not free: the service is processing it');
+    ended(await on('runner', submit), 0, '20 rows of first.csv are in cycle 2026-12 already', { uploads: 2 });
+    ended(await on('laptop', 'au resume --wait'), 0, { row: { rows: 40, status: 'completed' } });
+    expect(uploads()).toBe(2);
+  });
+
+  it.each(['au resume', 'au resume 2026-12'])(
+    'R79: rows of a job that the operator abandoned while a command waited for it are paid for once that has its results, as svc %s says',
+    async (line) => {
+      const { on, jobs, service, clock } = await openHalves();
+      const submit = 'au submit first.csv --cycle 2026-12';
+      let waited = 0;
+      let abandoned: Promise<unknown> | undefined;
+      service.say = (job) => {
+        if (job.id !== jobs[0] || (waited += 1) > 8) return job;
+        if (waited === 3) abandoned = on('laptop', `au abandon ${jobs[0]} --yes`);
+        return { ...job, status: 'pending' };
+      };
+      succeeded(await on('runner', `${submit} --wait`));
+      ended((await abandoned) as HereResult, 0, 'are free');
+      service.forgotten = jobs.slice(0, 1);
+      await clock.advance(8 * 24 * HOUR_MS);
+      ended(await on('runner', line), 0, { row: { rows: 40 } });
+      ended(await on('runner', submit), 0, { uploads: 2 });
+    },
+  );
+
+  it('R72: rows of a job that the operator abandoned are asked for until they are sent, or left out of their cycle by another svc au abandon', async () => {
+    const { on, jobs, service, results } = await openHalves();
+    const abandon = `au abandon ${jobs[0]} --yes`;
+    service.say = (job) => (job.id === jobs[0] ? { ...job, status: 'pending' } : job);
+    ended(await on('laptop', abandon), 0, { row: { progress: 'rows are free', rows: 20 } });
+    for (const line of ['au resume', 'au resume 2026-12', 'au resume --wait'])
+      ended(await on('fresh', line), 10, 'has 20 rows of first.csv', `svc ${abandon.replace(' --yes', '')}`);
+    expect(rowsIn(succeeded(await on('fresh', 'au status')).stdout)).toEqual([
+      expect.objectContaining({ lost_rows: 20 }),
+    ]);
+    ended(await on('laptop', abandon), 0, { row: { progress: 'left out of the cycle', rows: 20 } });
+    ended(await on('fresh', 'au resume 2026-12 --wait --force'), 0, 'cycle 2026-12 completed');
+    expect(results('2026-12.results.csv')).toHaveLength(ROWS.length - 20);
+    ended(await on('fresh', 'au resume'), 0, 'nothing is open');
   });
 
   it('R72: a cycle with a job that failed ends with 10 when the time passes while another job is under way', async () => {

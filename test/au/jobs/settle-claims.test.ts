@@ -80,6 +80,59 @@ describe('a claim whose job failed', () => {
   });
 });
 
+/** Returns machines of which the first has claimed rows for job-1, which the operator then freed. */
+async function freedClaim(): Promise<Machines> {
+  const machines = await oneClaim();
+  const { ledger } = await machines.open('runner-7');
+  await ledger.cycle('2026-12').endClaim({ kind: 'release', job: 'job-1', why: 'operator', proof: 'the operator' });
+  return machines;
+}
+
+describe('a claim that the operator freed', () => {
+  it.each(['processing', 'completed'] as const)('R79: a freed claim stands again whose job is %s', async (status) => {
+    const machines = await freedClaim();
+    machines.store('job-1', status);
+    const laptop = await machines.open('laptop');
+    for (let time = 1; time <= 2; time += 1)
+      expect(words(await settle(laptop, ['b', 'c']))).toEqual([`job-1 1 ${status}`]);
+    expect(await machines.entries()).toEqual(['claim job-1', 'release job-1', 'claim job-1']);
+  });
+
+  it.each(['pending', 'failed', 'not found'] as const)('a freed claim whose job is %s stays free', async (status) => {
+    const machines = await freedClaim();
+    if (status === 'failed') machines.store('job-1', 'failed');
+    if (status === 'not found') await machines.clock.advance(8 * DAY);
+    expect(await settle(await machines.open('laptop'), ['a', 'b'])).toEqual({ taken: [], failed: [] });
+    expect(await machines.entries()).toEqual(['claim job-1', 'release job-1']);
+  });
+
+  it('R79: a freed claim whose results were read later stands again, although the service has forgotten its job', async () => {
+    const machines = await freedClaim();
+    const { ledger } = await machines.open('runner-7');
+    await ledger.cycle('2026-12').endClaim({ kind: 'done', job: 'job-1', born: null });
+    await machines.clock.advance(8 * DAY);
+    expect(words(await settle(await machines.open('laptop'), ['a']))).toEqual(['job-1 1 not found done']);
+  });
+
+  it('a freed claim without rows of the file is not looked at', async () => {
+    const machines = await freedClaim();
+    machines.store('job-1', 'completed');
+    expect(words(await settle(await machines.open('laptop'), ['c']))).toEqual([]);
+    expect(await machines.entries()).toEqual(['claim job-1', 'release job-1']);
+  });
+
+  it('R58: a freed claim of unknown rows, which would have every row, stays free', async () => {
+    const machines = new Machines();
+    const laptop = await machines.open('laptop');
+    const { id: job } = await laptop.client.accountUpdater.create();
+    const cycle = laptop.ledger.cycle('2026-12');
+    await cycle.append(async () => claimBody(job, { row_set: null }));
+    await cycle.endClaim({ kind: 'release', job, why: 'operator', proof: 'the operator' });
+    machines.store(job, 'completed');
+    expect(words(await settle(laptop, ['x']))).toEqual([]);
+  });
+});
+
 describe('a claim whose job the service does not find', () => {
   it('R58: a claim stands before it can be proven that its job is gone, and no job is created for the proof', async () => {
     const machines = await oneClaim();

@@ -42,7 +42,9 @@ async function rowSet(name: string): Promise<RowSet> {
 /** Returns the number of rows that no job has, by the jobs whose files have them. */
 async function unsentIn(...entries: readonly Entry[]): Promise<Readonly<Record<string, number>>> {
   const found = await rowsWithoutJob({ entries, cycle: { rowSet } });
-  return Object.fromEntries(found.map(({ claim, rows }) => [claim.job, rows.size]));
+  return Object.fromEntries(
+    found.map(({ claim, isEnded, rows }) => [isEnded ? claim.job : `file of ${claim.job}`, rows.size]),
+  );
 }
 
 it.each([
@@ -59,16 +61,16 @@ it.each([
     [claim('a', 0, 9), release('a', 'gone'), claim('b', 20, 30), claim('a', 0, 9)],
     {},
   ],
-  ['a job that the operator freed', [claim('a', 0, 9), release('a', 'operator')], {}],
+  ['a job that the operator freed', [claim('a', 0, 9), release('a', 'operator')], { a: 9 }],
   [
     'a job that failed before the operator freed some of its rows in another one',
     [claim('a', 0, 9), release('a', 'failed'), claim('b', 0, 4), release('b', 'operator')],
-    { a: 5 },
+    { a: 5, b: 4 },
   ],
   [
     'a job that failed before the operator freed all of its rows in another one',
     [claim('a', 0, 9), release('a', 'failed'), claim('b', 0, 9), release('b', 'operator')],
-    {},
+    { b: 9 },
   ],
   [
     'a job that failed after the operator freed its rows in another one',
@@ -112,27 +114,50 @@ const claimOf = (job: string, from: number, to: number, rowSets: readonly string
 });
 
 const HALVES = ['0 5', '5 9'];
+const THIRDS = ['0 5', '5 7', '7 9'];
 
 it.each([
   ['all rows of a file in two jobs', [claimOf('a', 0, 5, HALVES), claimOf('b', 5, 9, HALVES)], {}],
-  ['a file that stopped after its first job', [claimOf('a', 0, 5, HALVES)], { a: 4 }],
-  ['a file that stopped after a job that failed', [claimOf('a', 0, 5, HALVES), release('a', 'failed')], { a: 9 }],
+  ['a file that stopped after its first job', [claimOf('a', 0, 5, HALVES)], { 'file of a': 4 }],
+  [
+    'a file that stopped after a job that failed',
+    [claimOf('a', 0, 5, HALVES), release('a', 'failed')],
+    { a: 5, 'file of a': 4 },
+  ],
+  [
+    'a job that failed before later ones of its file, which stopped',
+    [claimOf('a', 0, 5, THIRDS), claimOf('b', 5, 7, THIRDS), release('a', 'failed')],
+    { a: 5, 'file of b': 2 },
+  ],
+  [
+    'rows of a job of a file that the operator left out, and rows of the file that no job had',
+    [claimOf('a', 0, 5, HALVES), release('a', 'operator'), leftOut('a', 0, 5)],
+    { 'file of a': 4 },
+  ],
   [
     'a file that stopped after a job that the operator freed',
     [claimOf('a', 0, 5, HALVES), release('a', 'operator')],
-    { a: 4 },
+    { a: 5, 'file of a': 4 },
   ],
   [
     'a file that stopped before another one had some of its rows',
     [claimOf('a', 0, 5, HALVES), claim('b', 7, 20)],
-    { a: 2 },
+    { 'file of a': 2 },
   ],
   ['a file that stopped before another one had all of its rows', [claimOf('a', 0, 5, HALVES), claim('b', 5, 20)], {}],
-  ['a file that stopped, before a file with other rows', [claimOf('a', 0, 5, HALVES), claim('b', 20, 40)], { a: 4 }],
+  [
+    'a file that stopped, before a file with other rows',
+    [claimOf('a', 0, 5, HALVES), claim('b', 20, 40)],
+    { 'file of a': 4 },
+  ],
   ['a file that another machine sent at the same time', [claim('b', 5, 9), claimOf('a', 0, 5, HALVES)], {}],
-  ['two files that stopped', [claimOf('a', 0, 5, HALVES), claimOf('b', 20, 25, ['20 25', '25 27'])], { a: 4, b: 2 }],
+  [
+    'two files that stopped',
+    [claimOf('a', 0, 5, HALVES), claimOf('b', 20, 25, ['20 25', '25 27'])],
+    { 'file of a': 4, 'file of b': 2 },
+  ],
   ['rows that the operator left out', [claimOf('a', 0, 5, HALVES), leftOut('a', 5, 9)], {}],
-  ['rows of which the operator left some out', [claimOf('a', 0, 5, HALVES), leftOut('a', 5, 8)], { a: 1 }],
+  ['rows of which the operator left some out', [claimOf('a', 0, 5, HALVES), leftOut('a', 5, 8)], { 'file of a': 1 }],
   [
     'rows of a failed job that the operator left out',
     [claim('a', 0, 9), release('a', 'failed'), leftOut('a', 0, 9)],
@@ -163,5 +188,6 @@ it('rows that never had a job are not lost while a command may still send them',
   const stopped = claimOf('a', 0, 5, HALVES);
   expect(await jobsWithLostRows(stopped)).toEqual([]);
   expect(await jobsWithLostRows(claim('b', 20, 22), release('b', 'failed'), stopped)).toEqual(['b']);
+  expect(await jobsWithLostRows(claimOf('c', 5, 9, HALVES), release('c', 'failed'), stopped)).toEqual(['c']);
   expect(await jobsWithLostRows(stopped, { ...COMMON, kind: 'done', job: 'a', born: null })).toEqual(['a']);
 });
