@@ -1,11 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { it } from 'vitest';
-import { openDesk } from './support.ts';
+import { openQuickDesk } from './support.ts';
 import { ended } from '../../support/run-here.ts';
 
 it('R39: a file of more than 300 thousand rows is uploaded to a single job with a warning: only its bytes are limited', async () => {
-  const desk = await openDesk();
-  const rows = Array.from({ length: 300_001 }, (_, row) => `t${row},,,\n`).join('');
+  const desk = await openQuickDesk();
+  const rows = Array.from(
+    { length: 300_001 },
+    (_, row) => `${String(row).padStart(8, '0')}-0000-4000-8000-000000000000,,,\n`,
+  ).join('');
   writeFileSync(desk.home.file('many.csv'), `token,expiration_year,expiration_month,merchant_id\n${rows}`);
   const { stdout } = await desk.svc('au create');
   const { id } = JSON.parse(stdout) as { id: string };
