@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/system.ts';
 import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FaultServer, type Script } from '../support/fault-server.ts';
 import { answer, json } from '../support/fault-steps.ts';
+import { type HereResult, svcIn } from '../support/run-here.ts';
 import { finished, Home } from '../support/svc.ts';
 
 const TENANT = { id: '00000000-0000-4000-8000-000000000001', name: 'Acme', type: 'test' };
@@ -13,6 +15,11 @@ interface Desk {
   readonly server: FaultServer;
   readonly home: Home;
   readonly env: Record<string, string>;
+}
+
+/** Runs a command in the process of the test, in real time. */
+function svcAt({ path: home }: Home, argv: readonly string[], env: Record<string, string> = {}): Promise<HereResult> {
+  return svcIn(home, argv, { env, clock: systemClock });
 }
 
 /** Starts a scripted service, and creates the home of an operator with keys for it. */
@@ -47,19 +54,19 @@ describe('the files that processes with one key share', () => {
     'R81: the files that processes with one key share hold no command up where each of them is %s',
     async (_, put) => {
       const { home, env } = await openDesk(() => json(TENANT));
-      expect(await home.svc(['tenant', 'show'], { env })).toMatchObject({ code: 0, stderr: '' });
+      expect(await svcAt(home, ['tenant', 'show'], env)).toMatchObject({ code: 0, stderr: '' });
       const directory = home.file('state/pacing');
       for (const name of readdirSync(directory)) {
         rmSync(path.join(directory, name));
         put(path.join(directory, name));
       }
-      expect(await home.svc(['tenant', 'show', '--timeout', '10m'], { env })).toMatchObject({ code: 0, stderr: '' });
+      expect(await svcAt(home, ['tenant', 'show', '--timeout', '10m'], env)).toMatchObject({ code: 0, stderr: '' });
     },
   );
 
   it.each(PUT)('R81: the files of a job hold no command up where each of them is %s', async (_, put) => {
     const home = new Home();
-    const svc = (line: string) => home.svc(`--sandbox ${line} -o json`.split(' '));
+    const svc = (line: string) => svcAt(home, `--sandbox ${line} -o json`.split(' '));
     writeFileSync(home.file('tokens.csv'), exampleRequestFile());
     const { job } = JSON.parse((await svc('au submit tokens.csv --cycle month --wait')).stdout) as { job: string };
     for (const name of ['request.csv', 'results.csv', 'sent']) {
@@ -69,10 +76,7 @@ describe('the files that processes with one key share', () => {
     }
     const ended = await svc('au submit tokens.csv --cycle month --wait --out again.csv --timeout 10m');
     // Something that is no file is named, and not replaced.
-    expect({ code: [0, 2].includes(ended.code ?? -1), signal: ended.signal }, ended.stderr).toEqual({
-      code: true,
-      signal: null,
-    });
+    expect([0, 2], ended.stderr).toContain(ended.code);
   });
 });
 
