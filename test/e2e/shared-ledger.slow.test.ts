@@ -28,7 +28,7 @@ const REQUESTS = 36;
 const NAMES = { directory: 78, 'state directory': 47 } as const;
 /** Which of these names a submission is killed at. In a soak, it is each of them. */
 const EACH_NAME = numberOr('EACH_NAME', SOAK ? 1 : 26);
-const MACHINES = SOAK ? 8 : 4;
+const MACHINES = SOAK ? 8 : 3;
 const MINUTE_MS = 60_000;
 
 const PRIVATE_KEY = 'sandbox-private-key';
