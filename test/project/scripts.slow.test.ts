@@ -12,7 +12,7 @@ const project = fileURLToPath(new URL('../../', import.meta.url));
 const { executable } = (await import(join(project, 'bench/support/executable.mjs'))) as { executable?: object };
 const { GOALS } = (await import(join(project, 'bench/support/goals.mjs'))) as { GOALS: Record<string, object> };
 /** The measurements that take longest also at their smallest size. Only a soak tries them. */
-const LONG = new Set(['archive', 'files', 'prepare', 'start-up', 'transfer']);
+const LONG = new Set(['archive', 'files', 'follow', 'logs', 'prepare', 'start-up', 'transfer']);
 const MEASUREMENTS = readdirSync(join(project, 'bench'))
   .filter((name) => name.endsWith('.mjs'))
   .map((name) => name.replace('.mjs', ''))
