@@ -21,7 +21,7 @@ const EACH_NODE = [
   'test/cli/output/{jq,pager,terminal.screen}.slow.test.ts',
   'test/client/http/exchange.real-servers.slow.test.ts',
   'test/client/transfer/upload.slow.test.ts',
-  'test/e2e/{memory,memory-limit,open-files,outputs,prompts,surroundings,tls}.slow.test.ts',
+  'test/e2e/{memory,memory-limit,open-files,outputs,surroundings,tls}.slow.test.ts',
   'test/logs/archive/read-segment.slow.test.ts',
   'test/project/{executables,library,warnings}.slow.test.ts',
   'test/sandbox/commands/exec.slow.test.ts',
