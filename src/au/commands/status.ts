@@ -38,10 +38,12 @@ export const status = defineCommand({
 async function printCycles(context: Context): Promise<number> {
   const { CommandLedger } = await import('../ledger/command-ledger.ts');
   const { ledgerOfKey } = await import('../jobs/ledger-of-key.ts');
+  const { requireClaims } = await import('../jobs/compare-jobs.ts');
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
   const ofKey = await ledgerOfKey(context, client, new CommandLedger(context, { onlyReads: true }));
   const rows = ofKey === undefined ? [] : await unreadCycles(client, ofKey.ledger);
+  if (ofKey !== undefined) await requireClaims(client, ofKey.ledger);
   await print(oneBatch(rows));
   if (rows.length === 0) {
     // A machine that has copies says what the ledger lacks.

@@ -15,6 +15,7 @@ import {
   stopsForUnknownJobs,
 } from './unknown-jobs.ts';
 import { CommandLedger, type LedgerToCompare } from '../ledger/command-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { SvcError, isSvcError } from '../../base/errors.ts';
 import { exactMembers } from '../../base/json/exact.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
@@ -97,6 +98,23 @@ export async function previewComparison(
   const { refusal, refused } = await findUnknownJobs(comparison, known, newest, mayBeOwn);
   if (refusal && creators.size === 1) throw refusal;
   return refused.map(nameOf);
+}
+
+/**
+ * Checks that the ledger has the claims of the listed jobs that it marked and that have their files: without them, a command that
+ * reads the ledger would take a part of a cycle for all of it. A list that cannot be read proves nothing.
+ * @throws SvcError `config` for a missing claim
+ */
+export async function requireClaims(client: Client, ledger: Ledger): Promise<void> {
+  const jobs: ListedJob[] = [];
+  try {
+    jobs.push(...(await listRecentJobs(client, { ledger, isBegun: true, since: await ledger.since() })));
+  } catch (error) {
+    if (!(error instanceof UnsoundList) && !isSvcError(error, 'forbidden')) throw error;
+  }
+  const withFile = jobs.filter(({ status }) => status !== 'pending' && status !== 'failed');
+  const lookups = sideBySide(withFile, AT_ONCE, async ({ id }) => id && (await ledger.hasSent(id)));
+  for await (const _ of lookups);
 }
 
 /** Returns the creators of the listed jobs that are in the ledger. */

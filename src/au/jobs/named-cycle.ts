@@ -1,6 +1,6 @@
 // Finds cycles in the ledger of the key's tenant: the cycle that was typed, or the cycles with open jobs.
 
-import { openComparedLedger } from './compare-jobs.ts';
+import { openComparedLedger, requireClaims } from './compare-jobs.ts';
 import { hasOpenJobs, ledgerOfKey } from './ledger-of-key.ts';
 import { claimFoundJobs } from './settle-claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
@@ -43,7 +43,8 @@ export async function namedCycle(
   if (ofKey === undefined) throw missing;
   const { tenant } = ofKey;
   const cycle = ofKey.ledger.cycle(name);
-  const entries = [...(await cycle.read())];
+  const entries = [...(await cycle.readWhole())];
+  await requireClaims(client, ofKey.ledger);
   if (entries.length === 0) throw missing;
   return { name, tenant, ledger, cycle, entries };
 }
@@ -105,6 +106,7 @@ export async function openCycles(
   const { tenant, ledger: opened } = ofKey;
   // Other machines may be stopped until this machine puts back its lost entries, even without open jobs here.
   if (!opened.isReadOnly) await opened.restore();
+  await requireClaims(client, opened);
   const cycles: NamedCycle[] = [];
   for await (const { cycle, lost } of opened.openCycles()) {
     if (lost.length > 0 && !onlyReads) await claimFoundJobs(client, cycle);

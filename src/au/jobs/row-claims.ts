@@ -87,7 +87,7 @@ export class RowClaims {
     const named = { name, cycle: typed ?? (await fileCycleIn(ledger, rows)), isNamed: typed !== undefined };
     await this.#refuseFileOfEarlierBuild(tenant, ledger, named, { whole, submitted: file.submitted.sha256 });
     const cycle = ledger.cycle(named.cycle);
-    const entries = await cycle.read();
+    const entries = await cycle.readWhole();
     const isBegun = standingClaims(entries).length > 0;
     const { taken, failed } = await settleClaims(client, cycle, rows, { ...settling, isStored: this.#ledger.isStored });
     if (failed.length > 0) throw failedElsewhereError(named, failed);

@@ -27,7 +27,7 @@ import {
   parseMark,
   type Who,
 } from './entry.ts';
-import { type Copies, type LedgerFolder, MAX_ENTRY_BYTES } from './objects.ts';
+import { type Copies, type LedgerFolder, MAX_ENTRY_BYTES, entryNumber } from './objects.ts';
 import { KEY_BYTES, MAX_SET_BYTES, RowSet } from './row-set.ts';
 
 /** The object that closes a machine's own ledger after its claims moved to a shared one. */
@@ -111,6 +111,17 @@ export class LedgerCycle {
       if (bytes === undefined) return this.#entries;
       await this.#add(bytes, number);
     }
+  }
+
+  /**
+   * Reads the entries, and checks that none before the last one in a list of the ledger is missing: `read` would end there.
+   * @throws SvcError `config`
+   */
+  async readWhole(lastListed?: number): Promise<readonly Entry[]> {
+    const last = lastListed ?? this.#lastOf(await this.#folder.list(`${this.#prefix}/`));
+    await this.read();
+    await this.#requireNoGap(last);
+    return this.read();
   }
 
   /** Reads the first entry; undefined if there is none. */
@@ -329,7 +340,7 @@ export class LedgerCycle {
   async #missingObjects(): Promise<readonly MissingObject[]> {
     const listed = await this.#folder.list(`${this.#prefix}/`);
     const entries = await this.#missingEntries();
-    await this.#requireNoGap(listed);
+    await this.#requireNoGap(this.#lastOf(listed));
     const salt = await missingSalt(this.#folder);
     return [...salt, ...(await this.#missingSets(listed)), ...(await this.#missingMarks()), ...entries];
   }
@@ -419,16 +430,17 @@ export class LedgerCycle {
     return true;
   }
 
-  /** Checks that no entry is missing between those that this machine has and the last one that the list shows. */
-  async #requireNoGap(listed: ReadonlyMap<string, StoredFile>): Promise<void> {
-    const numbers = [...listed.keys()].map((name) =>
-      Number(/^(\d{8})\.json$/.exec(name.slice(this.#prefix.length + 1))?.[1] ?? 0),
-    );
-    for (let number = this.#bytes.length + 1; number <= Math.max(0, ...numbers); number += 1) {
+  /** Checks that no entry is missing between those that this machine has and the last one that a list shows. */
+  async #requireNoGap(last: number): Promise<void> {
+    for (let number = this.#bytes.length + 1; number <= last; number += 1) {
       const name = this.#nameOf(number);
       if ((await this.#folder.read(name)) === undefined)
         throw damagedLedger(this.#folder.shownName(name), 'it is missing');
     }
+  }
+
+  #lastOf(listed: ReadonlyMap<string, StoredFile>): number {
+    return Math.max(0, ...[...listed.keys()].map((name) => entryNumber(name.slice(this.#prefix.length + 1))));
   }
 
   async #missingSets(listed: ReadonlyMap<string, StoredFile>): Promise<MissingObject[]> {

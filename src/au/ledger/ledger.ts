@@ -89,14 +89,17 @@ export class Ledger {
 
   /** Returns the names of the cycles that have entries, here or in the copies of this machine. */
   async cycleNames(): Promise<readonly string[]> {
-    return this.#folder.cycles();
+    return [...(await this.#folder.cycles()).keys()];
   }
 
-  /** Returns the cycles with jobs whose results nobody received, or with rows that no job has. */
+  /**
+   * Returns the cycles with jobs whose results nobody received, or with rows that no job has.
+   * @throws SvcError `config` for a cycle that lacks an entry
+   */
   async *openCycles(): AsyncGenerator<OpenCycle> {
-    for (const name of await this.cycleNames()) {
+    for (const [name, last] of await this.#folder.cycles()) {
       const cycle = this.cycle(name);
-      const entries = [...(await cycle.read())];
+      const entries = [...(await cycle.readWhole(last))];
       const open = openJobs(entries);
       const lost = await lostRows({ cycle, entries });
       if (open.length > 0 || lost.length > 0) yield { cycle, entries, open, lost };
@@ -114,7 +117,7 @@ export class Ledger {
    * @throws SvcError `config` for an object that differs
    */
   async restore(): Promise<void> {
-    const kept = (await this.#folder.cycles('copies')).map((name) => this.cycle(name));
+    const kept = [...(await this.#folder.cycles('copies')).keys()].map((name) => this.cycle(name));
     const listed = kept.length === 0 ? new Map<string, StoredFile>() : await this.#folder.list('');
     for (const cycle of kept) {
       try {
@@ -219,7 +222,7 @@ export class Ledger {
     // An ignored job may have got its claim later. A restored ledger may lack the mark of a job whose claim this machine has. And
     // a list may not show yet the cycles to which this process added entries.
     const names = await this.#folder.cycles(mark === undefined ? 'copies' : 'all');
-    for (const cycle of new Set([...this.#cycles.values(), ...names.map((name) => this.cycle(name))]))
+    for (const cycle of new Set([...this.#cycles.values(), ...[...names.keys()].map((name) => this.cycle(name))]))
       if (hasClaim(await cycle.read(), job)) return cycle;
     return undefined;
   }

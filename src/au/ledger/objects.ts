@@ -152,18 +152,25 @@ export class LedgerFolder {
   }
 
   /**
-   * Returns the names of the cycles that have entries. A list may lack new ones, and the ledger may have lost some: those of which
-   * this machine has copies count too, and can be the only ones asked for.
+   * Returns the cycles that have entries, with the number of the last entry that the ledger's list shows. A list may lack new
+   * cycles, and the ledger may have lost some: those of which this machine has copies count too, and can be the only ones asked for.
    */
-  async cycles(among: 'all' | 'copies' = 'all'): Promise<readonly string[]> {
-    const names = new Set<string>();
+  async cycles(among: 'all' | 'copies' = 'all'): Promise<ReadonlyMap<string, number>> {
+    const cycles = new Map<string, number>();
     for (const objects of among === 'all' ? [this.#objects, this.#copies] : [this.#copies])
       for await (const { path } of objects?.list(this.fullName('cycles/')) ?? []) {
         const [, , name, entry = ''] = path.split('/');
-        if (name !== undefined && /^\d{8}\.json$/.test(entry)) names.add(name);
+        const number = entryNumber(entry);
+        if (name === undefined || number === 0) continue;
+        cycles.set(name, Math.max(cycles.get(name) ?? 0, objects === this.#objects ? number : 0));
       }
-    return [...names];
+    return cycles;
   }
+}
+
+/** Returns the number of an entry from its name in the folder of its cycle; 0 for any other object. */
+export function entryNumber(name: string): number {
+  return Number(/^(\d{8})\.json$/.exec(name)?.[1] ?? 0);
 }
 
 /** A store for a dry run: creates objects only in memory, and reads them together with those of the real store. */

@@ -33,7 +33,8 @@ export function ledgerCheck(context: Context): Check {
         return context.settings.ledger.value && skip('not used by the embedded sandbox, which keeps its own ledger');
       try {
         const used = usedLedgers(context);
-        const tenant = used.size > 0 ? await readTenant(context) : null;
+        const isUsed = used.size > 0 || context.settings.ledger.value !== undefined;
+        const tenant = isUsed ? await readTenant(context) : null;
         return await inTime(context, (limited) => tryLedger(limited, used, tenant));
       } catch (error) {
         // The error may suggest svc doctor, which is running already.
@@ -82,7 +83,7 @@ async function tryLedger(
   await tryPlace(objects, own);
   const hasLedger = await hasCycles(objects, own);
   const name = `${objects.name} (${origin.name})`;
-  const missing = tenant && known?.ledger ? await missingObjects(context, objects, tenant, known.ledger) : [];
+  const missing = tenant ? await missingObjects(context, objects, tenant, known?.ledger ?? objects.name) : [];
   if (missing.length > 0) return missingOutcome(name, missing);
   if (hasLedger) return `${name}, creates no object twice`;
   return warn(`${name} creates no object twice and has no ledger: the first upload begins one`);
@@ -129,8 +130,9 @@ async function hasCycles(objects: ObjectStore, tenant: string | undefined): Prom
 }
 
 /**
- * Compares a tenant's ledger with this machine's copies, which are kept under the name `known`. Returns the objects that
- * only the copies have.
+ * Compares a tenant's ledger with this machine's copies, which are kept under the name `known`, and with the service's jobs.
+ * Returns the objects that only the copies have.
+ * @throws SvcError `config` for what is missing in both
  */
 async function missingObjects(
   context: Context,
@@ -149,6 +151,8 @@ async function missingObjects(
     onPutBack: (_, names) => missing.push(...names),
   });
   await ledger.heal();
+  const { requireClaims } = await import('../../au/jobs/compare-jobs.ts');
+  await requireClaims(await context.client({ signal: context.signal }), ledger);
   return missing;
 }
 
