@@ -90,7 +90,8 @@ export class S3Requests {
         return { error };
       }
       const { response, refusal } = result;
-      if (refusal === undefined || handled.includes(refusal.status)) return { value: { ...result, wasUnclear } };
+      if (refusal === undefined || (handled.includes(refusal.status) && !isPageNotFound(refusal)))
+        return { value: { ...result, wasUnclear } };
       // The next signature has the right time, which the store sent with this response.
       const atOnce = refusal.error.code === 'RequestTimeTooSkewed' && !hadWrongTime;
       if (!atOnce && !mayRepeat(refusal)) throw s3Error(refusal);
@@ -167,6 +168,11 @@ export class S3Requests {
 // 409 means that another write of the object is under way. A body sent too slowly leads to 400 with RequestTimeout.
 function mayRepeat({ status, error }: S3Refusal): boolean {
   return status === 409 || isTransient({ status }) || error.code === 'RequestTimeout' || error.code === 'SlowDown';
+}
+
+// A proxy that does not find a page says nothing about the object.
+function isPageNotFound({ status, origin }: S3Refusal): boolean {
+  return status === 404 && origin === 'between';
 }
 
 /** Returns the region that a store names, if different from the configured region. */

@@ -176,6 +176,17 @@ describe('objects in a bucket', () => {
     await expect(objects.read('one/1', 1_000)).rejects.toMatchObject(page);
   });
 
+  it('a web page that says 404 does not say that an object is missing', async () => {
+    await objects.create('one/1', bytes('first'));
+    meddle = (incoming, outgoing) => {
+      if (incoming.method !== 'GET') return false;
+      outgoing.writeHead(404, { 'content-type': 'text/html' }).end('<html><title>Not here</title></html>');
+      return true;
+    };
+    const message = expect.stringContaining('a proxy between this machine and the store refused the request');
+    await expect(objects.read('one/1', 1_000)).rejects.toMatchObject({ code: 'bad_response', message });
+  });
+
   it('a refused write has the words of the store, which may name a key and not the bucket', async () => {
     failPuts(9, 403, 'AccessDenied');
     const message = expect.stringMatching(/^this machine may only read the .+ in s3:.+ \(403 AccessDenied: no\)/);
