@@ -53,14 +53,19 @@ export async function downloadFile(options: DownloadOptions): Promise<DownloadRe
 
 async function fetchFile(target: string, options: DownloadOptions): Promise<Received> {
   const part = PartFile.open(target);
+  let isAccepting = false;
   try {
     const received = await fetchProven(part, target, options);
+    isAccepting = true;
     await options.onAccepted?.(part.path);
+    isAccepting = false;
     moveIntoPlace(part.path, target, options.overwrite);
     part.removeNote();
     return received;
   } catch (error) {
-    throw part.keepOrRemove() ? withKept(error, part) : error;
+    const isKept = part.keepOrRemove();
+    // The caller's own error is not about the transfer, which is complete.
+    throw isKept && !isAccepting ? withKept(error, part) : error;
   }
 }
 

@@ -214,7 +214,7 @@ describe('the target of a download', () => {
       expect(fs.readFileSync(file).equals(OBJECT)).toBe(true);
       if (named.length === 1) throw new SvcError('local', 'it cannot be recorded');
     };
-    expect(await failure(get({ onAccepted }))).toMatchObject({ message: 'it cannot be recorded' });
+    expect(await failure(get({ onAccepted }))).toMatchObject({ message: 'it cannot be recorded', hint: undefined });
     expect(fs.existsSync(target)).toBe(false);
     await get({ onAccepted });
     expect([named, fs.readFileSync(target).equals(OBJECT)]).toEqual([[false, false], true]);
