@@ -42,8 +42,8 @@ async function printCycles(context: Context): Promise<number> {
   const print = await listPrinter(context, cycleView);
   const client = await context.client();
   const ofKey = await ledgerOfKey(context, client, new CommandLedger(context, { onlyReads: true }));
-  const rows = ofKey === undefined ? [] : await unreadCycles(client, ofKey.ledger);
   if (ofKey !== undefined) await requireClaims(client, ofKey.ledger);
+  const rows = ofKey === undefined ? [] : await unreadCycles(client, ofKey.ledger);
   await print(oneBatch(rows));
   if (rows.length === 0) {
     // A machine that has copies says what the ledger lacks.

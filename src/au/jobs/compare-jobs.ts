@@ -101,8 +101,8 @@ export async function previewComparison(
 }
 
 /**
- * Checks that the ledger has the claims of the listed jobs that it marked and that have their files: without them, a command that
- * reads the ledger would take a part of a cycle for all of it. A list that cannot be read proves nothing.
+ * Reads the marks of the listed jobs: they name cycles that a lagging list of the ledger may not show. Checks that none has lost the claim of a
+ * job that has its file: a command would take the rest of the cycle for all of it. A list that cannot be read proves nothing.
  * @throws SvcError `config` for a missing claim
  */
 export async function requireClaims(client: Client, ledger: Ledger): Promise<void> {
@@ -112,8 +112,10 @@ export async function requireClaims(client: Client, ledger: Ledger): Promise<voi
   } catch (error) {
     if (!(error instanceof UnsoundList) && !isSvcError(error, 'forbidden')) throw error;
   }
-  const withFile = jobs.filter(({ status }) => status !== 'pending' && status !== 'failed');
-  const lookups = sideBySide(withFile, AT_ONCE, async ({ id }) => id && (await ledger.hasSent(id)));
+  const lookups = sideBySide(jobs, AT_ONCE, async ({ id, status }) => {
+    const mayLackFile = status === 'pending' || status === 'failed';
+    return id && (mayLackFile ? ledger.isMarked(id) : ledger.hasSent(id));
+  });
   for await (const _ of lookups);
 }
 

@@ -89,7 +89,15 @@ export class Ledger {
 
   /** Returns the names of the cycles that have entries, here or in the copies of this machine. */
   async cycleNames(): Promise<readonly string[]> {
-    return [...(await this.#folder.cycles()).keys()];
+    return [...(await this.#knownCycles()).keys()];
+  }
+
+  /** Returns the cycles that have entries, as `LedgerFolder.cycles`. A list may lag, so those that marks or the operator named are read. */
+  async #knownCycles(): Promise<ReadonlyMap<string, number>> {
+    const cycles = new Map(await this.#folder.cycles());
+    for (const [name, cycle] of this.#cycles)
+      if (!cycles.has(name) && (await cycle.read()).length > 0) cycles.set(name, 0);
+    return cycles;
   }
 
   /**
@@ -97,7 +105,7 @@ export class Ledger {
    * @throws SvcError `config` for a cycle that lacks an entry
    */
   async *openCycles(): AsyncGenerator<OpenCycle> {
-    for (const [name, last] of await this.#folder.cycles()) {
+    for (const [name, last] of await this.#knownCycles()) {
       const cycle = this.cycle(name);
       const entries = [...(await cycle.readWhole(last))];
       const open = openJobs(entries);

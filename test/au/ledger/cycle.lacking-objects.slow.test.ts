@@ -53,7 +53,10 @@ function directory(machine: Machine): Place {
 }
 
 async function bucket(): Promise<Place> {
-  const server = await BucketServer.start();
+  return placeIn(await BucketServer.start());
+}
+
+function placeIn(server: BucketServer): Place {
   const prefix = 'ledger/';
   return {
     env: { ...server.environment, SVC_LEDGER: 's3://logs/ledger' },
@@ -312,3 +315,13 @@ it('R83: svc au status and a dry run say what a ledger lacks, and leave it', asy
     found: expect.stringContaining(`lacks ${name}`),
   });
 });
+
+it.each(READING)(
+  'svc %s on a machine that never used the ledger knows the cycle of a job that the list of its bucket does not show yet',
+  async (line) => {
+    const server = await BucketServer.start();
+    const { on } = await sharing(() => placeIn(server));
+    server.listedAfterMs = Infinity;
+    expect(succeeded(await on('empty', `${line} -o json`)).stdout).toMatch(/completed/);
+  },
+);
