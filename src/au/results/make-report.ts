@@ -5,7 +5,7 @@ import path from 'node:path';
 import { SvcError, systemCodeOf, writeFailure } from '../../base/errors.ts';
 import { makeDirectory } from '../../base/files/directory.ts';
 import { isSamePath } from '../../base/files/names.ts';
-import { Draft, writeWhole } from '../../base/files/draft.ts';
+import { Draft, removeAbandonedDrafts, writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
@@ -64,7 +64,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const kept = await openKept(context, input.keep);
   refuseInputs(context, input, { page, directory });
   if (page !== undefined) await requireFile(page, force);
-  if (directory !== undefined) await requireSplitDirectory(directory, force);
+  if (directory !== undefined) await requireSplitDirectory(context, directory, force);
   const next = ['au', 'report', '<results>', ...option('--request', request)];
   await requireRequestAndResults(context, { request, results, next });
   const source = withProgress(context, 'report', await fileSource(resolvePath(context, results)));
@@ -155,7 +155,8 @@ async function writePage(
  * Checks the output directory before anything is read.
  * @throws SvcError `usage` for a nonempty directory, or for anything but a file at the name of the directory's files
  */
-async function requireSplitDirectory(directory: string, force: boolean): Promise<void> {
+async function requireSplitDirectory({ system }: Context, directory: string, force: boolean): Promise<void> {
+  for (const group of GROUPS) removeAbandonedDrafts(splitFile(directory, group), system);
   try {
     const isEmpty = (await fs.readdir(directory)).length === 0;
     if (force) for (const group of GROUPS) await requireFile(splitFile(directory, group), true);
@@ -165,9 +166,7 @@ async function requireSplitDirectory(directory: string, force: boolean): Promise
     if (systemCodeOf(error) !== 'ENOTDIR') throw writeFailure(directory, error);
     throw new SvcError('usage', `${directory} is not a directory`, { hint: 'Give a directory.', cause: error });
   }
-  throw new SvcError('usage', `${directory} is not empty`, {
-    hint: 'Give another directory, or --force to replace the files of an earlier split.',
-  });
+  throw new SvcError('usage', `${directory} is not empty`, { hint: 'Give another directory.' });
 }
 
 interface SplitOptions {

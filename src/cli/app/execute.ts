@@ -33,7 +33,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
     if (parsed.kind === 'mistake') throw parsed.error;
     return await runRequest(parsed, { system, terminal, redactor }, requestedFormat);
   } catch (error) {
-    return reportFailure(error, { system, terminal, requestedFormat, request });
+    return reportFailure(error, { system, terminal, requestedFormat, request, argv });
   } finally {
     await terminal.close();
   }
@@ -177,6 +177,8 @@ interface ErrorReporting {
   readonly system: System;
   readonly terminal: Terminal;
   readonly request: RunRequest | undefined;
+  /** The words of the command line; none if it ran for several profiles. */
+  readonly argv?: readonly string[];
   readonly requestedFormat: RequestedFormat;
   readonly profile?: string;
 }
@@ -184,7 +186,7 @@ interface ErrorReporting {
 /** Reports a failure on stderr and returns its exit code. A reader who closed the output (`| head`) is no failure. */
 function reportFailure(
   error: unknown,
-  { system, terminal, request, requestedFormat, profile }: ErrorReporting,
+  { system, terminal, request, argv, requestedFormat, profile }: ErrorReporting,
 ): number {
   if (error instanceof ReaderGone) return 0;
   const machine =
@@ -192,7 +194,7 @@ function reportFailure(
     (requestedFormat.output === undefined
       ? !terminal.out.isTerminal && system.stderr.isTTY !== true
       : requestedFormat.output !== 'table');
-  const failure = errorWithAdvice(error, request, system);
+  const failure = errorWithAdvice(error, request, system, argv);
   const report = reportError(failure, {
     machine,
     debug: terminal.notices.shows('debug'),

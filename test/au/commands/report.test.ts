@@ -1,8 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Draft } from '../../../src/base/files/draft.ts';
 import { ended, errorIn, type HereResult, succeeded, svcHere } from '../../support/run-here.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
+
+/** A process that was killed. */
+const KILLED = 4_000_000;
+const isAlive = (pid: number): boolean => pid !== KILLED;
 
 const REQUEST = `token,expiration_year,expiration_month,merchant_id
 a,27,01,
@@ -210,13 +215,24 @@ describe('svc au report', () => {
 
   it('svc au report splits into a directory that holds something only when told to, and leaves no group of before', async () => {
     const { cwd, run } = await report(['--split-into', 'todo']);
-    ended(await run(['--split-into', 'todo']), 2);
+    const next = 'svc au report results.csv --split-into todo --force';
+    ended(await run(['--split-into', 'todo']), 2, { error: { message: `${join(cwd, 'todo')} is not empty`, next } });
     ended(await run(['--split-into', 'results.csv']), 2);
     writeFileSync(join(cwd, 'todo', 'mine.txt'), '');
     const words = ['--split-into', 'todo', '--force', '--action', 'WRN_LATER=exclude'];
     succeeded(await run(words));
     const names = ['contact.csv', 'exclude.csv', 'fix.csv', 'mine.txt', 'replace.csv'];
     expect(readdirSync(join(cwd, 'todo')).toSorted()).toEqual(names);
+  });
+
+  it('svc au report splits into a directory that has nothing but what a killed process left there', async () => {
+    const cwd = temporaryDirectory();
+    mkdirSync(join(cwd, 'todo'));
+    writeFileSync(join(cwd, 'results.csv'), RESULTS);
+    for (const group of ['replace', 'exclude'])
+      await (await Draft.begin(join(cwd, 'todo', `${group}.csv`), { pid: KILLED, isAlive })).seal();
+    succeeded(await svcHere(['au', 'report', 'results.csv', '--split-into', 'todo'], { cwd, isAlive }));
+    expect(readdirSync(join(cwd, 'todo')).toSorted()).toEqual(['contact.csv', 'fix.csv', 'replace.csv', 'support.csv']);
   });
 
   it('svc au report --force replaces only files of a split, and not with the page', async () => {

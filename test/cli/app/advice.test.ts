@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
 import { errorWithAdvice, optionAdvice } from '../../../src/cli/app/advice.ts';
+import type { RunRequest } from '../../../src/cli/app/invocation.ts';
 import type { System } from '../../../src/base/system.ts';
 import { svcHere } from '../../support/run-here.ts';
 
@@ -43,6 +44,18 @@ describe('the advice on a failure', () => {
       code: 'bug',
       exitCode: 1,
     });
+  });
+
+  it.each([
+    ['au prepare in.csv --out out.csv', 'au prepare in.csv --out out.csv --force'],
+    ['--profile=p au download x -p q', 'au download x --force'],
+    ['--sandbox au next a --base-url http://x -- -b', 'au next a --force -- -b'],
+  ])('the advice on a name that is taken is the same command with --force: %s', (line, next) => {
+    const command = { parameters: { force: {} } };
+    const request = { kind: 'run', command, words: 'au x', input: {}, globals: {} } as unknown as RunRequest;
+    const exists = new SvcError('usage', 'out.csv exists');
+    expect(errorWithAdvice(exists, request, system, line.split(' ')).next).toEqual(next.split(' '));
+    expect(errorWithAdvice(exists, request, system).next).toEqual(['au', 'x', '--help']);
   });
 
   it('the advice on a mistake in the command line is the help of its command', async () => {
