@@ -7,7 +7,7 @@ import type { Client } from '../../client/api/client.ts';
 import { CursorRefused, type Page } from '../../client/api/pages.ts';
 import type { PollResult } from '../../client/api/poll.ts';
 import type { Flaw } from '../../client/transfer/receive.ts';
-import { UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
+import { JOB_STATUSES, UPLOAD_LIFE_MS } from '../../schema/account-updater-files.ts';
 import type { AccountUpdaterJob, ListedJob } from '../../schema/account-updater.ts';
 import { UUID } from '../../schema/uuid.ts';
 import { MAX_PAGE_SIZE } from '../../schema/page-size.ts';
@@ -174,9 +174,9 @@ export function isReadable(job: ListedJob): job is AccountUpdaterJob {
 const MAX_NAMED = 10;
 
 /** Joins the first of several names, and counts the others. */
-export function firstOf(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMED).join(', ');
-  return names.length > MAX_NAMED ? `${shown} and ${formatNumber(names.length - MAX_NAMED)} more` : shown;
+export function firstOf(names: readonly string[], most = MAX_NAMED): string {
+  const shown = names.slice(0, most).join(', ');
+  return names.length > most ? `${shown} and ${formatNumber(names.length - most)} more` : shown;
 }
 
 /** Names an item of the list for messages, by its id or else by its creation time. */
@@ -196,7 +196,29 @@ export function pollReporter<T>(
   };
 }
 
-export function failedError(job: AccountUpdaterJob): SvcError {
+/** Returns how a job with errors ended, if svc does not know its status; undefined for any other job. */
+export function strangeEnd({ status, errors }: AccountUpdaterJob): string | undefined {
+  const isKnown = JOB_STATUSES.some((known) => known === status);
+  return isKnown || !errors?.length
+    ? undefined
+    : `has the status ${status}, which svc does not know: ${errors.join('; ')}`;
+}
+
+/** Returns the error for a job that ended without results; undefined for any other job. */
+export function endError(job: AccountUpdaterJob): SvcError | undefined {
+  if (job.status === 'failed') return failedError(job);
+  const end = strangeEnd(job);
+  if (end === undefined) return undefined;
+  return new SvcError('outcome_unknown', `job ${job.id} ${end}`, {
+    hint: "Ask the service's support, with the job id, whether the file was processed. Only if it was not, free its rows with the second of these commands and submit them again: rows that were processed are then paid for twice.",
+    next: ['au', 'status', job.id],
+    alternatives: [['au', 'abandon', job.id]],
+    retryable: false,
+    facts: { job: job.id, job_status: job.status, errors: job.errors },
+  });
+}
+
+function failedError(job: AccountUpdaterJob): SvcError {
   const errors = job.errors ?? [];
   const reasons = errors.length === 0 ? 'the service gave no reason' : errors.join('; ');
   return new SvcError('job_failed', `job ${job.id} failed: ${reasons}`, {

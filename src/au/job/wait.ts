@@ -1,6 +1,6 @@
 // Waits for a job, and for reads that an outage may interrupt.
 
-import { type JobOptions, failedError, findJob, missingError, pollReporter } from './job.ts';
+import { type JobOptions, endError, findJob, missingError, pollReporter } from './job.ts';
 import { withInterruption } from './resumable.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Clock } from '../../base/system.ts';
@@ -68,7 +68,7 @@ export async function waitForJob(
   const started = clock.now();
   const { seen: job, commandTimeout } = await pollUntil(client, {
     poll: jobReader(client, id, mayBeFound),
-    isDone: ({ status }) => status === 'completed' || status === 'failed',
+    isDone: (job) => job.status === 'completed' || endError(job) !== undefined,
     limitMs: (seen) => (seen === undefined ? Math.min(limitMs, OUTAGE_MS) : limitMs),
     random,
     onPoll: pollReporter<AccountUpdaterJob>(client, id, onEvent, ({ status, created_at: since }) => ({
@@ -76,7 +76,8 @@ export async function waitForJob(
       since: since ?? undefined,
     })),
   });
-  if (job.status === 'failed') throw failedError(job);
+  const ended = endError(job);
+  if (ended) throw ended;
   if (job.status !== 'completed') {
     const waited = formatDuration(clock.now() - started);
     const pending = new SvcError('pending', `job ${id} is still ${job.status} after ${waited}`, {

@@ -112,7 +112,7 @@ export async function advanceCycle(
     const reason = jobsReason && worstOf([jobsReason, unsent]);
     const doubts = lostClaims.map((claim) => ({ claim, why: 'delivered' }) as const);
     const lost = doubtError(doubts, { cycle: name, now: client.now() });
-    const isUnderWay = [...statuses.values()].some((status) => status !== 'completed' && status !== 'failed');
+    const isUnderWay = [...statuses.values()].some((status) => status === 'pending' || status === 'processing');
     const row = { rows: countRows(cycle.claims), jobs: cycle.claims.map(({ job }) => job), progress, isUnderWay };
     if (reason !== undefined) return { status: statusFor(reason), ...row, reason };
     const claims = cycle.claims.filter((claim) => !lostClaims.includes(claim));

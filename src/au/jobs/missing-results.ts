@@ -1,5 +1,6 @@
 // Decides why results of the jobs of a cycle are missing.
 
+import { strangeEnd } from '../job/job.ts';
 import { SpareJob } from '../job/spare-job.ts';
 import { worstOf } from '../job/verdict.ts';
 import type { NamedCycle } from './named-cycle.ts';
@@ -36,7 +37,12 @@ export async function areResultsKept({ entries, ledger, tenant }: NamedCycle, jo
   return wereResultsRead(entries, job) && (await keptResults(ledger, tenant, job)) !== undefined;
 }
 
-/** Returns the worst reason why results are missing. All doubtful jobs together are one reason, which names each job. */
+/** Returns how a job ended that has errors and a status that svc does not know. */
+function endOf(job: AccountUpdaterJob | undefined): string | undefined {
+  return job && strangeEnd(job);
+}
+
+/** Returns the worst reason why results are missing. All doubtful jobs together are one reason. */
 export async function worstReason(
   client: Client,
   cycle: ClaimedCycle,
@@ -48,7 +54,7 @@ export async function worstReason(
   const spare = new SpareJob(client);
   for (const claim of cycle.claims) {
     const why = await reasonWithoutResults(client, cycle, claim, { ...how, spare });
-    if (typeof why === 'string') doubts.push({ claim, why });
+    if (typeof why === 'string') doubts.push({ claim, why, end: endOf(how.seen.get(claim.job)) });
     else if (why !== undefined) reasons.push(why);
   }
   return worstOf([...reasons, doubtError(doubts, { cycle: cycle.name, now: client.now(), again: how.again })]);
@@ -64,7 +70,8 @@ async function reasonWithoutResults(
   const { seen, spare, again, resubmit, contested } = how;
   const { name, cycle, ledger, entries } = named;
   const { job } = claim;
-  const status = seen.get(job)?.status;
+  const found = seen.get(job);
+  const status = found?.status;
   const facts = { job, cycle: name, rows: claim.rows };
   const jobName = `${jobText(claim, name)},`;
   const wasDelivered = deliveryOf(entries, job) !== undefined;
@@ -72,10 +79,12 @@ async function reasonWithoutResults(
   if (status === undefined && contested.has(job)) return wasDelivered ? 'delivered' : 'shown';
   if (status === 'completed' || (status === undefined && wasDelivered)) return undefined;
   if (status === 'pending' && ledger.jobFiles(job).sent === 'all') return 'sent';
-  if (status !== undefined && status !== 'failed')
+  const isStrange = endOf(found) !== undefined;
+  if (status !== undefined && status !== 'failed' && !isStrange)
     return new SvcError('pending', `${jobName} is ${status}`, { next: again, facts: { ...facts, job_status: status } });
   // Even if the service has forgotten the job since, or reports it as failed.
   if (await areResultsKept(named, job)) return undefined;
+  if (isStrange) return 'ended';
   if (status === undefined && wereResultsRead(entries, job)) return 'read';
   const end = await endClaimIfOver(client, cycle, { claim, status, spare, stored: ledger.isStored });
   if (end !== undefined)

@@ -1,6 +1,6 @@
 // The one loop that waits for the jobs of a cycle.
 
-import { type JobOptions, findJob, findJobs, pollReporter } from '../job/job.ts';
+import { type JobOptions, endError, findJob, findJobs, pollReporter } from '../job/job.ts';
 import { withInterruption } from '../job/resumable.ts';
 import { Absences, MAX_WAIT_MS } from '../job/wait.ts';
 import { progressText } from './claim-texts.ts';
@@ -57,8 +57,8 @@ export async function pollClaims(
   };
   const isOver = (jobs: Jobs): boolean =>
     claims.every(({ job }) => {
-      const status = jobs.get(job)?.status;
-      if (status !== undefined) return status === 'completed' || status === 'failed';
+      const found = jobs.get(job);
+      if (found !== undefined) return found.status === 'completed' || endError(found) !== undefined;
       return received.has(job) || absences.isLong(job);
     });
   const { seen, outage, commandTimeout } = await pollUntil(client, {

@@ -6,7 +6,7 @@ import { noteNext } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
-import { failedError, readJob } from '../job/job.ts';
+import { endError, readJob } from '../job/job.ts';
 import { explainMissing, mayBeFound } from './missing-job.ts';
 import { jobView } from '../job/job-view.ts';
 import { showJobs } from '../job/show-progress.ts';
@@ -62,7 +62,8 @@ async function readOnce(
   const job = await readJob(client, id);
   if (job.status === 'completed') return job;
   await print(job);
-  if (job.status === 'failed') throw failedError(job);
+  const ended = endError(job);
+  if (ended) throw ended;
   throw new SvcError('pending', `job ${id} is ${job.status}`, {
     next: again,
     facts: { job: id, job_status: job.status },

@@ -3,12 +3,13 @@
 import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import { isoTime, utcTime } from '../../cli/output/time.ts';
 import { countText } from '../../cli/output/number.ts';
+import { firstOf } from '../job/job.ts';
 import { senderName } from './claims.ts';
 import { isFileCycle } from './cycle-names.ts';
 import type { ClaimEntry } from './entry.ts';
 import { provableFrom, provableUntil } from './proof-of-absence.ts';
 
-/** What is in doubt about a job. Rows of the last three kinds are paid for. */
+/** What is in doubt about a job. Rows of the kinds read, delivered and shown are paid for. */
 const DOUBTS = {
   missing: (job: string) => `whether the service has the rows of ${job}`,
   sent: (job: string) =>
@@ -18,12 +19,15 @@ const DOUBTS = {
   read: (job: string) => `the service does not find ${job}, whose results were read only for the tokens that they made`,
   delivered: (job: string) => `the service does not find ${job}, whose results were read before`,
   shown: (job: string) => `the service does not find ${job}, though it just showed it as completed`,
+  ended: (job: string, end = 'has ended') => `${job}, ${end}`,
 };
 
 /** A claim whose rows may have been billed, so that they are not sent again. */
 export interface Doubt {
   readonly claim: ClaimEntry;
   readonly why: keyof typeof DOUBTS;
+  /** How the job ended, for a status that svc does not know. */
+  readonly end?: string | undefined;
 }
 
 interface DoubtContext {
@@ -37,7 +41,7 @@ interface DoubtContext {
 }
 
 /**
- * Returns the error for some doubts: it names all of them, and advises on the one that needs the operator most. Returns
+ * Returns the error for some doubts: it names three jobs of each kind, with all in its facts, and advises on the one that needs the operator most. Returns
  * undefined without doubts.
  */
 export function doubtError(doubts: readonly [Doubt, ...Doubt[]], how: DoubtContext): SvcError;
@@ -54,7 +58,7 @@ export function doubtError(
   const lastSettledAt = Math.max(...settledAt);
   const advice = doubts.map((doubt) => adviceFor(doubt, { cycle, now, again }));
   const mostUrgent = advice.find(({ retryable }) => retryable === false) ?? advice[0];
-  return new SvcError('outcome_unknown', doubts.map((doubt) => doubtText(doubt, cycle, now)).join('; ') + ending, {
+  return new SvcError('outcome_unknown', doubtsText(doubts, cycle, now) + ending, {
     ...mostUrgent,
     facts: {
       ...(claims.length === 1 && { job: first.job }),
@@ -66,13 +70,39 @@ export function doubtError(
   });
 }
 
+/** How many jobs of a kind of doubt are named. */
+const MOST_NAMED = 3;
+
+/** Describes the doubts: of each kind the first in full, and then the ids of others. */
+function doubtsText(doubts: readonly Doubt[], cycle: string, now: number): string {
+  // The job whose doubt lasts longest is the first, so that its time counts for all of its kind.
+  const sorted = doubts.toSorted((one, other) => (provableFrom(other.claim) ?? 0) - (provableFrom(one.claim) ?? 0));
+  const kinds = new Map<string, Doubt[]>();
+  for (const doubt of sorted) {
+    const kind = [doubt.why, now > provableUntil(doubt.claim), doubt.end].join(' ');
+    kinds.set(kind, [...(kinds.get(kind) ?? []), doubt]);
+  }
+  const texts = [...kinds.values()].map((kind) => {
+    const [text = ''] = kind.map((doubt) => doubtText(doubt, cycle, now));
+    const others = kind.slice(1).map(({ claim }) => claim);
+    if (others.length === 0) return text;
+    const rows = others.reduce((sum, claim) => sum + claim.rows, 0);
+    const ids = firstOf(
+      others.map(({ job }) => job),
+      MOST_NAMED - 1,
+    );
+    return `${text}; the same is true of ${countText(others.length, 'other job')} with ${countText(rows, 'row')}: ${ids}`;
+  });
+  return texts.join('; ');
+}
+
 /** Tells whether a doubt ends at a known time, when a missing job proves that it never got its file. */
 function isSettledByTime({ why }: Doubt): boolean {
   return why === 'missing' || why === 'sent';
 }
 
-function doubtText({ claim, why }: Doubt, cycle: string, now: number): string {
-  const text = DOUBTS[why](jobText(claim, cycle));
+function doubtText({ claim, why, end }: Doubt, cycle: string, now: number): string {
+  const text = DOUBTS[why](jobText(claim, cycle), end);
   if (why === 'missing') return `${text} ${whenKnownText(claim, now)}`;
   const from = provableFrom(claim) ?? 0;
   return why === 'sent' && from > now
@@ -84,7 +114,7 @@ function doubtText({ claim, why }: Doubt, cycle: string, now: number): string {
 function adviceFor({ claim, why }: Doubt, { cycle, now, again }: DoubtContext): ErrorDetails {
   const { job } = claim;
   const status = ['au', 'status', job];
-  const isLate = why === 'unknown' || (why !== 'shown' && now > provableUntil(claim));
+  const isLate = why === 'unknown' || why === 'ended' || (why !== 'shown' && now > provableUntil(claim));
   if (why === 'read' || why === 'delivered' || why === 'shown') {
     const paid = 'The rows are paid for and are not sent again.';
     const later = `${paid} The service may lag: run the same command again later.`;

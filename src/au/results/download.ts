@@ -13,7 +13,7 @@ import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import { CR, LF } from '../request/request-file.ts';
 import { noRows, noUpdates, readResults, type ResultSummary, summarizeResults } from '../result-codes.ts';
-import { failedError, type JobOptions, readJob } from '../job/job.ts';
+import { endError, type JobOptions, readJob } from '../job/job.ts';
 import { reconcile, type Reconciliation, type Rereadable } from './reconcile.ts';
 
 /** The rows that results are checked against. */
@@ -180,7 +180,8 @@ export class NotCompleted extends SvcError {
 
 async function completedJob(client: Client, id: string): Promise<AccountUpdaterJob> {
   const job = await readJob(client, id);
-  if (job.status === 'failed') throw failedError(job);
+  const ended = endError(job);
+  if (ended) throw ended;
   if (job.status === 'completed') return job;
   throw new NotCompleted(job);
 }

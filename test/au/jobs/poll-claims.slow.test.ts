@@ -40,6 +40,26 @@ it('R53: the line of a wait for several jobs counts those that failed among the 
   );
 });
 
+it('R43: a job that ended with a status that svc does not know ends every wait with its errors, and with the command that frees its rows', async () => {
+  const service = new JobFaults();
+  const desk = await openQuickDesk({ pickupMs: 0, intercept: service.intercept });
+  const { job } = rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12'));
+  service.say = (each) => ({ ...each, status: 'cancelled', errors: ['cancelled by support'] });
+  const message = expect.stringMatching(/has the status cancelled, which svc does not know: cancelled by support$/);
+  const alternatives = [`svc au abandon ${String(job)}`];
+  for (const line of [
+    'submit tokens.csv --cycle 2026-12',
+    'resume 2026-12',
+    `resume ${String(job)}`,
+    `download ${String(job)}`,
+  ])
+    for (const wait of line.startsWith('download') ? [''] : ['', ' --wait'])
+      ended(await desk.svc(`au ${line}${wait}`), 9, { uploads: 1, error: { message, alternatives } });
+  for (const wait of ['', ' --wait'])
+    ended(await desk.svc(`au resume${wait}`), 9, 'cancelled by support', { unsaid: 'under way' });
+  rowOf(await desk.svc(`au abandon ${String(job)} --yes`));
+});
+
 it('R37: a job that is removed before its upload gets a successor, and both are named', async () => {
   let removed: string | undefined;
   const service = new JobFaults();

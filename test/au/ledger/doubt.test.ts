@@ -69,7 +69,18 @@ it('the error about several jobs in doubt names each of them, and the job that n
   });
 });
 
+it('the error about many jobs in doubt names three of a kind, and has all in its facts', () => {
+  const jobs = Array.from({ length: 34 }, (_, at) => `job-${at}`);
+  const doubts = jobs.map((job) => ({ claim: { ...CLAIM, job }, why: 'missing' as const }));
+  const { message, facts } = doubtError(doubts, { cycle: '2026-12', now: PROVABLE }) ?? {};
+  expect(message).toMatch(
+    /^whether the service has the rows of job job-0 with 31 rows of cycle 2026-12, sent by .* not find the job; the same is true of 33 other jobs with 1,023 rows: job-1, job-2 and 31 more$/,
+  );
+  expect(facts).toMatchObject({ jobs, rows: 34 * 31 });
+});
+
 it.each([
+  ['ended', 9, false, false],
   ['sent', 9, true, false],
   ['confirmed', 9, true, false],
   ['read', 9, true, true],
