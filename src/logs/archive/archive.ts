@@ -116,7 +116,7 @@ async function runLocked(
   if (options.follow) await watch.lookIfDue(now);
   const sync = new ArchiveSync(writer, serviceLogs(client, {}), {
     ...options,
-    beginsWithAll: typeof first.since !== 'string',
+    beginsWithAll: begin.isNew && typeof first.since !== 'string',
     reopen: (written) => reopened(store, client, options, { ...begin, written }),
     async onCommit(current) {
       options.onCommit?.(current.written);

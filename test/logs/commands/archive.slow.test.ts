@@ -259,6 +259,22 @@ describe('svc logs archive', () => {
     expect(fs.existsSync(path.join(place, '_manifest'))).toBe(false);
   });
 
+  it('R31: svc logs archive records what the service deleted after a first run that archived nothing', async () => {
+    const begins = Date.now() - 30 * HOUR;
+    const url = new URL(server.url);
+    Object.assign(server, { aheadMs: -30 * HOUR, refusal: 403, refuseAfter: 1 });
+    const failed = await svcHere(['logs', 'archive', place], { baseUrl: url, clock: new FakeClock({ start: begins }) });
+    expect(failed.code).toBe(4);
+    expect((await archived()).links).toHaveLength(1);
+    Object.assign(server, { aheadMs: 0, refusal: undefined });
+    server.logs.push(entry(HOUR, 'kept'));
+    const strict = await archive('--strict');
+    expect(strict.code).toBe(14);
+    const { gaps, logs } = await archived();
+    expect([gaps.length, logs.length]).toEqual([1, 1]);
+    expect(Math.round(((gaps[0]?.to ?? 0) - (gaps[0]?.from ?? 0)) / HOUR)).toBe(30);
+  });
+
   it('svc logs archive exits with 10 below the required margin, and states the time left when it fails', async () => {
     await summary('--retention-margin', '20h');
     await summary('--retention-margin', '20h');
