@@ -59,6 +59,8 @@ interface Beyond {
   readonly newer: string;
   /** Whether the command needs no newer entries, or reads them from the service. */
   readonly isEndEnough: boolean;
+  /** Whether the command shows everything from the beginning, of which retention may have dropped a part. */
+  readonly isHistory?: boolean | undefined;
 }
 
 /** A warning of a time that the archive does not cover. */
@@ -76,7 +78,7 @@ export function reportGaps(
   { notices, clock }: Context,
   { coverage }: { readonly coverage: Coverage },
   { since, until }: Bounds,
-  { newer, isEndEnough }: Beyond,
+  { newer, isEndEnough, isHistory = false }: Beyond,
 ): readonly UncoveredTime[] {
   const uncovered = gapTexts(coverage, { since, until }).map((warning) => ({ warning, canBeAdded: false }));
   const covered = coverage.covered();
@@ -85,11 +87,12 @@ export function reportGaps(
   // No run of the archive can add entries of the future.
   const canBeAdded = Math.max(since ?? -Infinity, until ?? -Infinity) <= clock.now();
   if (covered.length === 0 && !isEndEnough) uncovered.push({ warning: 'the archive covers no time yet', canBeAdded });
-  if (covered.length > 0 && Math.min(since ?? Infinity, until ?? Infinity) < begin) {
-    const dropped = coverage.drops.length > 0 ? ' (older months were dropped by retention)' : '';
-    uncovered.push({ warning: `the archive begins at ${utcTime(begin)}${dropped}`, canBeAdded: false });
-  }
-  const notes: string[] = [];
+  const dropped = coverage.drops.length > 0 ? ' (older months were dropped by retention)' : '';
+  const beginText = `the archive begins at ${utcTime(begin)}${dropped}`;
+  if (covered.length > 0 && Math.min(since ?? Infinity, until ?? Infinity) < begin)
+    uncovered.push({ warning: beginText, canBeAdded: false });
+  // The entity may be younger, so this is no warning.
+  const notes = isHistory && covered.length > 0 && dropped !== '' ? [beginText] : [];
   const behindMs = Math.min(until ?? Infinity, clock.now()) - end;
   const isAfterEnd = since !== undefined && since >= end;
   if (covered.length > 0 && (behindMs > 0 || isAfterEnd) && !isEndEnough) {

@@ -126,7 +126,7 @@ async function readArchive(
   { id: entityId, archive: dir = '', entityType, retention, full, strict }: HistoryInput,
   { actors, print }: Reading,
 ): Promise<void> {
-  const typed = { ...NO_FILTERS, entityType, entityId, retention, full, strict, dir };
+  const typed = { ...NO_FILTERS, entityType, entityId, retention, full, strict, dir, isHistory: true };
   try {
     await searchArchive(context, { ...typed, live: true }, print, { actors });
   } catch (error) {

@@ -45,6 +45,8 @@ interface SearchInput extends IntervalInput, Input<typeof ENTITY_PARAMETERS>, In
   /** Whether it is an error that the archive does not cover the requested time. */
   readonly strict: boolean;
   readonly retention?: number | undefined;
+  /** Whether all entries of an entity are shown, from its creation on. */
+  readonly isHistory?: boolean;
   /** The way to get newer entries, if it is not `--live`. */
   readonly newer?: string;
 }
@@ -81,7 +83,9 @@ export async function searchArchive(
   const read = { entries: 0, segments: 0, live: 0 };
   const more = live && (await liveOf(context, input, { ...live, bounds, isWanted, uncovered, read }));
   const { newer = '--live adds what is newer' } = input;
-  uncovered.push(...reportGaps(context, manifest, bounds, { newer, isEndEnough: input.live }));
+  uncovered.push(
+    ...reportGaps(context, manifest, bounds, { newer, isEndEnough: input.live, isHistory: input.isHistory }),
+  );
   const index = await lookUp(context, input, { store, segments: manifest.segments });
   const segments = manifest.segments.filter(({ sha256 }) => index?.get(sha256)?.wanted.length !== 0);
   const parts = segments.map((segment) => partToRead(index, segment));

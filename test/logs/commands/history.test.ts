@@ -85,6 +85,24 @@ it('svc logs history reads an archive without a key, and says that newer entries
   expect(errorIn(await service.withoutKey())).toMatchObject({ exit_code: 3, next: 'svc login' });
 });
 
+it('svc logs history says that retention dropped older months, of which it shows nothing', async () => {
+  const begin = Date.UTC(2025, 0, 1);
+  const old = { ...entry(0, { operation: 'create' }), created_at: new Date(begin).toISOString() };
+  const commits = [
+    { to: begin + HOUR, entries: [old] },
+    { to: NOW - HOUR, entries: server.logs },
+  ];
+  const { top } = await buildArchive(begin, commits, server.url);
+  const run = (...argv: string[]) =>
+    svcHere(argv, { baseUrl: new URL(server.url), clock: new FakeClock({ start: NOW }), cwd: top });
+  const words = 'the archive begins at 2025-09-01 00:00:00Z (older months were dropped by retention)';
+  const before = await run('logs', 'history', CARD, '--archive', '.');
+  expect([before.code, before.stderr.includes('the archive begins')]).toEqual([0, false]);
+  expect(await run('logs', 'archive', '.', '--keep', '6M', '--yes')).toMatchObject({ code: 0 });
+  const after = await run('logs', 'history', CARD, '--archive', '.', '--strict');
+  expect(after).toMatchObject({ code: 0, stderr: expect.stringContaining(words) });
+});
+
 it('svc logs history takes the beginning of an id, and says whose it is', async () => {
   const { withoutKey } = await historyOf('3a04dacf', '--archive', '.');
   const { code, stderr } = await withoutKey();
