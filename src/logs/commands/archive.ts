@@ -98,6 +98,7 @@ export const archive = defineCommand({
   ],
   permissions: ['log:read', 'tenant:read'],
   exitCodes: [
+    [6, 'another machine archived at the same time'],
     [10, 'less than --retention-margin was left'],
     [11, 'another process is at work on the archive'],
     12,

@@ -111,7 +111,7 @@ describe('svc logs search', () => {
       'a damaged manifest',
       (top: string) => fs.truncateSync(path.join(top, '_manifest/00000001.json'), 9),
       12,
-      'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, or begin another',
+      'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, and archive to',
     ],
     ['a newer manifest', newer, 3, 'Update svc on this machine.'],
     ['a file in place of a directory', (top: string) => replaceByFile(top), 5, NO_ARCHIVE],

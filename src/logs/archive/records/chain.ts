@@ -342,7 +342,7 @@ function next(last: Link | undefined): number {
 /** The error when another machine has already committed a record with this number. */
 export function otherWriter(store: Store, sequence: number): SvcError {
   return new SvcError('conflict', `another writer has committed record ${sequence} of ${store.name}`, {
-    hint: 'Nothing was lost or duplicated. Let only one machine write to an archive, then run the command again.',
+    hint: 'Nothing was lost or duplicated. Run the command again: it adds what the other writer did not.',
     retryable: true,
   });
 }

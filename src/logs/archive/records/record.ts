@@ -255,7 +255,7 @@ export const ARCHIVE: StoreContent = {
   noun: 'archive',
   writers: 'one',
   damageHint:
-    'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, or begin another archive.',
+    'Nothing was overwritten. Verify the archive to see all problems; restore the file from a backup, and archive to another directory until then, because the service forgets its logs.',
 };
 
 /** The day of entries without a readable time. */
