@@ -88,11 +88,11 @@ export function reportGaps(
   const canBeAdded = Math.max(since ?? -Infinity, until ?? -Infinity) <= clock.now();
   if (covered.length === 0 && !isEndEnough) uncovered.push({ warning: 'the archive covers no time yet', canBeAdded });
   const dropped = coverage.drops.length > 0 ? ' (older months were dropped by retention)' : '';
-  const beginText = `the archive begins at ${utcTime(begin)}${dropped}`;
+  const beginText = (): string => `the archive begins at ${utcTime(begin)}${dropped}`;
   if (covered.length > 0 && Math.min(since ?? Infinity, until ?? Infinity) < begin)
-    uncovered.push({ warning: beginText, canBeAdded: false });
+    uncovered.push({ warning: beginText(), canBeAdded: false });
   // The entity may be younger, so this is no warning.
-  const notes = isHistory && covered.length > 0 && dropped !== '' ? [beginText] : [];
+  const notes = isHistory && covered.length > 0 && dropped !== '' ? [beginText()] : [];
   const behindMs = Math.min(until ?? Infinity, clock.now()) - end;
   const isAfterEnd = since !== undefined && since >= end;
   if (covered.length > 0 && (behindMs > 0 || isAfterEnd) && !isEndEnough) {
