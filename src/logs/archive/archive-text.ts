@@ -87,12 +87,10 @@ export function reportGaps(
   // No run of the archive can add entries of the future.
   const canBeAdded = Math.max(since ?? -Infinity, until ?? -Infinity) <= clock.now();
   if (covered.length === 0 && !isEndEnough) uncovered.push({ warning: 'the archive covers no time yet', canBeAdded });
-  const dropped = coverage.drops.length > 0 ? ' (older months were dropped by retention)' : '';
-  const beginText = (): string => `the archive begins at ${utcTime(begin)}${dropped}`;
   if (covered.length > 0 && Math.min(since ?? Infinity, until ?? Infinity) < begin)
-    uncovered.push({ warning: beginText(), canBeAdded: false });
+    uncovered.push({ warning: beginText(begin, coverage), canBeAdded: false });
   // The entity may be younger, so this is no warning.
-  const notes = isHistory && covered.length > 0 && dropped !== '' ? [beginText()] : [];
+  const notes = isHistory && covered.length > 0 && coverage.drops.length > 0 ? [beginText(begin, coverage)] : [];
   const behindMs = Math.min(until ?? Infinity, clock.now()) - end;
   const isAfterEnd = since !== undefined && since >= end;
   if (covered.length > 0 && (behindMs > 0 || isAfterEnd) && !isEndEnough) {
@@ -107,6 +105,10 @@ export function reportGaps(
   for (const { warning } of uncovered) notices.warn(warning);
   for (const note of notes) notices.note(note);
   return uncovered;
+}
+
+function beginText(begin: number, { drops }: Coverage): string {
+  return `the archive begins at ${utcTime(begin)}${drops.length > 0 ? ' (older months were dropped by retention)' : ''}`;
 }
 
 function gapTexts(coverage: Coverage, { since = -Infinity, until = Infinity }: Bounds): string[] {
