@@ -82,10 +82,9 @@ export async function searchArchive(
   const uncovered: UncoveredTime[] = [];
   const read = { entries: 0, segments: 0, live: 0 };
   const more = live && (await liveOf(context, input, { ...live, bounds, isWanted, uncovered, read }));
-  const { newer = '--live adds what is newer' } = input;
-  uncovered.push(
-    ...reportGaps(context, manifest, bounds, { newer, isEndEnough: input.live, isHistory: input.isHistory }),
-  );
+  const { newer = '--live adds what is newer', isHistory } = input;
+  const beyond = { newer, isHistory, isEndEnough: input.live };
+  uncovered.push(...reportGaps(context, manifest, bounds, beyond));
   const index = await lookUp(context, input, { store, segments: manifest.segments });
   const segments = manifest.segments.filter(({ sha256 }) => index?.get(sha256)?.wanted.length !== 0);
   const parts = segments.map((segment) => partToRead(index, segment));
