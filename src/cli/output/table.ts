@@ -2,7 +2,6 @@ import { type Cell, measureCells, NOTHING } from './cells.ts';
 import { ColumnPlan, GAP } from './column-plan.ts';
 import { cleanText, isNarrow } from './text.ts';
 import type { TextWidth } from './text-width.ts';
-import { wrapWords } from './wrap.ts';
 import {
   chooseFields,
   type Column,
@@ -149,11 +148,24 @@ function drawFields(labels: readonly string[], cells: readonly Cell[], width: nu
       return [label + ' '.repeat(GAP + padding) + paint(cell.text, cell.tone, palette)];
     }
     const room = Math.max(2, width - GAP);
-    const wrapped = (): string[] => wrapWords(cell.text, room, ruler.width).flatMap((line) => ruler.wrap(line, room));
-    const pieces = cell.kind === 'id' ? [cell.text] : wrapped();
-    return [label, ...pieces.map((piece) => ' '.repeat(GAP) + paint(piece, cell.tone, palette))];
+    const pieces = cell.kind === 'id' ? [cell.text] : wrapAtSpaces(cell.text, room, ruler);
+    return [label, ...pieces.map((piece) => ' '.repeat(GAP) + paint(piece.trimEnd(), cell.tone, palette))];
   });
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** Wraps a text at spaces, of which it drops only those at the end of a line, and longer words anywhere. */
+function wrapAtSpaces(text: string, width: number, ruler: TextWidth): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<= )/)) {
+    if (line !== '' && ruler.width(line + word.trimEnd()) > width) {
+      lines.push(line);
+      line = '';
+    }
+    line += word;
+  }
+  return [...lines, line].flatMap((one) => ruler.wrap(one.trimEnd(), width));
 }
 
 /** Draws a `label: value` line for each present value, for a screen reader. */

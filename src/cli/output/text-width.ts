@@ -2,7 +2,7 @@
 
 export interface TextWidth {
   /** Returns the width of a text. */
-  readonly width: (text: string) => number;
+  width(text: string): number;
   /** Cuts a text to at most `width` columns, with an ellipsis at the cut. */
   cut(text: string, width: number): string;
   /** Splits a text into pieces of at most `width` columns. */

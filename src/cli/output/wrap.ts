@@ -1,13 +1,13 @@
 // Wraps sentences for people.
 
-/** Wraps a text at spaces to lines of at most `width` columns. Does not break a quoted command, so that it can be copied. */
-export function wrapWords(text: string, width: number, widthOf = ({ length }: string) => length): string[] {
+/** Wraps a text at spaces to lines of at most `width` characters. Does not break a quoted command, so that it can be copied. */
+export function wrapWords(text: string, width: number): string[] {
   // A word, or a quoted command such as 'svc login' at the start or after a space or parenthesis.
   const words = text.match(/(?:(?<![^\s(])'svc [^']*'|\S)+/g) ?? [];
   const lines: string[] = [];
   for (const word of words) {
     const last = lines.at(-1);
-    if (last === undefined || widthOf(last) + widthOf(word) + 1 > width) lines.push(word);
+    if (last === undefined || last.length + word.length + 1 > width) lines.push(word);
     else lines[lines.length - 1] = `${last} ${word}`;
   }
   return lines;
