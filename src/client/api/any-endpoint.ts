@@ -38,7 +38,8 @@ export class AnyEndpoint extends Endpoints {
       if (page === undefined) throw unreadableList(request.path, response.status, 'is not a list');
       if (!('unreadable' in page)) {
         read = (cursor === undefined ? 0 : read) + page.items.length;
-        const isWhole = request.query?.['page'] === undefined && request.query?.['start'] === undefined;
+        // A total may count what a filter leaves out, and what is before the first page.
+        const isWhole = Object.keys(request.query ?? {}).every((name) => name === 'size');
         return isWhole ? { ...page, brokenOff: tooShort(request.path, read, response) } : page;
       }
       const problem = `has a pagination.${page.unreadable} of another type than documented, so that its end is unknown`;
