@@ -26,6 +26,8 @@ const LEDGER_VARIABLES: ReadonlySet<string> = new Set(['SVC_LEDGER', 'SVC_STATE_
 export interface Misspelled {
   readonly name: string;
   readonly meant: string;
+  /** Whether only letters differ. A name with another word may be of another program. */
+  readonly isMistyped: boolean;
 }
 
 type Variables = Pick<System, 'env' | 'platform'>;
@@ -36,8 +38,9 @@ export function misspelledVariables({ env, platform }: Variables): Misspelled[] 
   const ours = Object.keys(env).filter((name) => /^svc_/i.test(name) && env[name] !== undefined && !isKnown(name));
   return ours.flatMap((name) => {
     // Short names of other programs, such as SVC_NAME, are often two edits from a variable of svc.
-    const meant = nearest(name, VARIABLES, Math.floor(name.length / 5)) ?? oneWordApart(name);
-    return meant === undefined ? [] : [{ name, meant }];
+    const near = nearest(name, VARIABLES, Math.floor(name.length / 5));
+    const meant = near ?? oneWordApart(name);
+    return meant === undefined ? [] : [{ name, meant, isMistyped: near !== undefined }];
   });
 }
 
@@ -62,7 +65,9 @@ export function misspelledText({ name, meant }: Misspelled): string {
  * @throws SvcError `config`
  */
 export function requireSpelledPlaces(system: Variables): void {
-  const found = misspelledVariables(system).find(({ meant }) => LEDGER_VARIABLES.has(meant) && !system.env[meant]);
+  const found = misspelledVariables(system).find(
+    ({ meant, isMistyped }) => isMistyped && LEDGER_VARIABLES.has(meant) && !system.env[meant],
+  );
   if (found === undefined) return;
   const { name, meant } = found;
   throw new SvcError('config', `the variable ${name} may be a misspelled ${meant}`, {

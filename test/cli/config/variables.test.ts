@@ -61,6 +61,8 @@ describe('misspelled variables', () => {
     expect(refusal({ SVC_STATEDIR: '/x' })).toContain('SVC_STATE_DIR');
     expect(refusal({ SVC_LEDGR: 'x', SVC_LEDGER: 'y' })).toBeUndefined();
     expect(refusal({ SVC_PROFIEL: 'x' })).toBeUndefined();
+    // Kubernetes sets SVC_LEDGER_PORT for a service of the name svc-ledger.
+    expect(refusal({ SVC_STATE: 'ca', SVC_LEDGER_PORT: 'tcp://10.0.0.1:80' })).toBeUndefined();
   });
 
   it('a command warns of each, and names no value', async () => {
