@@ -139,9 +139,10 @@ export function rememberApplications(
 export function rememberActors({ system, out }: CacheWriter, owner: Owner, actors: ReadonlyMap<string, string>): void {
   const tenant = tenantsOf(system)[ownerKey(owner)] ?? { at: 0, names: [] };
   const known = new Map(tenant.seen);
-  const added = withoutSecrets(actors, out);
-  if (added.every(([id]) => known.has(id))) return;
-  writeTenant(system, owner, { ...tenant, seen: [...new Map([...known, ...added])].slice(-MAX_SEEN) });
+  // An earlier build stored what it read, secrets too.
+  const seen = withoutSecrets(new Map([...known, ...actors]), out);
+  if (seen.length === known.size && seen.every(([id]) => known.has(id))) return;
+  writeTenant(system, owner, { ...tenant, seen: seen.slice(-MAX_SEEN) });
 }
 
 /**
