@@ -50,7 +50,7 @@ type Deps = Pick<ContextDeps, 'system' | 'terminal' | 'redactor'>;
 async function runRequest(request: RunRequest, deps: Deps, requestedFormat: RequestedFormat): Promise<number> {
   const { system, terminal } = deps;
   refuseNothingToShow(request);
-  refuseSpyingVariable(system);
+  refuseSpyingVariable(request, system);
   refuseClosedOutput(request, system);
   if (!onlyPrints(request) && !request.command.endsWithReader) terminal.out.continueWithoutReader();
   if (!request.command.anySettings)
@@ -125,8 +125,9 @@ function refuseNothingToShow({ globals, command, words }: RunRequest): void {
   });
 }
 
-/** Refuses to run where NODE_DEBUG makes the HTTP library print whole addresses. Node has read it before svc starts (R06). */
-function refuseSpyingVariable({ env }: System): void {
+/** Refuses requests where NODE_DEBUG makes the HTTP library print whole addresses. Node has read it before svc starts (R06). */
+function refuseSpyingVariable({ command, globals }: RunRequest, { env }: System): void {
+  if (command.permissions === undefined || globals.sandbox) return;
   if (!/undici|fetch|websocket|\*/i.test(env['NODE_DEBUG'] ?? '')) return;
   throw new SvcError('config', 'NODE_DEBUG would print signed addresses, which are secrets; nothing was done', {
     hint: 'Unset it. --debug shows each request without its secrets.',
