@@ -39,7 +39,7 @@ function helpOn(
   const own = argv.filter((word, at) => !SERVICE.test(word) && !SERVICE_WITH_VALUE.test(argv[at - 1] ?? ''));
   const end = own.indexOf('--');
   const next = own.toSpliced(end === -1 ? own.length : end, 0, '--force');
-  return { hint: 'Give another name, or replace what is there:', next };
+  return { hint: 'Give another name, or replace what an earlier run wrote there:', next };
 }
 
 const SERVICE = /^(?:-p|--profile(?:=|$)|--base-url(?:=|$)|--sandbox$)/;
