@@ -51,9 +51,12 @@ export function openShellHome(names: readonly string[] = []): ShellHome {
       });
       const [status] = (await once(shell, 'exit')) as [number | null];
       server.close();
-      await Promise.all(runs);
-      process.chdir(before);
-      fs.closeSync(stderr);
+      try {
+        await Promise.all(runs);
+      } finally {
+        process.chdir(before);
+        fs.closeSync(stderr);
+      }
       return { status, stderr: fs.readFileSync(errors, 'utf8') };
     },
   };
