@@ -56,8 +56,8 @@ export interface SubmitInput {
 /** A file whose tokens need more jobs than this, one for each merchant, must be confirmed. */
 const MAX_UNCONFIRMED_JOBS = 5;
 
-/** A file that shares fewer of its rows than this with the last cycle is probably the wrong file. */
-const MIN_SHARE_OF_LAST_CYCLE = 0.1;
+/** A file that shares fewer of its rows than this with each earlier cycle is probably the wrong file. A cycle of fewer rows shows nothing. */
+const MIN_SHARE_OF_CYCLE = 0.1;
 
 type FreeRows = Pick<DividedRows, 'check'>;
 
@@ -100,10 +100,12 @@ export async function reportNewCycle(
   if (input.cycle === undefined) return compareAgain;
   const who = tenantText(context, tenant);
   notices.note(`first upload of cycle ${cycle}: profile ${settings.profile.value}, tenant ${who}`);
-  const last = others.find((each) => !isFileCycle(each.name));
-  const share = last === undefined ? 1 : last.shared / rows.size;
-  if (last === undefined || share >= MIN_SHARE_OF_LAST_CYCLE) return compareAgain;
-  const few = `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${last.name}, the last of this tenant`;
+  const [most] = others
+    .filter((each) => !isFileCycle(each.name) && (each.rows ?? 0) >= rows.size * MIN_SHARE_OF_CYCLE)
+    .toSorted((one, other) => other.shared - one.shared);
+  const share = most === undefined ? 1 : most.shared / rows.size;
+  if (most === undefined || share >= MIN_SHARE_OF_CYCLE) return compareAgain;
+  const few = `only ${fixedPercent(share)} of the rows of ${name} were in cycle ${most.name}, which has the most of them`;
   if (input.namesColumns === true && !input.accept.includes('columns')) throw movedColumns(few, words, input.cycle);
   notices.warn(`${few}: is the profile wrong, or the export?`);
   return compareAgain;

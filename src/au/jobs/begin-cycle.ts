@@ -41,6 +41,8 @@ export interface OtherCycle {
   readonly openJobs: readonly string[];
   /** The number of rows that the file and the cycle share. */
   readonly shared: number;
+  /** The number of rows of the cycle; undefined if the rows of a job are unknown. */
+  readonly rows: number | undefined;
   /** Whether the same file was submitted without a name for its cycle, which made this cycle. */
   readonly isSameFile: boolean;
 }
@@ -70,10 +72,21 @@ export async function otherCycles(
       const { name } = cycle;
       const claims = standingClaims(entries);
       const shared = await countSharedRows(cycle, claims, rows, sha256);
+      const isKnown = claims.every(({ row_set: set }) => set !== null);
+      const rowsOfCycle = isKnown ? claims.reduce((sum, claim) => sum + claim.rows, 0) : undefined;
       const unread = claims.map(({ job }) => job).filter((job) => !wereResultsRead(entries, job));
       const lastSent = Math.max(...claims.map(({ created_at: at }) => parseTime(at) ?? Infinity));
       const isSameFile = ownNames.has(name);
-      return { name, entries: entries.length, began, lastSent, shared, openJobs: unread, isSameFile };
+      return {
+        name,
+        entries: entries.length,
+        began,
+        lastSent,
+        shared,
+        rows: rowsOfCycle,
+        openJobs: unread,
+        isSameFile,
+      };
     }),
   );
 }

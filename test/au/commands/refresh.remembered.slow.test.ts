@@ -62,20 +62,27 @@ it('R93: columns without a header that changed places since the last month stop 
   write((at) => `S-${at % 3},${7000 + at}`);
   succeeded(await desk.svc(`au refresh e.csv --cycle 2026-10 ${columns}`));
   await desk.clock.advance(31 * 24 * 3_600_000);
+  // Neither a cycle of one row nor another portfolio is a month of this export.
+  writeFileSync(desk.home.file('one.csv'), '00000000-0000-4000-8000-000000000099,05,31,S-0,1\n');
+  const others = tokens.map((_, at) => `00000000-0000-4000-9000-0000000000${10 + at},05,31,S-0,1\n`);
+  writeFileSync(desk.home.file('others.csv'), others.join(''));
+  const accepted = '--accept columns --fail-on err=100%';
+  for (const name of ['one', 'others'])
+    succeeded(await desk.svc(`au refresh ${name}.csv --cycle ${name} ${columns} ${accepted}`));
+  ended(await desk.svc(`au refresh e.csv --cycle 2026-11 ${columns} --dry-run`), 0, { uploads: 3 });
   write((at) => `${7000 + at},S-${at % 3}`);
   const line = 'au refresh e.csv --cycle 2026-11';
   for (const more of ['', ` ${columns}`, ' --dry-run'])
     ended(await desk.svc(line + more), 13, {
-      uploads: 1,
+      uploads: 3,
       error: {
-        message: expect.stringMatching(/^only 0\.0% of the rows .* were in cycle 2026-10, .* --columns may name/),
+        message: expect.stringMatching(/^only 0\.0% of the rows .* were in cycle \S+, .* --columns may name/),
         next: `svc ${line}${more.replace('merchant,-', 'merchant_id,-').replace('month,year', 'expiration_month,expiration_year')} --accept columns`,
       },
     });
-  ended(await desk.svc(`${line} --columns token,month,year,-,merchant`), 0, { uploads: 2 });
+  ended(await desk.svc(`${line} --columns token,month,year,-,merchant`), 0, { uploads: 4 });
   await desk.clock.advance(31 * 24 * 3_600_000);
-  const all = '--accept columns --fail-on err=100%';
-  ended(await desk.svc(`au refresh e.csv --cycle 2026-12 ${columns} ${all}`), 0, { uploads: 3 });
+  ended(await desk.svc(`au refresh e.csv --cycle 2026-12 ${columns} ${accepted}`), 0, { uploads: 5 });
   expect(optionsIn(desk, '2026-12').flat()).not.toContain('--accept');
 });
 
