@@ -9,7 +9,7 @@ import { type AddressSource, requireKnownHeaders, requireStoreAddress } from '..
 import { uploadFile } from '../../client/transfer/upload.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
-import { findJob, pollReporter, readJob, type JobOptions } from './job.ts';
+import { endError, findJob, pollReporter, readJob, type JobOptions } from './job.ts';
 
 const MAX_TRIES = 4;
 
@@ -115,7 +115,7 @@ async function putFile(
     } catch (error) {
       if (!(error instanceof AddressRefused) || attempt >= MAX_TRIES) throw error;
       const now = await readJob(client, job.id);
-      if (now.status !== 'pending') throw mayBeAnotherFile(job.id, error.status);
+      if (now.status !== 'pending') throw endError(now) ?? mayBeAnotherFile(job.id, error.status);
       // The job has no newer address, so the store refused this one for another reason than its age.
       if (now.upload_url === current.upload_url) throw error;
       current = now;

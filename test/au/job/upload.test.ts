@@ -1,7 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { uploadToJob } from '../../../src/au/job/upload.ts';
 import { fileSource } from '../../../src/client/transfer/source.ts';
-import { acceptThen, answerLost, type Bench, type Fault, inTurn, openBench, refuseWith } from '../support.ts';
+import { jobReadBy } from '../job-faults.ts';
+import {
+  acceptThen,
+  answerLost,
+  type Bench,
+  changeJson,
+  type Fault,
+  inTurn,
+  openBench,
+  refuseWith,
+} from '../support.ts';
 
 let bench: Bench;
 afterEach(() => bench.close());
@@ -111,6 +121,16 @@ describe('uploading a file to its job', () => {
     });
     expect(kinds()).toEqual(['uploaded']);
     expect(bench.uploads()).toBe(1);
+  });
+
+  it('an upload to a job that failed meanwhile says so', async () => {
+    const upload = submit((incoming, outgoing, proceed) => {
+      const { method = '', url = '' } = incoming;
+      if (method === 'PUT') return refuseWith(403)(incoming, outgoing, proceed);
+      if (jobReadBy(method, url) !== undefined) changeJson(outgoing, (job: object) => ({ ...job, status: 'failed' }));
+      return proceed();
+    });
+    await expect(upload).rejects.toMatchObject({ code: 'job_failed' });
   });
 
   it('R94: an upload to a job is not stored by a 200 that contains an error, and is not sent again', async () => {
