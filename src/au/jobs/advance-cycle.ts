@@ -88,7 +88,7 @@ export async function advanceCycle(
   const { name, ledger } = named;
   // Days may pass between two cycles of one command, so the jobs are compared with the ledger for each cycle.
   compareBeforeEntry(context, ledger, again);
-  let cycle = await claimedCycle(client, named);
+  let cycle = await claimedCycle(context, client, named);
   const onEvent = showJobs(context);
   await finishUploads(context, client, cycle, onEvent);
   // Read before the wait: a time limit that ends the wait leaves no time to read the ledger.
@@ -98,7 +98,7 @@ export async function advanceCycle(
   const poll = async (contested: ReadonlySet<string>): Promise<PolledClaims> => {
     const polled = await pollClaims(client, cycle, { wait, onEvent, again: withWait(again), resubmit, contested });
     const before = cycle.entries.length;
-    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(client, named));
+    if (polled.reason === undefined) cycle = await outlast(context, wait, () => claimedCycle(context, client, named));
     if (cycle.entries.length === before) return polled;
     // Other machines sent more rows of the cycle during the wait.
     lostRows = await rowsWithoutJob(cycle);
@@ -133,8 +133,8 @@ export async function advanceCycle(
 }
 
 /** Reads a cycle and its standing claims from the ledger. Abandoned jobs that have their files get their claims back. */
-async function claimedCycle(client: Client, named: NamedCycle): Promise<ClaimedCycle> {
-  await claimFoundJobs(client, named.cycle);
+async function claimedCycle(context: Context, client: Client, named: NamedCycle): Promise<ClaimedCycle> {
+  await claimFoundJobs(client, named.cycle, (text) => context.notices.warn(text));
   const entries = [...(await named.cycle.read())];
   return { ...named, entries, claims: sortClaims(standingClaims(entries)) };
 }
@@ -197,16 +197,21 @@ export async function withoutJobError(
 ): Promise<SvcError | undefined> {
   const [first] = lost;
   if (first === undefined) return undefined;
-  const texts = lost.map(({ claim: { job, file }, isEnded, rows: { size } }) =>
+  const texts = lost.map(({ claim: { job, file }, isEnded, isAbandoned, rows: { size } }) =>
     isEnded
-      ? `${countText(size, 'row')} of ${cleanText(file.name)}: job ${job} ended without results`
+      ? `${countText(size, 'row')} of ${cleanText(file.name)}: job ${job} ${isAbandoned ? 'was abandoned, and its rows may have been paid for' : 'ended without results'}`
       : `${formatNumber(size)} of ${countText(file.rows, 'row')} of ${cleanText(file.name)}`,
   );
   const jobs = [...new Set(lost.map(({ claim }) => claim.job))];
+  const submit = await resubmitWords(first.claim, name, cwd);
+  const abandon = jobs.slice(0, MOST_NAMED).map((job) => ['au', 'abandon', job]);
+  const isAnyAbandoned = lost.some(({ isAbandoned }) => isAbandoned);
+  const [next = submit, ...alternatives] = isAnyAbandoned ? [...abandon, submit] : [submit, ...abandon];
+  const sends = `the ${isAnyAbandoned ? 'last' : 'first'} of these commands sends them in another job`;
   return new SvcError('job_failed', `no job of ${name} has ${texts.join('; nor ')}`, {
-    hint: 'The results of the cycle lack them. Unless a command is still sending them, the first of these commands sends them in another job, and svc au resume then replaces the results. au abandon leaves them out of the cycle:',
-    next: await resubmitWords(first.claim, name, cwd),
-    alternatives: jobs.slice(0, MOST_NAMED).map((job) => ['au', 'abandon', job]),
+    hint: `The results of the cycle lack them. Unless a command is still sending them, ${sends}, and svc au resume then replaces the results. au abandon leaves them out of the cycle:`,
+    next,
+    alternatives,
     facts: {
       ...(jobs.length === 1 && { job: jobs[0] }),
       cycle: name,

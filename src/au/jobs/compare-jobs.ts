@@ -113,8 +113,8 @@ export async function requireClaims(client: Client, ledger: Ledger): Promise<voi
     if (!(error instanceof UnsoundList) && !isSvcError(error, 'forbidden')) throw error;
   }
   const lookups = sideBySide(jobs, AT_ONCE, async ({ id, status }) => {
-    const mayLackFile = status === 'pending' || status === 'failed';
-    return id && (mayLackFile ? ledger.isMarked(id) : ledger.hasSent(id));
+    const hasFile = status === 'processing' || status === 'completed';
+    return id && (hasFile ? ledger.hasSent(id) : ledger.isMarked(id));
   });
   for await (const _ of lookups);
 }

@@ -109,7 +109,7 @@ export async function openCycles(
   await requireClaims(client, opened);
   const cycles: NamedCycle[] = [];
   for await (const { cycle, lost } of opened.openCycles()) {
-    if (lost.length > 0 && !onlyReads) await claimFoundJobs(client, cycle);
+    if (lost.length > 0 && !onlyReads) await claimFoundJobs(client, cycle, (text) => context.notices.warn(text));
     cycles.push({ name: cycle.name, tenant, ledger, cycle, entries: [...(await cycle.read())] });
   }
   const sorted = cycles.toSorted((a, b) => ((a.entries[0]?.at ?? '') < (b.entries[0]?.at ?? '') ? -1 : 1));

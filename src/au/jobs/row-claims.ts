@@ -88,9 +88,15 @@ export class RowClaims {
     await this.#refuseFileOfEarlierBuild(tenant, ledger, named, { whole, submitted: file.submitted.sha256 });
     const cycle = ledger.cycle(named.cycle);
     const entries = await cycle.readWhole();
-    const isBegun = standingClaims(entries).length > 0;
-    const { taken, failed } = await settleClaims(client, cycle, rows, { ...settling, isStored: this.#ledger.isStored });
+    const wasBegun = standingClaims(entries).length > 0;
+    const { taken, failed } = await settleClaims(client, cycle, rows, {
+      ...settling,
+      isStored: this.#ledger.isStored,
+      warn: (text) => context.notices.warn(text),
+    });
     if (failed.length > 0) throw failedElsewhereError(named, failed);
+    // An abandoned job may have got its claim back.
+    const isBegun = wasBegun || standingClaims(entries).length > 0;
     const claims = taken.map(({ claim }) => claim);
     refuseUnknownRows(
       named,

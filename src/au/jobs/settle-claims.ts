@@ -2,6 +2,7 @@
 
 import type { Client } from '../../client/api/client.ts';
 import type { AccountUpdaterJob } from '../../schema/account-updater.ts';
+import { countText } from '../../cli/output/number.ts';
 import { ReadOnlyPlace } from '../../client/store/store-errors.ts';
 import { findJob } from '../job/job.ts';
 import { endedClaims, wereResultsRead, standingClaims, hasStandingClaim, type SettledClaim } from '../ledger/claims.ts';
@@ -24,6 +25,8 @@ export interface SettleOptions {
   readonly jobsWithoutFile?: ReadonlySet<string> | undefined;
   /** Tells whether the store confirmed the file of a job to this machine. Such a claim does not end for a missing job. */
   readonly isStored?: ((job: string) => boolean) | undefined;
+  /** Called with a warning where rows were paid for twice. */
+  readonly warn?: ((text: string) => void) | undefined;
   /** Creates a job: a list that shows it is up to date. Returns undefined if the command may not create one. */
   readonly createJob?: (() => Promise<AccountUpdaterJob | undefined>) | undefined;
 }
@@ -42,7 +45,7 @@ export async function settleClaims(
   const failed: SettledClaim[] = [];
   const countRows = async (claim: ClaimEntry): Promise<number> =>
     ownJobs?.has(claim.job) ? 0 : rows.countShared(await cycle.rowSetOf(claim));
-  if (client) await claimFoundJobs(client, cycle, async (claim) => (await countRows(claim)) > 0);
+  if (client) await claimFoundJobs(client, cycle, options.warn, async (claim) => (await countRows(claim)) > 0);
   const entries = [...(await cycle.read())];
   for (const claim of standingClaims(entries)) {
     const shared = await countRows(claim);
@@ -68,22 +71,36 @@ export async function settleClaims(
 export async function claimFoundJobs(
   client: Client,
   cycle: LedgerCycle,
+  warn: SettleOptions['warn'],
   isWanted: (claim: ClaimEntry) => Promise<boolean> = async () => true,
 ): Promise<void> {
   const entries = [...(await cycle.read())];
   for (const { claim, end } of endedClaims(entries)) {
     const { job } = claim;
-    if (claim.row_set === null || !(await isWanted(claim))) continue;
     const wasRead = wereResultsRead(entries, job);
-    const status = wasRead || end.why !== 'operator' ? undefined : (await findJob(client, job))?.status;
-    if (!wasRead && (status === undefined || status === 'pending' || status === 'failed')) continue;
+    if (claim.row_set === null || !(wasRead || end.why === 'operator') || !(await isWanted(claim))) continue;
+    const status = wasRead ? 'completed' : (await findJob(client, job))?.status;
+    if (status !== 'processing' && status !== 'completed') continue;
+    const twice = await countTaken(cycle, claim);
     try {
       await cycle.claimAgain(claim);
+      if (twice > 0)
+        warn?.(
+          `${countText(twice, 'row')} of ${cycle.name} ${twice === 1 ? 'was' : 'were'} paid for twice: job ${job}, which was abandoned, has its file, and other jobs have ${twice === 1 ? 'it' : 'them'} too`,
+        );
     } catch (error) {
       // A machine that may only read the ledger sends nothing.
       if (!(error instanceof ReadOnlyPlace)) throw error;
     }
   }
+}
+
+/** Counts the rows of an ended claim that standing claims have. */
+async function countTaken(cycle: LedgerCycle, claim: ClaimEntry): Promise<number> {
+  const others = standingClaims(await cycle.read()).filter(({ job }) => job !== claim.job);
+  const sets = await Promise.all(others.map((other) => cycle.rowSetOf(other)));
+  const rows = await cycle.rowSetOf(claim);
+  return rows === undefined ? 0 : rows.size - rows.without(sets.filter((set) => set !== undefined)).size;
 }
 
 /**

@@ -146,7 +146,11 @@ export class LedgerCycle {
 
   /** Returns the error for a job that has its file, but no claim in this cycle. */
   missingClaimError(job: string): SvcError {
-    return damagedLedger(this.#folder.shownName(this.#prefix), `the claim of job ${job} is missing`);
+    const error = damagedLedger(this.#folder.shownName(this.#prefix), `the claim of job ${job} is missing`);
+    return error.with({
+      hint: `${error.hint ?? ''} Only if no machine has the claim, svc au abandon ${job} gives it up.`,
+      alternatives: [['au', 'abandon', job]],
+    });
   }
 
   /**

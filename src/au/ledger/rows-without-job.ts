@@ -1,6 +1,6 @@
 // Finds rows of a cycle that no job has: their job ended without results, or never existed.
 
-import { openJobs, standingClaims } from './claims.ts';
+import { endedClaims, openJobs, standingClaims } from './claims.ts';
 import type { LedgerCycle } from './cycle.ts';
 import type { ClaimEntry, Entry, Keys } from './entry.ts';
 import { RowSet } from './row-set.ts';
@@ -16,6 +16,8 @@ export interface RowsWithoutJob {
   readonly claim: ClaimEntry;
   /** Whether the claim ended. If not, the rows never had a job, as after a submission that stopped between two jobs. */
   readonly isEnded: boolean;
+  /** Whether the operator freed the rows without a proof, so that they may have been paid for. */
+  readonly isAbandoned: boolean;
   readonly rows: RowSet;
 }
 
@@ -42,6 +44,9 @@ async function unaccounted(
   const setsBefore = before.map(({ rows }) => rows);
   const accounted = new AccountedRows(cycle, setsBefore);
   for (const claim of standingClaims(entries)) accounted.add(claim);
+  const abandoned = new Set(
+    endedClaims(entries).flatMap(({ claim, end }) => (end.why === 'operator' ? claim.job : [])),
+  );
   const found: RowsWithoutJob[] = [];
   // A row may have had several claims. The last one decides, so the entries are read from the end.
   for (const [index, entry] of [...entries.entries()].toReversed()) {
@@ -53,7 +58,7 @@ async function unaccounted(
     } else if (entry.kind === 'claim') {
       const own = entry.row_set === null ? [] : [entry.row_set];
       const rows = await accounted.takeOthers(entry, isEnded ? own : (entry.file.row_sets ?? []));
-      if (rows.size > 0) found.push({ claim: entry, isEnded, rows });
+      if (rows.size > 0) found.push({ claim: entry, isEnded, isAbandoned: isEnded && abandoned.has(entry.job), rows });
     }
   }
   return found.toReversed();

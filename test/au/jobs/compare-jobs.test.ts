@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { SvcError } from '../../../src/base/errors.ts';
-import type { Page } from '../../../src/client/api/pages.ts';
+import { type Page, Pages } from '../../../src/client/api/pages.ts';
 import type { ListedJob } from '../../../src/schema/account-updater.ts';
+import { Machines } from '../ledger/machines.ts';
+import { requireClaims } from '../../../src/au/jobs/compare-jobs.ts';
 import { comparing, jobAt, MINUTE, NOON, pagesOf } from './comparing.ts';
 
 const JOB = jobAt('new', 20, 'ours', 'pending');
@@ -63,4 +65,18 @@ it('R74: a list that lags behind the job of the upload begins no ledger, unless 
 it('a job of the second in which the ledger began is not older than the ledger, where the list gives whole seconds', async () => {
   const [before, same] = [jobAt('before', -1 / 60, 'ours'), jobAt('same', 0, 'ours')];
   expect(await comparing(pagesOf([JOB, same, before]), JOB, { since: NOON + 500 })).toEqual(['same']);
+});
+
+it('a job without its claim stops a command only where the service shows that it has its file', async () => {
+  const { ledger, client } = await new Machines().open('laptop');
+  const { id } = await client.accountUpdater.create();
+  await ledger.mark(id, '2026-12');
+  const check = (status: string): Promise<void> => {
+    const list = () => new Pages(async () => ({ items: [jobAt(id, 0, 'ours', status)], next: undefined }));
+    Object.assign(client.accountUpdater, { list });
+    return requireClaims(client, ledger);
+  };
+  for (const status of ['pending', 'failed', 'cancelled']) await check(status);
+  for (const status of ['processing', 'completed'])
+    await expect(check(status)).rejects.toThrow(`the claim of job ${id} is missing`);
 });

@@ -58,6 +58,19 @@ it('R43: a job that ended with a status that svc does not know ends every wait w
   for (const wait of ['', ' --wait'])
     ended(await desk.svc(`au resume${wait}`), 9, 'cancelled by support', { unsaid: 'under way' });
   rowOf(await desk.svc(`au abandon ${String(job)} --yes`));
+  const freed = [`svc au abandon ${String(job)}`, 'svc au submit tokens.csv --cycle 2026-12'];
+  const [next, ...others] = freed;
+  ended(await desk.svc('au resume 2026-12'), 10, {
+    error: {
+      message: expect.stringContaining('was abandoned, and its rows may have been paid for'),
+      next,
+      alternatives: others,
+    },
+  });
+  const own = service.say;
+  service.say = (each) => (each['id'] === job ? own(each) : each);
+  rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12'));
+  expect(desk.uploads()).toBe(2);
 });
 
 it('R37: a job that is removed before its upload gets a successor, and both are named', async () => {

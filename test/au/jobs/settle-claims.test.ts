@@ -98,6 +98,16 @@ describe('a claim that the operator freed', () => {
     expect(await machines.entries()).toEqual(['claim job-1', 'release job-1', 'claim job-1']);
   });
 
+  it('a freed claim that stands again warns of its rows that another job has by then', async () => {
+    const machines = await freedClaim();
+    const laptop = await machines.open('laptop');
+    await claim(laptop, ['b', 'c']);
+    machines.store('job-1', 'completed');
+    const texts: string[] = [];
+    for (let time = 1; time <= 2; time += 1) await settle(laptop, ['a', 'b'], { warn: (text) => texts.push(text) });
+    expect(texts).toEqual([expect.stringContaining('1 row of 2026-12 was paid for twice: job job-1')]);
+  });
+
   it.each(['pending', 'failed', 'not found'] as const)('a freed claim whose job is %s stays free', async (status) => {
     const machines = await freedClaim();
     if (status === 'failed') machines.store('job-1', 'failed');

@@ -272,8 +272,14 @@ it('R83: a cut last entry that no machine has is removed by hand after the time 
   // The mark still names the job, which has its file.
   ended(await on('empty', SUBMIT), 3, {
     uploads: 2,
-    error: { message: expect.stringContaining(`the claim of job ${job} is missing`) },
+    error: {
+      message: expect.stringContaining(`the claim of job ${job} is missing`),
+      alternatives: [`svc au abandon ${job}`],
+    },
   });
+  ended(await on('empty', 'au status'), 3, `svc au abandon ${job}`);
+  succeeded(await on('empty', `au abandon ${job} --yes`));
+  succeeded(await on('empty', 'au status'));
 });
 
 it('R83: where nothing of a ledger is there, a machine sends nothing, until the volume is mounted or its copies are put there', async () => {
