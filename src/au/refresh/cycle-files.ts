@@ -21,7 +21,6 @@ import { keepFileOf } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, countCycle, type Counted, drawResults, type Results } from '../results/submission.ts';
-import { repeatedResults } from '../results/rows-of-request.ts';
 import type { Trend } from '../results/trend.ts';
 import { countExclusions, exclusionsFor } from './exclusion-list.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
@@ -44,8 +43,6 @@ export class CycleFiles {
   readonly #actions: Actions;
   /** The hash of everything that decides about the files: results, request and actions. */
   readonly #inputHash: string;
-  /** Whether a token may have more results than rows, as in jobs of earlier builds. */
-  readonly #mayHaveMore: boolean;
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput, results: FileResults) {
     this.#context = context;
@@ -55,7 +52,6 @@ export class CycleFiles {
     this.#actions = actionsOf(context, input.action);
     const actions = [...this.#actions].toSorted(([one], [other]) => (one < other ? -1 : 1));
     this.#inputHash = sha256Of(JSON.stringify([results.sha256, results.fileJobs.file.check.sha256, actions]));
-    this.#mayHaveMore = results.jobs.some(({ claim }) => claim.keys !== 2);
   }
 
   get #rows(): number {
@@ -146,7 +142,7 @@ export class CycleFiles {
       },
       isCounted: true,
     });
-    requireReconciled(reportData, { mayHaveMore: this.#mayHaveMore });
+    requireReconciled(reportData);
     const changed = await this.#directory.put([[page, html]]);
     this.#directory.requireOwn([page]);
     if (changed.length > 0) throw changedFiles(changed, this.#input.again);
@@ -185,7 +181,7 @@ export class CycleFiles {
     if (!isWanted) return void (await this.#addExclusions());
     const kept = this.#directory.has(keep) ? keep : undefined;
     this.#directory.requireOwn([file, ...(kept === undefined ? [] : [keepFileOf(file)])]);
-    await this.#announceNext([...option('--keep', kept), ...option('--out', file)]);
+    this.#announceNext([...option('--keep', kept), ...option('--out', file)]);
     const out = await openSpool(this.#context);
     const nextRequest = await this.#addExclusions({ out, keep: kept });
     const ofKept = kept === undefined ? [] : [[keepFileOf(file), keepFileOf(out)] as const];
@@ -212,7 +208,6 @@ export class CycleFiles {
       cycle,
       actions: this.#actions,
       force: true,
-      mayHaveMore: this.#mayHaveMore,
       isCounted: true,
     });
     record.made = { of: this.#inputHash, left_out: groups.exclude + before };
@@ -237,16 +232,11 @@ export class CycleFiles {
     return listed;
   }
 
-  /** Announces the step that writes the next request, with its command if one command alone can do it. */
-  async #announceNext(options: readonly string[]): Promise<void> {
+  #announceNext(options: readonly string[]): void {
     const { request, results, exclusions } = this.#directory;
     // A refresh writes the next request whatever the share of rows to fix, which its own --fail-on limits.
     const words = ['au', 'next', request, results, '--exclusions', exclusions, ...options, '--fail-on', 'err=100%'];
-    // `svc au next` takes the results of a token in order, and refuses more results than rows.
-    if (!this.#mayHaveMore || (await repeatedResults(await fileSource(this.#results.file))).size === 0)
-      return announceStep(this.#context, this.#input, 'next', [...words, ...actionWords(this.#input.action)]);
-    const what = "no single command writes it, since some results of another machine's job may be those of other rows";
-    noteStep(this.#context, this.#input, 'next', `${what}: ${this.#directory.next}`);
+    announceStep(this.#context, this.#input, 'next', [...words, ...actionWords(this.#input.action)]);
   }
 
   /** Returns the typed database, or that of the last cycle, and records it for later commands. */

@@ -66,7 +66,7 @@ async function sentRows(context: Context, directory: RefreshDirectory): Promise<
 }
 
 /** Returns the error for a request that is missing or changed and that nothing restores. */
-export function lostRequest(
+function lostRequest(
   file: string,
   { cycle, export: typed }: RefreshInput,
   message = `${file} is not as it was prepared, and this machine keeps no copy of it`,
