@@ -3,13 +3,7 @@
 import { isSvcError, SvcError } from '../base/errors.ts';
 import { within } from '../base/within.ts';
 import type { Context } from '../cli/app/command.ts';
-import {
-  type ApplicationNames,
-  knownApplications,
-  type NamesRead,
-  rememberActors,
-  rememberApplications,
-} from '../cli/config/cache.ts';
+import { type ApplicationNames, knownApplications, type NamesRead, rememberApplications } from '../cli/config/cache.ts';
 import { cleanText } from '../cli/output/text.ts';
 import { loadUnicodeWidth } from '../cli/output/text-width.ts';
 import type { Client } from '../client/api/client.ts';
@@ -79,7 +73,6 @@ const FIRST_MS = 300;
 /** How long a finished command waits for names, which only the next command can show. */
 const PATIENCE_MS = 2_000;
 const MAX_WIDTH = 23;
-const MAX_SEEN = 100;
 const PAGE_SIZE = 100;
 const MAX_PAGES = 100;
 
@@ -96,7 +89,6 @@ export class ActorNames {
   isOffline = false;
   readonly #context: Context;
   readonly #labels = new Map<string, { readonly labels: ActorLabels; readonly isFresh: boolean }>();
-  readonly #seen = new Map<string, Map<string, string>>();
   #reading: Promise<void> | undefined;
 
   constructor(context: Context, service: string | undefined) {
@@ -116,21 +108,16 @@ export class ActorNames {
 
   /** Passes entries on, and requests names that they need. The first entries wait a moment for them. */
   async *learned(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
-    try {
-      for await (const batch of batches) {
-        await this.learn(batch);
-        yield batch;
-      }
-      const { clock, signal } = this.#context;
-      if (this.#reading) await within(this.#reading, PATIENCE_MS, { clock, signal });
-    } finally {
-      this.remember();
+    for await (const batch of batches) {
+      await this.learn(batch);
+      yield batch;
     }
+    const { clock, signal } = this.#context;
+    if (this.#reading) await within(this.#reading, PATIENCE_MS, { clock, signal });
   }
 
   /** Requests the names for actors, if they are not known yet, and waits a moment for them. */
   async learn(actors: readonly TenantActor[]): Promise<void> {
-    for (const actor of actors) this.#see(actor);
     if (this.isOffline || this.#reading !== undefined) return;
     const tenantId = actors.find((actor) => this.#isUnnamed(actor))?.tenant_id;
     if (typeof tenantId !== 'string') return;
@@ -139,21 +126,6 @@ export class ActorNames {
     this.#reading.catch(() => undefined);
     const { clock, signal } = this.#context;
     await within(this.#reading, FIRST_MS, { clock, signal });
-  }
-
-  /** Keeps the actors that were shown for completion. */
-  remember(): void {
-    const { service } = this;
-    if (service === undefined) return;
-    for (const [tenantId, actors] of this.#seen) rememberActors(this.#context, { service, tenantId }, actors);
-    this.#seen.clear();
-  }
-
-  #see({ tenant_id: tenant, actor_id: id, actor_type: type }: TenantActor): void {
-    if (!tenant || !id) return;
-    const seen = this.#seen.get(tenant) ?? new Map<string, string>();
-    this.#seen.set(tenant, seen);
-    if (seen.size < MAX_SEEN) seen.set(id, type ?? '');
   }
 
   #isUnnamed({ tenant_id: tenant, actor_id: id, actor_type: type }: TenantActor): boolean {

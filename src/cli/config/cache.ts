@@ -84,7 +84,6 @@ interface Owner {
 }
 
 const APPLICATIONS = 'applications.json';
-const MAX_SEEN = 100;
 const MAX_TENANTS = 50;
 
 /** The names of a tenant's applications. Names are fresh for a day, and so is the fact that reading them was refused. */
@@ -119,7 +118,7 @@ export function knownApplicationsOf(
 }
 
 function wholeNames(tenants: readonly Applications[]): Map<string, string> {
-  return new Map(tenants.flatMap(({ names, whole = [] }) => [...names, ...whole]));
+  return new Map(tenants.flatMap(({ names, whole }) => [...names, ...whole]));
 }
 
 /** Stores the names of a tenant's applications. `undefined`, for a refused read, keeps the old names. Ignores failures. */
@@ -129,59 +128,39 @@ export function rememberApplications(
   names: NamesRead | undefined,
   now: number,
 ): void {
-  const known = tenantsOf(system)[ownerKey(owner)] ?? { names: [], whole: [] };
-  const [shown, whole] = [names?.shown ?? [], names?.whole ?? []].map((pairs) => withoutSecrets(pairs, out));
-  const read = names && { names: shown, whole, more: names.hasMore };
-  writeTenant(system, owner, { whole: [], ...known, ...read, at: now });
+  const { names: shown, whole, more } = tenantsOf(system)[ownerKey(owner)] ?? { names: [], whole: [] };
+  const read = names && {
+    names: withoutSecrets(names.shown, out),
+    whole: withoutSecrets(names.whole, out),
+    more: names.hasMore,
+  };
+  writeTenant(system, owner, { names: shown, whole, more, ...read, at: now });
 }
 
-/** Stores the ids and types of actors in log entries, for completion. Ignores failures. */
-export function rememberActors({ system, out }: CacheWriter, owner: Owner, actors: ReadonlyMap<string, string>): void {
-  const tenant = tenantsOf(system)[ownerKey(owner)] ?? { at: 0, names: [] };
-  const known = new Map(tenant.seen);
-  // An earlier build stored what it read, secrets too.
-  const seen = withoutSecrets(new Map([...known, ...actors]), out);
-  if (seen.length === known.size && seen.every(([id]) => known.has(id))) return;
-  writeTenant(system, owner, { ...tenant, seen: seen.slice(-MAX_SEEN) });
-}
-
-/**
- * Returns the actors that completion offers, each with a description: the names of applications, then ids of actors in log
- * entries and ids of applications that share a name.
- */
+/** Returns the applications that completion offers, each with a description: by name, or by id if several share the name. */
 export function knownActors(system: PathsHost): Named[] {
-  const tenants = Object.values(tenantsOf(system));
-  const names = wholeNames(tenants);
-  const seen = new Map(tenants.flatMap((tenant) => tenant.seen ?? []));
+  const names = wholeNames(Object.values(tenantsOf(system)));
   const all = [...names.values()];
   const isShared = (name: string): boolean => all.indexOf(name) !== all.lastIndexOf(name);
-  const shared = [...names].filter(([, name]) => isShared(name));
-  const unique = [...names].filter(([, name]) => !isShared(name));
-  const ids = new Set([...seen.keys(), ...shared.map(([id]) => id)]);
-  return [
-    ...unique.map(([id, name]) => [name, `application ${id}`] as const),
-    ...[...ids].map((id) => [id, names.get(id) ?? seen.get(id) ?? ''] as const),
-  ];
+  return [...names].map(([id, name]) => (isShared(name) ? [id, name] : [name, `application ${id}`]));
 }
 
 interface Applications {
-  /** The time of reading the names, in epoch milliseconds; 0 if they were never read. */
+  /** The time of reading the names, in epoch milliseconds. */
   readonly at: number;
   readonly names: readonly Named[];
-  /** The whole names of applications whose names are cut in `names`; missing if names were never read. */
-  readonly whole?: readonly Named[] | undefined;
+  /** The whole names of applications whose names are cut in `names`. */
+  readonly whole: readonly Named[];
   /** Whether the tenant has more applications than `names`. */
   readonly more?: boolean | undefined;
-  /** Ids and types of actors in log entries, the newest last. */
-  readonly seen?: readonly Named[] | undefined;
 }
 
 function ownerKey({ service, tenantId }: Owner): string {
   return `${service} ${tenantId}`;
 }
 
-function isFresh({ at, whole }: Applications, now: number): boolean {
-  return whole !== undefined && at <= now && now < at + DAY_MS;
+function isFresh({ at }: Applications, now: number): boolean {
+  return at <= now && now < at + DAY_MS;
 }
 
 /** Stores the applications of a tenant, and drops the tenants stored longest ago if there are too many. */
@@ -200,8 +179,8 @@ function tenantsOf(system: PathsHost): Readonly<Record<string, Applications>> {
 
 function isApplications(value: unknown): value is Applications {
   if (!isObject(value)) return false;
-  const { at, names, whole = [], seen = [] } = value;
-  return typeof at === 'number' && [names, whole, seen].every((list) => Array.isArray(list) && list.every(isNamed));
+  const { at, names, whole } = value;
+  return typeof at === 'number' && [names, whole].every((list) => Array.isArray(list) && list.every(isNamed));
 }
 
 /** Reads a file of the cache. Returns an empty object if the file is missing or unreadable. */

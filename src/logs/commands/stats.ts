@@ -152,7 +152,6 @@ async function nameActors(actors: ActorNames, { counts, interval, tenantId, serv
   actors.isOffline = service !== undefined;
   const rows = counts.rows(interval).filter(({ by, value }) => by === 'actor' && value !== OTHERS);
   await actors.learn(rows.map(({ value, actor_type }) => ({ tenant_id: tenantId, actor_id: value, actor_type })));
-  actors.remember();
 }
 
 async function pageOf(context: Context, input: Filter, shift: Shift): Promise<string> {

@@ -13,12 +13,7 @@ import { createRedactor } from '../../../src/base/security/redact.ts';
 import { GLOBAL_PARAMETERS } from '../../../src/cli/app/global-parameters.ts';
 import { argument, choice, flag, type Parameters, rest, value, repeated } from '../../../src/cli/app/parameter.ts';
 import { text } from '../../../src/cli/app/value-parsers.ts';
-import {
-  type CacheWriter,
-  rememberActors,
-  rememberApplications,
-  rememberEntityTypes,
-} from '../../../src/cli/config/cache.ts';
+import { type CacheWriter, rememberApplications, rememberEntityTypes } from '../../../src/cli/config/cache.ts';
 import { rememberTenant } from '../../../src/cli/config/known-keys.ts';
 import type { PathsHost } from '../../../src/cli/config/paths.ts';
 import { candidatesFor } from '../../../src/general/completion/complete.ts';
@@ -176,7 +171,7 @@ it('completion of values offers the known entity types, and those that a service
   ]);
 });
 
-it('completion of values offers the names of applications, and the ids that entries named', async () => {
+it('completion of values offers the names of applications, and the ids of those that share a name', async () => {
   expect(await words('logs', '--actor', '')).toEqual([]);
   const owner = { service: 'https://a.example.com', tenantId: 't-1' };
   const names = [
@@ -185,18 +180,8 @@ it('completion of values offers the names of applications, and the ids that entr
     ['id-3', 'Twin'],
   ] as const;
   rememberApplications(cache(), owner, { shown: new Map(names), whole: new Map(), hasMore: false }, 1);
-  rememberActors(
-    cache(),
-    owner,
-    new Map([
-      ['id-1', 'application'],
-      ['id-4', 'user'],
-    ]),
-  );
   expect((await ask('logs', '--actor', '')).candidates).toEqual([
     ['Nightly refresh', 'application id-1'],
-    ['id-1', 'Nightly refresh'],
-    ['id-4', 'user'],
     ['id-2', 'Twin'],
     ['id-3', 'Twin'],
   ]);
@@ -213,7 +198,6 @@ it('R06: the caches that completion reads contain nothing that the output would 
   const pairs = secrets.flatMap((one, at) => [[one, 'type'] as const, [`id-${at}`, one] as const]);
   rememberEntityTypes(writer, owner.service, pairs);
   rememberApplications(writer, owner, { shown: new Map(pairs), whole: new Map(pairs), hasMore: false }, 1);
-  rememberActors(writer, owner, new Map(pairs));
   rememberTenant(
     writer,
     { profile: 'p', baseUrl: 'b', keys: undefined },

@@ -185,7 +185,9 @@ it('svc logs evidence names applications as a review does, in its page and in ac
   const acting = { actor_type: 'application', actor_id: application };
   const { top } = await buildArchive(START, [{ to: START + DAY, entries: [entry(START + 1, acting)] }]);
   const cache = temporaryDirectory();
-  const tenants = { [`https://vault.example ${TENANT}`]: { at: 1, names: [[application, 'Nightly refresh']] } };
+  const tenants = {
+    [`https://vault.example ${TENANT}`]: { at: 1, names: [[application, 'Nightly refresh']], whole: [] },
+  };
   fs.writeFileSync(path.join(cache, 'applications.json'), JSON.stringify({ version: 1, tenants }));
   const cwd = temporaryDirectory();
   succeeded(await svcHere(['logs', 'evidence', top, '--out', 'e.tar.gz'], { cwd, env: { SVC_CACHE_DIR: cache } }));

@@ -152,7 +152,7 @@ describe('svc logs review', () => {
       entry(YESTERDAY + 3 * HOUR - 1, { message: 'a read that only mentions "delete"' }),
       entry(YESTERDAY - HOUR, deletion),
     ]);
-    const names = { at: 1, names: [[application, 'Nightly refresh']] };
+    const names = { at: 1, names: [[application, 'Nightly refresh']], whole: [] };
     const cache = path.join(top, '.cache');
     fs.mkdirSync(cache);
     const tenants = { [`https://vault.example ${TENANT}`]: names };
