@@ -43,6 +43,8 @@ export class FakeService {
   /** The number of jobs that fail; the first jobs with a file do. */
   failing = 0;
   troubles = new Map<number, Trouble>();
+  /** The number of jobs that are older than the history. */
+  #seeds = 0;
   #requests = 0;
   /** The time until which an outdated replica responds: once, and for less time than the tool waits for proof. */
   #replicaUntil: number | undefined;
@@ -56,8 +58,14 @@ export class FakeService {
     return this.#requests;
   }
 
+  /** The jobs that were created since the history began. */
+  get created(): string[] {
+    return this.jobs.slice(this.#seeds).map(({ id }) => id);
+  }
+
   /** Resets the counts, so that requests before a history do not count. */
   seeded(): void {
+    this.#seeds = this.jobs.length;
     this.#requests = 0;
     this.taken.length = 0;
   }
