@@ -3,7 +3,6 @@
 import { Worker } from 'node:worker_threads';
 import { brotliDecompressSync } from 'node:zlib';
 import { SvcError } from '../../base/errors.ts';
-import { nearest, questionOf } from '../../base/security/typed-word.ts';
 import { ownMember } from '../../schema/own-member.ts';
 
 /** The result of an expression for a batch of entries. */
@@ -45,7 +44,7 @@ export class Query {
       // First compiles the expression alone, so that jq's error is about the typed text.
       for (const text of [expression, filter]) {
         const result = await engine.run('', text);
-        if ('failure' in result) throw compileError(result.failure, await builtinsOf(engine));
+        if ('failure' in result) throw compileError(result.failure);
       }
       return new Query(engine, filter);
     } catch (error) {
@@ -101,11 +100,6 @@ function withoutLoneSurrogates(json: string): string {
   return json.replaceAll(/\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|[^])/g, (escape) =>
     escape.length === 6 ? String.raw`\ufffd` : escape,
   );
-}
-
-async function builtinsOf(engine: JqEngine): Promise<string[]> {
-  const result = await engine.run('null', 'builtins');
-  return 'output' in result ? (JSON.parse(result.output) as string[]) : [];
 }
 
 function errorText(line: string): string {
@@ -187,39 +181,21 @@ function broken(cause?: Error): SvcError {
   });
 }
 
-/**
- * Rewrites jq's compile error without the typed text, which may be a key pasted into the wrong place. Suggests only names
- * from `builtins`, which lists jq's functions as `map/1`.
- */
-function compileError(stderr: string, builtins: readonly string[]): SvcError {
-  const { problem, hint } = explain(stderr.replace(/^jq: error: /, '').split('\n')[0] ?? '', builtins);
-  return new SvcError('usage', `not a jq expression: ${problem}`, {
-    hint: hint ?? "Such as '.id', or 'select(.status == \"failed\") | .id'.",
+/** Rewrites jq's compile error without the typed text, which may be a key pasted into the wrong place. */
+function compileError(stderr: string): SvcError {
+  return new SvcError('usage', `not a jq expression: ${problemIn(stderr.replace(/^jq: error: /, ''))}`, {
+    hint: "Such as '.id', or 'select(.status == \"failed\") | .id'.",
     next: ['help', 'output'],
   });
 }
 
-function explain(line: string, builtins: readonly string[]): { problem: string; hint?: string } {
-  const [, name, arity] = /^([\w:]+)\/(\d+) is not defined/.exec(line) ?? [];
-  if (name !== undefined) return unknownFunction(name, Number(arity), builtins);
-  if (/^\$[\w:*-]+ is not defined/.test(line)) return { problem: 'it uses a variable that it does not define' };
-  const [, unexpected] = /^syntax error, unexpected ('.'|end of file|\w+)/.exec(line) ?? [];
-  if (unexpected === undefined) return { problem: 'jq cannot parse it' };
-  return { problem: `syntax error at ${ownMember(TOKEN_NAMES, unexpected) ?? unexpected}` };
-}
-
-function unknownFunction(name: string, arity: number, builtins: readonly string[]): { problem: string; hint?: string } {
-  const known = builtins.map((each) => each.split('/'));
-  const same = known.filter(([each]) => each === name).map(([, count]) => count);
-  if (same.length > 0) return { problem: `${name} takes ${same.join(' or ')} arguments, not ${arity}` };
-  const meant = nearest(
-    name,
-    known.map(([each = '']) => each),
-  );
-  const problem = 'it calls a function that jq does not have';
-  return meant === undefined
-    ? { problem, hint: `A field begins with a dot: '.id'. A text is in double quotes.` }
-    : { problem, hint: questionOf(meant) };
+function problemIn(text: string): string {
+  if (/^[\w:]+\/\d+ is not defined/.test(text))
+    return 'it calls a function that jq does not have, or with another number of arguments';
+  if (/^\$[\w:*-]+ is not defined/.test(text)) return 'it uses a variable that it does not define';
+  const [, unexpected] = /^syntax error, unexpected ('.'|end of file|\w+)/.exec(text) ?? [];
+  if (unexpected === undefined) return 'jq cannot parse it';
+  return `syntax error at ${ownMember(TOKEN_NAMES, unexpected) ?? unexpected}`;
 }
 
 // Names for tokens of jq's grammar, which are safe to show.
