@@ -165,7 +165,9 @@ async function requireSplitDirectory({ system }: Context, directory: string, for
     if (systemCodeOf(error) !== 'ENOTDIR') throw writeFailure(directory, error);
     throw new SvcError('usage', `${directory} is not a directory`, { hint: 'Give a directory.', cause: error });
   }
-  throw new SvcError('usage', `${directory} is not empty`, { hint: 'Give another directory.' });
+  throw new SvcError('usage', `${directory} is not empty`, {
+    hint: 'Give another one, or allow files in it to be replaced.',
+  });
 }
 
 interface SplitOptions {

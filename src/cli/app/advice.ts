@@ -5,18 +5,13 @@ import type { RunRequest } from './invocation.ts';
 
 /**
  * Turns any thrown value into the error that is reported. Adds the advice that only the command line knows: the command's
- * help or the same command with --force, an option or variable to set, and the program's name. `argv` is the typed command line.
+ * help, an option or variable to set, and the program's name.
  */
-export function errorWithAdvice(
-  error: unknown,
-  request: RunRequest | undefined,
-  system: System,
-  argv?: readonly string[],
-): SvcError {
+export function errorWithAdvice(error: unknown, request: RunRequest | undefined, system: System): SvcError {
   const failure = failureOf(error);
-  const { hint = '', next } = isAboutLine(failure) && request !== undefined ? helpOn(failure, request, argv) : failure;
-  const advice = optionAdvice(failure) ?? directoryAdvice(system, failure) ?? '';
-  const text = withProgramName([hint, advice].filter(Boolean).join(' '), system);
+  const next = isAboutLine(failure) && request !== undefined ? helpOf(request) : failure.next;
+  const advice = forceAdvice(failure, request) ?? optionAdvice(failure) ?? directoryAdvice(system, failure) ?? '';
+  const text = withProgramName([failure.hint, advice].filter(Boolean).join(' '), system);
   return text === (failure.hint ?? '') && next === failure.next
     ? failure
     : failure.with({ hint: text || undefined, next });
@@ -27,23 +22,17 @@ function isAboutLine({ code, commands }: SvcError): boolean {
   return (code === 'usage' || code === 'input_needed') && commands.length === 0;
 }
 
-/** Returns the same command with --force for a name that is taken, if the command has this option; else its help. */
-function helpOn(
-  { message, hint }: SvcError,
-  { words, command }: RunRequest,
-  argv: readonly string[] | undefined,
-): Pick<SvcError, 'hint' | 'next'> {
-  if (argv === undefined || !('force' in command.parameters) || !/ (?:exists|is not empty)$/.test(message))
-    return { hint, next: [...words.split(' ').filter(Boolean), '--help'] };
-  // The options that name the service are written before the command anyway.
-  const own = argv.filter((word, at) => !SERVICE.test(word) && !SERVICE_WITH_VALUE.test(argv[at - 1] ?? ''));
-  const end = own.indexOf('--');
-  const next = own.toSpliced(end === -1 ? own.length : end, 0, '--force');
-  return { hint: 'Give another name, or replace what an earlier run wrote there:', next };
+function helpOf({ words }: RunRequest): readonly string[] {
+  return [...words.split(' ').filter(Boolean), '--help'];
 }
 
-const SERVICE = /^(?:-p|--profile(?:=|$)|--base-url(?:=|$)|--sandbox$)/;
-const SERVICE_WITH_VALUE = /^(?:-p|--profile|--base-url)$/;
+/** Returns the advice to add --force where a name is taken, if the command has this option. */
+function forceAdvice({ code, message }: SvcError, request: RunRequest | undefined): string | undefined {
+  const isTaken = code === 'usage' && / (?:exists|is not empty)$/.test(message);
+  return isTaken && request !== undefined && 'force' in request.command.parameters
+    ? 'To allow it, add --force.'
+    : undefined;
+}
 
 const DAY_S = 86_400;
 

@@ -33,7 +33,7 @@ export async function execute(parsed: Parsed, argv: readonly string[], system: S
     if (parsed.kind === 'mistake') throw parsed.error;
     return await runRequest(parsed, { system, terminal, redactor }, requestedFormat);
   } catch (error) {
-    return reportFailure(error, { system, terminal, requestedFormat, request, argv });
+    return reportFailure(error, { system, terminal, requestedFormat, request });
   } finally {
     await terminal.close();
   }
@@ -178,8 +178,6 @@ interface ErrorReporting {
   readonly system: System;
   readonly terminal: Terminal;
   readonly request: RunRequest | undefined;
-  /** The words of the command line; none if it ran for several profiles. */
-  readonly argv?: readonly string[];
   readonly requestedFormat: RequestedFormat;
   readonly profile?: string;
 }
@@ -187,7 +185,7 @@ interface ErrorReporting {
 /** Reports a failure on stderr and returns its exit code. A reader who closed the output (`| head`) is no failure. */
 function reportFailure(
   error: unknown,
-  { system, terminal, request, argv, requestedFormat, profile }: ErrorReporting,
+  { system, terminal, request, requestedFormat, profile }: ErrorReporting,
 ): number {
   if (error instanceof ReaderGone) return 0;
   const machine =
@@ -195,7 +193,7 @@ function reportFailure(
     (requestedFormat.output === undefined
       ? !terminal.out.isTerminal && system.stderr.isTTY !== true
       : requestedFormat.output !== 'table');
-  const failure = errorWithAdvice(error, request, system, argv);
+  const failure = errorWithAdvice(error, request, system);
   const report = reportError(failure, {
     machine,
     debug: terminal.notices.shows('debug'),
