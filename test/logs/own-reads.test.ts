@@ -159,7 +159,7 @@ describe('own reads in a list and in counts', () => {
     server.logs.push(...Array.from({ length: 150 }, (_, index) => cardRead(100_000 + index * 1_000)));
     const argv = ['logs', 'list', '--until', '95s', '--hide-own-reads', '--page-size', '50'];
     const { stderr } = await svcHere(argv, { baseUrl: new URL(server.url), clock });
-    expect(stderr).toMatch(/^more results: svc logs list .*--hide-own-reads .*--start /m);
+    expect(stderr).toMatch(/^more results:\n {2}svc logs list .*--hide-own-reads .*--start /m);
   });
 
   it('a count leaves own reads out with --hide-own-reads, and says how many', async () => {

@@ -18,25 +18,12 @@ export async function helpText(
 
 type HelpHost = { readonly stdout: Pick<System['stdout'], 'columns'> } & Pick<System, 'program'>;
 
-/** Replaces `svc` in a page by the program name that was typed. */
+/** Replaces `svc` in each text of a page by the program name that was typed. */
 function withTypedName(page: Page, program: System['program']): Page {
   if (program === undefined) return page;
-  const pair = ([term, meaning]: Row): Row => [
-    withProgramName(term, { program }),
-    withProgramName(meaning, { program }),
-  ];
-  const maybe = (text: string | undefined): string | undefined => text && withProgramName(text, { program });
-  return {
-    title: withProgramName(page.title, { program }),
-    text: maybe(page.text),
-    sections: page.sections.map(({ title, line, text, examples, rows }) => ({
-      title: withProgramName(title, { program }),
-      line: maybe(line),
-      text: maybe(text),
-      examples: examples?.map(pair),
-      rows: rows?.map(pair),
-    })),
-  };
+  const replaced = (_: string, text: unknown): unknown =>
+    typeof text === 'string' ? withProgramName(text, { program }) : text;
+  return JSON.parse(JSON.stringify(page, replaced)) as Page;
 }
 
 async function pageAbout(about: About, full: boolean): Promise<Page> {

@@ -96,7 +96,8 @@ export function reportRest(
   if (!progress.more || progress.shown >= limit) return;
   // On a terminal a cursor would fill two lines.
   if (progress.next === undefined || out.isTerminal) return notices.note('more results: use --all or a larger --limit');
-  notices.commandAfter('more results', typedCommand(wordsFrom(progress.next), context.globals, context.system));
+  notices.note('more results:');
+  notices.command(typedCommand(wordsFrom(progress.next), context.globals, context.system));
 }
 
 interface RestOfList {

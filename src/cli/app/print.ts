@@ -51,7 +51,6 @@ export async function listPrinter<T>(context: Context, view: View<T>): Promise<L
   const renderer = await rendererFor(context, view, 'list');
   return async (batches) => {
     const count = await printList(context.out, renderer, batches);
-    if (count > 0 && context.out.isTerminal) context.notices.setApart();
     renderer.check?.();
     return count;
   };
@@ -68,7 +67,6 @@ export async function recordPrinter<T>(context: Context, view: View<T>, defaultF
   const renderer = await rendererFor(context, view, 'record', isChosen ? undefined : defaultFormat);
   return async (value: T): Promise<void> => {
     await printRecord(context.out, renderer, value);
-    if (context.out.isTerminal) context.notices.setApart();
     renderer.check?.();
   };
 }

@@ -31,7 +31,6 @@ export class Messages {
   readonly #options: MessageOptions;
   readonly #palette: Palette;
   #last: Promise<void> = Promise.resolve();
-  #needsGap = false;
 
   constructor(out: Output, level: NoticeLevel, options: MessageOptions = {}) {
     this.#out = out;
@@ -43,11 +42,6 @@ export class Messages {
   /** Returns messages whose texts begin with a subject, such as the name of a profile. */
   withSubject(subject: string): Messages {
     return new Messages(this.#out, this.level, { ...this.#options, subject: `${subject}: ` });
-  }
-
-  /** Puts an empty line before the next notice on a terminal, to separate it from data. */
-  setApart(): void {
-    this.#needsGap = true;
   }
 
   /** Reports a fact or the next step. Silent with `--quiet`. */
@@ -71,14 +65,6 @@ export class Messages {
     const { logClock } = this.#options;
     if (logClock === undefined) this.#send(`  ${cleanText(text)}\n`);
     else this.#record(logClock, { level: 'info', command: text });
-  }
-
-  /** Writes a purpose and a command to copy on one line, which is never wrapped. */
-  commandAfter(purpose: string, text: string): void {
-    if (!this.shows('normal')) return;
-    const { logClock } = this.#options;
-    if (logClock) return this.#record(logClock, { level: 'info', message: purpose, command: text });
-    this.#sendLine(`${paint(`${purpose}:`, 'quiet', this.#palette)} ${cleanText(text)}`);
   }
 
   /** Warns of something to check, even with `--quiet`. */
@@ -132,13 +118,7 @@ export class Messages {
     const { logClock, subject = '' } = this.#options;
     if (logClock) return this.#record(logClock, { level, message: subject + text });
     const clean = this.#fitted(cleanText(subject + text), mark.length);
-    this.#sendLine(`${paint(mark, markTone, this.#palette)}${paint(clean, tone, this.#palette)}`);
-  }
-
-  #sendLine(line: string): void {
-    const gap = this.#needsGap && this.#out.isTerminal ? '\n' : '';
-    this.#needsGap = false;
-    this.#send(`${gap}${line}\n`);
+    this.#send(`${paint(mark, markTone, this.#palette)}${paint(clean, tone, this.#palette)}\n`);
   }
 
   #record(clock: LogClock, members: Readonly<Record<string, unknown>>): void {

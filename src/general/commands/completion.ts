@@ -1,11 +1,10 @@
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { type CommandSpec, type Context, defineCommand, entry, type GroupSpec } from '../../cli/app/command.ts';
+import { type CommandSpec, defineCommand, entry, type GroupSpec } from '../../cli/app/command.ts';
 import { choice, flag } from '../../cli/app/parameter.ts';
-import { isDrawn, recordPrinter } from '../../cli/app/print.ts';
-import { wrapWords } from '../../cli/output/wrap.ts';
+import { recordPrinter } from '../../cli/app/print.ts';
 import type { View } from '../../cli/output/view.ts';
-import { type InstallStatus, installTargetFor, put } from '../completion/installed.ts';
+import { installTargetFor, put } from '../completion/installed.ts';
 import { type Shell, SHELL_NAMES, type ShellName, SHELLS } from '../completion/shells.ts';
 
 /**
@@ -49,22 +48,9 @@ const install = defineCommand({
     const shell = chosen ?? shellOf(path.win32.basename(own, '.exe'));
     const { file, next } = installTargetFor(shell, context.system);
     const status = file === undefined ? 'nothing to write' : put(file, SHELLS[shell].script(), { dryRun, force });
-    if (isDrawn(context))
-      await context.out.write(`${installationText(context, sentence(shell, file, status), next)}\n`);
-    else await print({ shell, file: file ?? null, status, next });
+    await print({ shell, file: file ?? null, status, next });
   },
 });
-
-/** Returns the result and the next step, wrapped for a narrow terminal. */
-function installationText({ columns }: Context, done: string, next: string): string {
-  return wrapWords(`${done}: ${next}`, columns() - 2).join('\n  ');
-}
-
-function sentence(shell: ShellName, file: string | undefined, status: InstallStatus): string {
-  if (file === undefined) return `completion for ${shell} is not installed yet`;
-  if (status === 'unchanged') return `completion for ${shell} is in ${file} already`;
-  return `${status === 'written' ? 'installed' : 'would install'} completion for ${shell} in ${file}`;
-}
 
 export const completion: GroupSpec = {
   commands: [

@@ -349,7 +349,6 @@ class World {
       success: ignore,
       command: ignore,
       commands: ignore,
-      setApart: ignore,
       shows: () => false,
     };
     const baseUrl = new URL('http://127.0.0.1:9');

@@ -30,11 +30,6 @@ it.each(PLACES)(
   },
 );
 
-it('svc completion install says it in one sentence for people', async () => {
-  const { stdout } = await svc(['completion', 'install', '--shell', 'fish', '-o', 'table']);
-  expect(stdout).toBe(`installed completion for fish in ${home.file(PLACES[2][1])}: takes effect at once\n`);
-});
-
 it('svc completion install never touches a startup file, and says the line that zsh needs', async () => {
   writeFileSync(home.file('.zshrc'), '# mine\n');
   const { stdout } = await svc(['completion', 'install', '--shell', 'zsh']);

@@ -138,10 +138,10 @@ describe('svc logs list', () => {
     expect(new Set(seen).size).toBe(9);
   });
 
-  it('svc logs says in one line that there are more results, and says nothing where the limit ended the list', async () => {
+  it('svc logs says that there are more results, and says nothing where the limit ended the list', async () => {
     for (let index = 0; index < 60; index += 1) server.logs.push(logAgo(index * 60_000, `entry ${index}`));
     const page = await csv('-o', 'jsonl', '--page-size', '3');
-    expect(page.stderr).toMatch(/^more results: svc logs list .*--start \S+.*\n$/);
+    expect(page.stderr).toMatch(/^more results:\n {2}svc logs list .*--start \S+.*\n$/);
     const cut = await csv('-o', 'jsonl', '--limit', '3');
     expect(cut.stderr).toBe('');
   });
