@@ -1,13 +1,12 @@
 // Runs one command for several profiles: `--profiles`.
 
 import { EXIT_CODES, FAILURES_BY_WEIGHT, isSvcError, SvcError } from '../../base/errors.ts';
-import { exactItem } from '../../base/json/exact.ts';
-import { sourceFrom, sourceOf } from '../../base/json/source.ts';
+import { exactMembers } from '../../base/json/exact.ts';
 import { KEY_VARIABLES, keysAtHand } from '../config/keys.ts';
 import { resolveSettings, type Settings } from '../config/settings.ts';
 import { ReaderGone } from '../output/output.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { isObject, type View } from '../output/view.ts';
+import type { View } from '../output/view.ts';
 import type { Command, Context } from './command.ts';
 import { type ContextDeps, createContext } from './context.ts';
 import type { Globals } from './global-parameters.ts';
@@ -126,9 +125,5 @@ function withProfileColumn(view: View): View {
 
 /** Adds the profile to a row as its first column. Numbers keep the digits that the service sent. */
 function withProfile(profile: string, row: unknown): unknown {
-  const source = sourceOf(row);
-  if (source === undefined || !isObject(row) || 'profile' in row) return Object.assign({ profile }, row, { profile });
-  const rest = source.text === '{}' ? '}' : `,${source.text.slice(1)}`;
-  const text = `{"profile":${JSON.stringify(profile)}${rest}`;
-  return exactItem(JSON.parse(text), sourceFrom(text));
+  return Object.assign({ profile }, exactMembers(Object(row)), { profile });
 }
