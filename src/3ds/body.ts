@@ -21,10 +21,7 @@ const liftableRule: ValueParser<LiftableRule> = (typed) => {
 
 /** The options `--set` and `--allow` of commands that check a body. */
 export const bodyParameters = {
-  set: suggesting(
-    { assignments: pathsAndValues },
-    repeated('--set <path=value>', 'put a value into the body', nameValue),
-  ),
+  set: suggesting(pathsAndValues, repeated('--set <path=value>', 'put a value into the body', nameValue)),
   allow: suggesting(
     async () => {
       const { wordsIn } = await import('../cli/glossary/glossary.ts');

@@ -28,7 +28,7 @@ import { zoneFormat } from './zoned-time.ts';
 /** The options that say how to read an export. */
 export const exportParameters = {
   columns: suggesting(
-    { assignments: mapSuggestions },
+    mapSuggestions,
     repeated(
       '--map <column=name>',
       `which column is which, such as token=card_id; one of ${PREPARED_COLUMNS.join(', ')}`,

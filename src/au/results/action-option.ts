@@ -13,7 +13,7 @@ const STEPS = RESULT_STEPS.join(', ');
 /** Overrides the action for a result code. The last value for a code counts. */
 export const actionParameter = rare(
   suggesting(
-    { assignments: codesAndSteps },
+    codesAndSteps,
     repeated(
       '--action <code=step>',
       `what to do with rows of this result code: ${STEPS}; such as WRN_OPT_OUT=exclude`,

@@ -36,22 +36,15 @@ interface WordsOfKind {
   readonly wordsOf: string;
 }
 
-/** Completes words of the form `name=value`: first the suggestions that end in `=`, then the values of a typed name. */
-interface Assignments {
-  readonly assignments: (typed: readonly string[]) => Promise<readonly Suggestion[]>;
-}
-
-/**
- * Completes each word of a list joined by commas or semicolons. Suggestions that begin with @ are offered after an @ that
- * follows a word.
- */
+/** Completes each word of a list joined by commas or semicolons, and suggestions that begin with @ after an @. */
 interface Joined {
   readonly joined: () => readonly Suggestion[] | Promise<readonly Suggestion[]>;
 }
 
 /**
  * A source of suggestions for completion: a kind of value stored on this machine, words of the glossary, or a function
- * of the arguments typed before, without side effects.
+ * of the arguments typed before, without side effects. If a function returns names that end in `=`, they are offered first,
+ * then the values of a typed name.
  */
 export type Suggest =
   | 'profile'
@@ -62,7 +55,6 @@ export type Suggest =
   | 'job'
   | 'cycle'
   | WordsOfKind
-  | Assignments
   | Joined
   | ((typed: readonly string[]) => readonly Suggestion[] | Promise<readonly Suggestion[]>);
 

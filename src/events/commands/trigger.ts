@@ -51,7 +51,7 @@ const parameters = {
   forwardTo: value('--forward-to <url>', `send it there; https, or loopback (default ${DEFAULT_TARGET})`, parseTarget),
   dryRun: dryRunParameter,
   set: suggesting(
-    { assignments: pathsAndStatuses },
+    pathsAndStatuses,
     repeated('--set <path=text>', 'put a text into the event, such as data.job.id=5f0c…', textAssignment),
   ),
   setJson: repeated('--set-json <path=json>', 'put any JSON into the event', jsonAssignment),

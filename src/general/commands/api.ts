@@ -50,10 +50,7 @@ const parameters = {
     'which key to send; known from the path for logs, tenants, applications, 3ds, tokens and account-updater',
     ['management', 'private'],
   ),
-  query: suggesting(
-    { assignments: queryParameters },
-    repeated('--query <name=value>', 'a parameter of the query', nameValue),
-  ),
+  query: suggesting(queryParameters, repeated('--query <name=value>', 'a parameter of the query', nameValue)),
   file: reading(
     value('--file <json|->', 'the body, from a JSON file or - for standard input; // comments are left out', text),
     ['.json'],

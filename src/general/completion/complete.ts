@@ -90,19 +90,19 @@ async function joinedValue(at: ParseState, name: string, current: string, source
 }
 
 async function valuesOf(parameter: Parameter<unknown>, typed: string, prefix: string, sources: Sources) {
-  const { suggest, choices } = parameter;
+  const { suggest, choices, syntax } = parameter;
   if (suggest === undefined && choices)
     return chosen(
       choices.map((value) => [value, '']),
       typed,
       prefix,
     );
-  if (typeof suggest === 'object' && 'assignments' in suggest)
-    return assignments(await suggest.assignments(sources.typed), typed, prefix);
-  if (typeof suggest === 'object' && 'joined' in suggest) return joined(await suggest.joined(), typed, prefix);
-  if (suggest && parameter.syntax.includes('<a,')) return listed(await suggestionsOf(suggest, sources), typed, prefix);
-  if (suggest) return chosen(await suggestionsOf(suggest, sources), typed, prefix);
-  return valuesBySyntax(parameter.syntax, typed, prefix, sources);
+  if (suggest === undefined) return valuesBySyntax(syntax, typed, prefix, sources);
+  const all = await suggestionsOf(suggest, sources);
+  const isList = syntax.includes('<a,') || (typeof suggest === 'object' && 'joined' in suggest);
+  if (isList) return listed(all, typed, prefix);
+  const hasNames = typeof suggest === 'function' && all.some(([word]) => word.endsWith('='));
+  return hasNames ? assignments(all, typed, prefix) : chosen(all, typed, prefix);
 }
 
 // The name of a value in the syntax shows its kind: `<file|->`, `<file...>`, `[dir]`, `<cycle|job>`.
@@ -124,34 +124,17 @@ const DAYS: readonly Suggestion[] = [
   ['yesterday', 'since 00:00 UTC of the day before'],
 ];
 
-// In a comma-separated list, names before the last comma stay unchanged and are not offered again.
-function listed(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
-  const start = typed.lastIndexOf(',') + 1;
-  const before = typed.slice(0, start);
-  const taken = new Set(before.split(','));
-  const free = all.filter(([name]) => !taken.has(name));
-  return { ...chosen(free, typed.slice(start), prefix + before), open: true };
-}
-
 /**
- * Offers words for the part after the last comma or semicolon, or after an @ in this part. A `name=` is offered only once
- * between two semicolons.
+ * Offers words for the part after the last comma or semicolon, or after an @ in this part. Words between the last semicolon and
+ * this part are not offered again.
  */
-function joined(suggested: readonly Suggestion[], typed: string, prefix: string): Candidates {
-  const comma = Math.max(typed.lastIndexOf(','), typed.lastIndexOf(';')) + 1;
-  const start = Math.max(comma, typed.indexOf('@', comma));
-  const rest = typed.slice(start);
-  const before = typed.slice(typed.lastIndexOf(';') + 1, comma).split(',');
-  const named = new Set(before.flatMap((part) => (part.includes('=') ? [nameIn(part)] : [])));
-  const all = suggested.filter(([word]) => word.startsWith('@') === rest.startsWith('@') && !named.has(nameIn(word)));
-  return {
-    ...chosen(all, rest.trimStart(), prefix + typed.slice(0, typed.length - rest.trimStart().length)),
-    open: true,
-  };
-}
-
-function nameIn(part: string): string {
-  return part.trim().split('=', 1)[0] ?? '';
+function listed(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
+  const [before = ''] = /^.*[,;] */s.exec(typed) ?? [];
+  const at = typed.indexOf('@', before.length);
+  const kept = at === -1 ? before : typed.slice(0, at);
+  const taken = new Set(before.slice(before.lastIndexOf(';') + 1).split(','));
+  const free = all.filter(([word]) => word.startsWith('@') === (at !== -1) && !taken.has(word));
+  return { ...chosen(free, typed.slice(kept.length), prefix + kept), open: true };
 }
 
 /** Offers names with their `=`, after which no space follows, and values once a name is typed. */
@@ -181,12 +164,10 @@ interface Sources {
   readonly typed: readonly string[];
 }
 
-/** A source of whole values. */
-type WholeValues = Exclude<Suggest, { readonly assignments: unknown } | { readonly joined: unknown }>;
-
 /** Returns the values to offer. Returns none if reading fails, since TAB must not print errors. */
-async function suggestionsOf(suggest: WholeValues, sources: Sources): Promise<readonly Suggestion[]> {
+async function suggestionsOf(suggest: Suggest, sources: Sources): Promise<readonly Suggestion[]> {
   if (typeof suggest === 'function') return suggest(sources.typed);
+  if (typeof suggest === 'object' && 'joined' in suggest) return suggest.joined();
   if (typeof suggest === 'object') return (await import('../every-meaning.ts')).wordsOf(suggest.wordsOf);
   switch (suggest) {
     case 'profile':

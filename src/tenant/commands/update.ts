@@ -27,7 +27,7 @@ import { showDifference, tenantView } from '../view.ts';
 const parameters = {
   name: value('--name <name>', 'the new name, at most 200 characters', text),
   set: suggesting(
-    { assignments: settingsAndValues },
+    settingsAndValues,
     repeated(
       '--set <setting=value>',
       'a setting: fingerprint_tokens, disable_ephemeral_proxy, deduplicate_tokens (true or false), token_deduplication_behavior (update_existing or read_existing)',
