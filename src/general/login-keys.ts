@@ -84,22 +84,15 @@ export async function askForKeys(
       keys.set(kind, await verifyKey(context, key, target));
     } catch (error) {
       if (isAboutKey(error)) refusal = error;
-      const isPrivate = kind === 'management' && isSvcError(error) && error.facts?.['key_kind'] === 'private';
-      if (!isPrivate || !kinds.includes('private')) throw error;
-      keys.set('private', await verifyKey(context, { ...key, kind: 'private' }, target));
-      const next = 'Now type the management key, or press Enter to continue without one.';
-      context.notices.warn(`that is a private key; it is kept for the next question. ${next}`);
-      await ask(kind);
+      throw error;
     }
   };
-  for (const kind of kinds) {
-    if (keys.has(kind)) continue;
+  for (const kind of kinds)
     await repeated(context, () => ask(kind)).catch((error: unknown) => {
       // A failure of this key does not keep an accepted one from being stored.
       if (keys.size === 0 || !isAboutAnswer(error)) throw error;
       warnOf(context, `skipping the ${kind} key`, error);
     });
-  }
   if (keys.size > 0) return kinds.flatMap((kind) => keys.get(kind) ?? []);
   throw (
     refusal ??

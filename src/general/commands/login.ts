@@ -1,6 +1,4 @@
 import { SvcError } from '../../base/errors.ts';
-import { isInstalled } from '../../base/files/names.ts';
-import type { System } from '../../base/system.ts';
 import { warnOfOtherTenant } from '../../cli/app/check-key.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
@@ -197,32 +195,10 @@ function reportStored(context: Context, url: URL, keys: readonly GivenKey[]): vo
   const where = stored === undefined && profile.origin.kind === 'flag' ? 'the new profile' : 'profile';
   context.notices.success(`stored ${what.join(' and ')} in ${where} ${profile.value}, for ${baseUrlText(url)}`);
   for (const { kind, value, command } of keys) warnOfOtherKey(context, kind, command === undefined ? value : undefined);
-  suggestSecretManager(context, keys);
   const first = keys.some(({ kind }) => kind === 'management') ? ['logs'] : ['au', 'jobs'];
   const { notices, system, globals } = context;
   // The profile contains the base URL now, so the commands need no --base-url.
   const host = { notices, system, globals: { ...globals, baseUrl: undefined } };
   noteNext(host, 'to begin', first);
   noteNext(host, 'to see what your keys may read', ['whoami']);
-}
-
-/** Suggests the secret managers of this machine if the first key of a profile was stored in the config file. */
-function suggestSecretManager(context: Context, keys: readonly GivenKey[]): void {
-  const isFirst = context.settings.stored?.keys === undefined && keys.some(({ command }) => command === undefined);
-  const found = isFirst ? installedSecretManagers(context.system) : [];
-  if (found.length === 0) return;
-  const text = `a secret manager can keep the key instead of the file (installed here: ${found.join(', ')}); for the commands`;
-  noteNext(context, text, ['help', 'security']);
-}
-
-/** The programs of the secret managers for which docs/settings.md has recipes. */
-export const SECRET_MANAGERS = ['secret-tool', 'pass', 'op', 'vault', 'aws', 'security'] as const;
-
-/** Returns the secret managers whose program is on the PATH. */
-function installedSecretManagers({ env, platform }: Pick<System, 'env' | 'platform'>): string[] {
-  return SECRET_MANAGERS.filter((name) => {
-    // Only on macOS, the program "security" is a secret manager.
-    if (name === 'security' && platform !== 'darwin') return false;
-    return isInstalled(platform === 'win32' ? `${name}.exe` : name, env);
-  });
 }

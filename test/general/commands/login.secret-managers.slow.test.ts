@@ -4,10 +4,12 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isInstalled } from '../../../src/base/files/names.ts';
-import { SECRET_MANAGERS } from '../../../src/general/commands/login.ts';
 import { type Block, commandsOf, readBlocks } from '../../support/readme-blocks.ts';
 import { startSandboxHere } from '../../support/run-here.ts';
 import { finished, type Finished, Home, LAUNCHER } from '../../support/svc.ts';
+
+/** The programs of the secret managers for which docs/settings.md has recipes. */
+const SECRET_MANAGERS = ['secret-tool', 'pass', 'op', 'vault', 'aws', 'security'];
 
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url));
 const recipes = readBlocks(readFileSync(join(docs, 'settings.md'), 'utf8'));

@@ -102,34 +102,20 @@ describe('svc login', () => {
     expect(config()).toBe('');
   });
 
-  it('svc login keeps a private key that was typed for the management key, and asks for that again', async () => {
+  it('svc login asks for the management key again after a private key', async () => {
     const { env, config, url } = await place();
     const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], {
       env: { HOME: env['SVC_CONFIG_DIR'] ?? '', ...env, SVC_BASE_URL: url },
     });
     await session.waitFor(/Management key/);
     session.type('sandbox-private-key\r');
-    await session.waitFor(/that is a private key; it is kept for the next question[^]*Management key/);
+    await session.waitFor(/is a private key, not a management key[^]*Management key/);
     session.type('sandbox-management-key\r');
+    await session.waitFor(/Private key \(3DS/);
+    session.type('sandbox-private-key\r');
     expect(await session.exited).toEqual({ exitCode: 0 });
-    expect(session.screen()).not.toMatch(/Private key|sandbox-private-key/);
     const keys = { management: { value: 'sandbox-management-key' }, private: { value: 'sandbox-private-key' } };
     expect(JSON.parse(config())).toMatchObject({ profiles: { default: { keys } } });
-  });
-
-  it('svc login keeps a private key that was typed three times for the management key, and lets the question be skipped', async () => {
-    const { env, config, url } = await place();
-    const home = { HOME: env['SVC_CONFIG_DIR'] ?? '', ...env, SVC_BASE_URL: url };
-    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login'], { env: home });
-    for (let count = 1; count <= 3; count += 1) {
-      await session.waitFor(new RegExp(`(?:Management key[^]*){${count}}`));
-      session.type('sandbox-private-key\r');
-    }
-    await session.waitFor(/(?:Management key[^]*){4}/);
-    session.type('\r');
-    expect(await session.exited).toEqual({ exitCode: 0 });
-    const { keys } = JSON.parse(config()).profiles.default;
-    expect(keys).toEqual({ private: expect.objectContaining({ value: 'sandbox-private-key' }) });
   });
 
   it('svc login stores the accepted key when no answer to the next question is a key', async () => {
@@ -145,19 +131,5 @@ describe('svc login', () => {
     expect(await session.exited).toEqual({ exitCode: 0 });
     expect(session.screen()).toContain('skipping the private key: the key from your answer contains a space');
     expect(config()).toContain('"value": "sandbox-management-key"');
-  });
-
-  it('svc login --rotate keeps no private key where the profile has none', async () => {
-    const { svc, env, config, url } = await place();
-    await svc('login --management-key-stdin', 'sandbox-management-key-read-only');
-    const before = config();
-    const home = { HOME: env['SVC_CONFIG_DIR'] ?? '', ...env, SVC_BASE_URL: url };
-    const session = new TerminalSession(process.execPath, [LAUNCHER, 'login', '--rotate'], { env: home });
-    await session.waitFor('Management key (logs');
-    session.type('sandbox-private-key\r');
-    await session.waitFor(/is a private key, not a management key[^]*Management key \(logs/);
-    session.type('\r');
-    expect(await session.exited).toEqual({ exitCode: 4 });
-    expect(config()).toBe(before);
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ended, errorIn, type HereResult, startSandboxHere, succeeded, svcHere } from '../../support/run-here.ts';
@@ -125,26 +125,6 @@ describe('svc login', () => {
     succeeded(await svc('logs --limit 60 --page-size 50'));
     expect(readFileSync(ran, 'utf8')).toBe('run\n');
     expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({ management_key_from: 'command echo' });
-  });
-
-  it('svc login names the secret managers that are installed when it stored a key in the file', async () => {
-    const { svc, env } = await place();
-    const bin = join(env['SVC_CONFIG_DIR'] ?? '', 'bin');
-    mkdirSync(bin);
-    for (const name of ['pass', 'vault', 'security']) writeFileSync(join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
-    env['PATH'] = bin;
-    const { stderr } = await svc('login --management-key-stdin', 'sandbox-management-key');
-    expect(stderr).toMatch(
-      /instead of the file \(installed here: pass, vault\); for the commands:\n +svc help security\n/,
-    );
-    const login = async (line: string): Promise<string> => (await svc(line, 'sandbox-management-key')).stderr;
-    expect(await login('login --management-key-stdin')).not.toContain('instead of the file');
-    expect(await login("login -p b --management-key-command 'echo sandbox-management-key'")).not.toContain(
-      'instead of the file',
-    );
-    env['PATH'] = '/data/nothing';
-    const without = await svc('login -p c --management-key-stdin', 'sandbox-management-key');
-    expect(succeeded(without).stderr).not.toContain('instead of the file');
   });
 
   it('R54: svc login asks nobody where nobody is there', async () => {
