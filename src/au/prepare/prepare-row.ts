@@ -145,7 +145,7 @@ export class RowPreparer {
     const { year, month } = expiration;
     const whole = { token, isUuid: isUuid(token), year, month, merchant };
     const problem =
-      onlyUuids?.(cells) === true && !whole.isUuid
+      onlyUuids && !whole.isUuid
         ? { ...NO_UUID, shape: shapeOf(token) }
         : this.#overview.problemOf(whole);
     if (problem !== undefined) return this.refuse(line, problem);
@@ -294,7 +294,7 @@ const WRONG_BYTES = {
 } as const;
 
 /** The problem of a row whose token differs from the others. */
-export const NO_UUID = { rule: 'tokens', column: 'token', problem: 'is no UUID, as most tokens are' } as const;
+const NO_UUID = { rule: 'tokens', column: 'token', problem: 'is no UUID, as most tokens are' } as const;
 
 /**
  * Returns the problem of a row with the wrong number of cells. Such a row may contain a card number that spans cells.

@@ -22,7 +22,7 @@ import { type ExportColumns, type PreparedRow, type PreparedRows, RowPreparer } 
 import { isBlank } from './row-cells.ts';
 
 /** The first columns of a file of refused rows. */
-export const REJECTS_COLUMNS = ['line', 'reason'] as const;
+const REJECTS_COLUMNS = ['line', 'reason'] as const;
 
 type Write = (text: string) => Promise<void>;
 
@@ -140,7 +140,7 @@ class ExportReader {
   take(row: CsvRow): void {
     if (row.line <= this.#header.skipped) return;
     const rows = this.#rows ?? this.#takeHeader(row);
-    if (rows === undefined || this.#options.isSkipped?.(row) === true) return;
+    if (rows === undefined) return;
     if (row.lines !== undefined) this.#requireQuotes(row, row.lines);
     if (this.#withoutToken !== undefined && !isBlank(row)) {
       const earlier = this.#withoutToken;
@@ -295,7 +295,7 @@ function lookLikeRows(
 }
 
 /** Returns the reason of a refused row, as its file shows it. */
-export function reasonOf({ column, problem }: RowFinding): string {
+function reasonOf({ column, problem }: RowFinding): string {
   return column === undefined ? problem : `${column} ${problem}`;
 }
 
