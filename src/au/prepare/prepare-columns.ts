@@ -216,12 +216,12 @@ function unclear(
   names: readonly string[],
   found: readonly number[] = [],
 ): SvcError {
-  const [first = 0, second = first] = found;
+  const foundNames = found.map((at) => names[at] ?? '');
+  const [first = '', second] = foundNames;
   // Columns with the same name differ only in their place.
-  const isSame = first !== second && isSameName(names[first] ?? '', names[second] ?? '');
-  const proposed = names.map((name, at) => (at === second || !isShown(name) ? '-' : name));
+  const isSame = second !== undefined && isSameName(first, second);
   return refused(`${problem}; the export has the columns ${shownNames(names)}`, {
-    facts: isSame ? { needs: 'columns', proposed } : { needs: column, found_names: found.map((at) => names[at] ?? '') },
+    facts: isSame ? { needs: 'columns' } : { needs: column, found_names: foundNames },
   });
 }
 

@@ -114,8 +114,7 @@ class ExportReading {
     const answers = await askForColumns(context, prepared, { typed, how: this.options, words });
     if (answers.columns === undefined) this.options = { ...this.options, ...answers };
     else prepared = await this.#read(answers);
-    if (isMixed(prepared.overview) && !how.accept?.includes('tokens'))
-      prepared = await this.#read({ onlyUuids: true });
+    if (isMixed(prepared.overview) && !how.accept?.includes('tokens')) prepared = await this.#read({ onlyUuids: true });
     const implausible = refusesImplausible ? refusedAsWhole(prepared, { typed, words }) : undefined;
     if (implausible !== undefined) throw implausible;
     const meant = await requireMeantRepeats(context, prepared, { typed, how: this.options, words });

@@ -145,9 +145,7 @@ export class RowPreparer {
     const { year, month } = expiration;
     const whole = { token, isUuid: isUuid(token), year, month, merchant };
     const problem =
-      onlyUuids && !whole.isUuid
-        ? { ...NO_UUID, shape: shapeOf(token) }
-        : this.#overview.problemOf(whole);
+      onlyUuids && !whole.isUuid ? { ...NO_UUID, shape: shapeOf(token) } : this.#overview.problemOf(whole);
     if (problem !== undefined) return this.refuse(line, problem);
     const key = rowKey(token, merchant);
     const sent = expirationOf(this.#options.repeated?.latestOf(key) ?? 0) ?? expiration;
