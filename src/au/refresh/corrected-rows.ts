@@ -64,8 +64,7 @@ export async function reportCorrectedRows(
 /** Returns the results of the cycle; undefined if they are not there, or somebody changed them. */
 async function ownResults(directory: RefreshDirectory): Promise<string | undefined> {
   const { results } = directory;
-  const here = await directory.hash(results);
-  return here !== undefined && directory.isOwn(results, here) ? directory.resolve(results) : undefined;
+  return (await directory.isUnchanged(results)) ? directory.resolve(results) : undefined;
 }
 
 interface ComparedFiles {

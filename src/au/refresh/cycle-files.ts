@@ -1,8 +1,8 @@
 // Writes the files of a cycle from its results: results, report, exclusions, next request, and what to do.
 
+import fs from 'node:fs';
 import { basename } from 'node:path';
 import { isSvcError, SvcError } from '../../base/errors.ts';
-import { sha256Of } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option, warnOf } from '../../cli/app/hint.ts';
 import { isDrawn } from '../../cli/app/print.ts';
@@ -22,11 +22,17 @@ import { makeReport, requireReconciled } from '../results/make-report.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, countCycle, type Counted, drawResults, type Results } from '../results/submission.ts';
 import type { Trend } from '../results/trend.ts';
-import { countExclusions, exclusionsFor } from './exclusion-list.ts';
+import { exclusionsFor, noteExclusions } from './exclusion-list.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
-import { announceStep, noteStep, type RefreshInput, withOption } from './refresh-input.ts';
+import { announceStep, type RefreshInput, withOption } from './refresh-input.ts';
 import type { RefreshRow } from './refresh-row.ts';
 import { type Todo, writeTodo } from './todo.ts';
+
+/** What the next request leaves out, and its number of rows if it was written. */
+interface LeftOut {
+  readonly rows: number;
+  readonly nextRows: number | null;
+}
 
 /** The members of the printed row that come from the results. */
 export type Concluded = Omit<RefreshRow, 'cycle' | 'status' | 'dropped' | 'new_rows' | 'jobs' | 'request'>;
@@ -41,8 +47,6 @@ export class CycleFiles {
   readonly #input: RefreshInput;
   readonly #results: FileResults;
   readonly #actions: Actions;
-  /** The hash of everything that decides about the files: results, request and actions. */
-  readonly #inputHash: string;
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput, results: FileResults) {
     this.#context = context;
@@ -50,18 +54,10 @@ export class CycleFiles {
     this.#input = input;
     this.#results = results;
     this.#actions = actionsOf(context, input.action);
-    const actions = [...this.#actions].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    this.#inputHash = sha256Of(JSON.stringify([results.sha256, results.fileJobs.file.check.sha256, actions]));
   }
 
   get #rows(): number {
     return this.#results.fileJobs.file.check.rows;
-  }
-
-  /** The record of the files that an earlier command made from the same input. */
-  get #made() {
-    const { made } = this.#directory.record;
-    return made?.of === this.#inputHash ? made : undefined;
   }
 
   /** Writes the files and prints the row. @throws SvcError the first problem, after all files were written */
@@ -69,25 +65,35 @@ export class CycleFiles {
     const counted = await this.#count();
     const { results: counts, trend } = counted;
     await this.#writeResults();
-    await this.#report(trend);
+    const report = await this.#writeReport(trend);
     const met = thresholdError(() => checkThreshold(counted, this.#input.failOn));
     const isAllowed = this.#input.failOn !== undefined && met === undefined;
     // If most rows have the same error code, the code may be wrong. Then no token is added to the list, which is permanent.
     const isDoubtful = !isAllowed && dominanceWarning(counts.codes, this.#rows, this.#tenant) !== undefined;
     const threshold = isDoubtful ? this.#oneErrorCode(met) : met;
-    const isNextWanted = this.#input.next && threshold === undefined;
-    const unlisted = isDoubtful ? undefined : await this.#errorOf(() => this.#exclude(isNextWanted));
-    const { record } = this.#directory;
+    const next = this.#input.next && threshold === undefined ? await openSpool(this.#context) : undefined;
+    const [left, unlisted] = isDoubtful ? [] : await this.#leaveOut(next);
     const sql = this.#sql();
     const todo = await writeTodo(this.#context, this.#directory, this.#results, { actions: this.#actions, sql });
-    const changed = todo.changed.length > 0 ? changedFiles(todo.changed, this.#input.again) : undefined;
-    const [failure, ...others] = [threshold, unlisted, changed].filter((error) => error !== undefined);
+    const nextFiles = this.#input.next ? this.#nextFiles(left && next) : [];
+    const changed = await this.#directory.put([[this.#directory.report, report], ...nextFiles, ...todo.files]);
+    const edited = changed.length > 0 ? changedFiles(changed, this.#input.again) : undefined;
+    const [failure, ...others] = [threshold, unlisted, edited].filter((error) => error !== undefined);
     for (const other of others) warnOf(this.#context, `cycle ${this.#directory.cycle}`, other);
-    if (!isDoubtful && unlisted === undefined && changed === undefined) record.finished = true;
+    if (!isDoubtful && unlisted === undefined && edited === undefined) this.#directory.record.finished = true;
     this.#directory.save();
-    await print(this.#concluded(counts, todo));
-    if (!todo.changed.includes(todo.replace)) this.#noteTodo(todo);
+    await print(this.#concluded(counts, todo, left));
+    if (!changed.includes(todo.replace)) this.#noteTodo(todo, left);
     if (failure !== undefined) throw failure;
+  }
+
+  /** The next request with its kept columns. Without a private file, an earlier one is removed, because its results are old. */
+  #nextFiles(written: string | undefined): readonly (readonly [name: string, source: string | undefined])[] {
+    const kept = written && keepFileOf(written);
+    return [
+      [keepFileOf(this.#directory.next), kept && fs.existsSync(kept) ? kept : undefined],
+      [this.#directory.next, written],
+    ];
   }
 
   async #count(): Promise<Counted> {
@@ -104,28 +110,19 @@ export class CycleFiles {
   }
 
   async #writeResults(): Promise<void> {
-    const { results, report } = this.#directory;
-    const [changed] = await this.#directory.put([[results, this.#results.file]]);
-    if (changed === undefined) return;
-    this.#directory.requireOwn([results]);
-    // Without the other files of these results, the changed file stops the command. Otherwise it only gets a warning.
-    if (!this.#made || !this.#directory.has(report))
-      throw changedFiles([results], this.#input.again, { file: results });
-    this.#context.notices.warn(
-      `${results} was changed after the refresh wrote it, and stays as it is: the counts are of the results themselves. Move it away, and the refresh writes it again`,
-    );
+    const changed = await this.#directory.put([[this.#directory.results, this.#results.file]]);
+    if (changed.length > 0) throw changedFiles(changed, this.#input.again);
   }
 
-  async #report(trend: Trend | undefined): Promise<void> {
-    const { report: page, results, request, record, cycle } = this.#directory;
-    if (this.#made && this.#directory.has(page))
-      return noteStep(this.#context, this.#input, 'report', `done before: ${page}`);
+  /** Makes the report in a private file, and returns its path. */
+  async #writeReport(trend: Trend | undefined): Promise<string> {
+    const { report: page, results, request, cycle } = this.#directory;
     const actions = actionWords(this.#input.action);
     const words = ['au', 'report', results, '--request', request, '--html', page, ...actions];
     announceStep(this.#context, this.#input, 'report', words);
     const begun = this.#results.fileJobs.cycle.entries.find((entry) => entry.kind === 'claim');
     const html = await openSpool(this.#context);
-    const reportData = await makeReport(this.#context, {
+    const report = await makeReport(this.#context, {
       results,
       request,
       html,
@@ -142,11 +139,8 @@ export class CycleFiles {
       },
       isCounted: true,
     });
-    requireReconciled(reportData);
-    const changed = await this.#directory.put([[page, html]]);
-    this.#directory.requireOwn([page]);
-    if (changed.length > 0) throw changedFiles(changed, this.#input.again);
-    record.made = { of: this.#inputHash };
+    requireReconciled(report);
+    return html;
   }
 
   /** Returns the error for a cycle whose rows mostly have the same error code. `met` is the error of `--fail-on`. */
@@ -164,35 +158,24 @@ export class CycleFiles {
     );
   }
 
-  /** Adds the closed accounts to the list of exclusions and, if it is wanted, writes the next request. */
-  async #exclude(isWanted: boolean): Promise<void> {
-    const { next: file, keep } = this.#directory;
-    const { exclusions: choice } = this.#input;
-    const isOwn = this.#directory.has(file) && this.#directory.written(file) !== undefined;
-    const { next_rows: rows, left_out: leftOut } = this.#made ?? {};
-    if (isWanted && isOwn && rows !== undefined)
-      return noteStep(this.#context, this.#input, 'next', `done before: ${countText(rows, 'row')} in ${file}`);
-    if (!isWanted && isOwn && rows === undefined)
-      this.#context.notices.warn(
-        `${file} is of earlier rows or results of the cycle; --next writes it again once the command ends with 0`,
-      );
-    if (!isWanted && leftOut !== undefined) return;
-    if (choice === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
-    if (!isWanted) return void (await this.#addExclusions());
-    const kept = this.#directory.has(keep) ? keep : undefined;
-    this.#directory.requireOwn([file, ...(kept === undefined ? [] : [keepFileOf(file)])]);
-    this.#announceNext([...option('--keep', kept), ...option('--out', file)]);
-    const out = await openSpool(this.#context);
-    const nextRequest = await this.#addExclusions({ out, keep: kept });
-    const ofKept = kept === undefined ? [] : [[keepFileOf(file), keepFileOf(out)] as const];
-    const changed = await this.#directory.put([...ofKept, [file, out]]);
-    if (changed.length > 0) throw changedFiles(changed, this.#input.again);
-    this.#directory.record.made = { of: this.#inputHash, left_out: nextRequest.left_out, next_rows: nextRequest.rows };
+  /**
+   * Adds the closed accounts to the list of exclusions and, if it is wanted, writes the next request to a private file. Returns the
+   * counts, or the error that does not stop the other steps.
+   */
+  async #leaveOut(next: string | undefined): Promise<readonly [LeftOut] | readonly [undefined, SvcError]> {
+    try {
+      return [await this.#writeNext(next)];
+    } catch (error) {
+      if (isSvcError(error, 'config', 'usage')) return [undefined, error];
+      throw error;
+    }
   }
 
-  /** Adds the closed accounts to the list of exclusions. With `out`, writes the next request there. */
-  async #addExclusions(next: { readonly out?: string; readonly keep?: string | undefined } = {}) {
-    const { exclusions, record, request, cycle } = this.#directory;
+  async #writeNext(out: string | undefined): Promise<LeftOut> {
+    const { exclusions, record, request, next, cycle } = this.#directory;
+    if (this.#input.exclusions === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
+    const keep = out !== undefined && this.#directory.has(this.#directory.keep) ? this.#directory.keep : undefined;
+    if (out !== undefined) this.#announceNext([...option('--keep', keep), ...option('--out', next)]);
     const {
       rows,
       groups,
@@ -200,21 +183,20 @@ export class CycleFiles {
     } = await writeNextRequest(this.#context, {
       request,
       results: this.#results.file,
-      out: next.out,
+      out,
       excluded: undefined,
       exclusions,
       listed: await this.#listedBefore(),
-      keep: next.keep,
+      keep,
       cycle,
       actions: this.#actions,
       force: true,
       isCounted: true,
     });
-    record.made = { of: this.#inputHash, left_out: groups.exclude + before };
     const hashes = await Promise.all(this.#results.jobs.map(({ file }) => hashFile(file)));
     record.listed = { results: hashes, actions: Object.fromEntries(this.#actions) };
-    record.excluded = await countExclusions(this.#context, exclusions);
-    return { rows, left_out: groups.exclude + before };
+    await noteExclusions(this.#context, this.#directory);
+    return { rows: groups.exclude + before, nextRows: out === undefined ? null : rows };
   }
 
   /** Returns the tokens that an earlier command added to the list of exclusions, which may have lost them since. */
@@ -251,20 +233,13 @@ export class CycleFiles {
     return sql;
   }
 
-  /** Runs a step whose failure does not stop the other steps. Returns its error. */
-  async #errorOf(step: () => Promise<void>): Promise<SvcError | undefined> {
-    try {
-      await step();
-      return undefined;
-    } catch (error) {
-      if (isSvcError(error, 'config', 'usage')) return error;
-      throw error;
-    }
-  }
-
-  #concluded({ updated, warned, errors, unknown, unchanged }: Results, { newTokens, replace }: Todo): Concluded {
+  #concluded(
+    { updated, warned, errors, unknown, unchanged }: Results,
+    { newTokens, replace }: Todo,
+    left: LeftOut | undefined,
+  ): Concluded {
     const { results, report, next, exclusions } = this.#directory;
-    const nextRows = (this.#directory.has(next) ? this.#made?.next_rows : undefined) ?? null;
+    const nextRows = left?.nextRows ?? null;
     return {
       rows: this.#rows,
       results,
@@ -278,13 +253,13 @@ export class CycleFiles {
       replace,
       next: nextRows === null ? null : next,
       next_rows: nextRows,
-      excluded: this.#made?.left_out ?? null,
+      excluded: left?.rows ?? null,
       exclusions: this.#directory.has(exclusions) ? exclusions : null,
     };
   }
 
   /** Notes what to do: the file with new tokens, the other files, and the rows that the next cycle leaves out. */
-  #noteTodo({ newTokens, expired, replace, update, others }: Todo): void {
+  #noteTodo({ newTokens, expired, replace, update, others }: Todo, left: LeftOut | undefined): void {
     const { notices } = this.#context;
     const { exclusions, todo } = this.#directory;
     const past = expired === 0 ? '' : ` (${formatNumber(expired)} already expired)`;
@@ -292,19 +267,18 @@ export class CycleFiles {
     notices.note(`${countText(newTokens, 'new token')}${past}: ${replace}${sql}`);
     const counts = others.map(({ group, rows }) => `${formatNumber(rows)} in ${group}.csv`);
     if (counts.length > 0) notices.note(`to do in ${todo}: ${counts.join(', ')}`);
-    const { left_out: excluded = 0, next_rows: nextRows } = this.#made ?? {};
-    if (excluded > 0 && nextRows === undefined)
-      notices.note(`next cycle: leaves out ${countText(excluded, 'row')} of this one, listed in ${exclusions}`);
+    if (left !== undefined && left.rows > 0 && left.nextRows === null)
+      notices.note(`next cycle: leaves out ${countText(left.rows, 'row')} of this one, listed in ${exclusions}`);
   }
 }
 
-/** Returns the error for files that were not replaced because somebody changed them. */
-function changedFiles(files: readonly string[], again: readonly string[], facts: object = { files }): SvcError {
-  const [was, it] = files.length === 1 ? ['was', 'it'] : ['were', 'them'];
-  return new SvcError('config', `${files.join(', ')} ${was} changed after the refresh wrote ${it}`, {
+/** Returns the error for files that were not replaced because somebody changed or wrote them. */
+function changedFiles(files: readonly string[], again: readonly string[]): SvcError {
+  const [is, it] = files.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  return new SvcError('config', `${files.join(', ')} ${is} not as the refresh wrote ${it}`, {
     hint: `svc does not replace ${it}. Move ${it} away, and run the same command again, which writes ${it} again:`,
     next: again,
-    facts: { ...facts },
+    facts: { files },
   });
 }
 

@@ -62,8 +62,14 @@ export async function exclusionsFor(
   });
 }
 
+/** Records how many tokens the list of exclusions has, if that is another number than any refresh last counted. */
+export async function noteExclusions(context: Context, directory: RefreshDirectory): Promise<void> {
+  const counted = await countExclusions(context, directory.exclusions);
+  if (counted.tokens !== tokensBefore(directory)) directory.record.excluded = counted;
+}
+
 /** Counts the tokens on a list of exclusions. */
-export async function countExclusions(context: Context, list: string): Promise<Counted> {
+async function countExclusions(context: Context, list: string): Promise<Counted> {
   return { tokens: (await Exclusions.open(resolvePath(context, list))).tokenCount, at: isoTime(context.clock.now()) };
 }
 

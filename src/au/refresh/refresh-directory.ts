@@ -54,8 +54,6 @@ const recordSchema = z.looseObject({
   claimed: z.optional(z.string()),
   /** The number of tokens on the list of exclusions, and when they were counted. */
   excluded: z.optional(z.looseObject({ tokens: z.int(), at: z.string() })),
-  /** The files that were made, with the hash of their input, the number of left-out rows, and the rows of the next request. */
-  made: z.optional(z.looseObject({ of: z.string(), left_out: z.optional(z.int()), next_rows: z.optional(z.int()) })),
   /** The SHA-256 of the results whose closed accounts were added to the list of exclusions, and the chosen actions. */
   listed: z.optional(
     z.looseObject({ results: z.array(z.string()), actions: z.record(z.string(), z.enum(RESULT_STEPS)) }),
@@ -73,7 +71,7 @@ export type RefreshRecord = z.infer<typeof recordSchema>;
 
 /** Returns the record of a new cycle. Its members keep their order, so that the file changes only with their values. */
 function newRecord(cycle: string): RefreshRecord {
-  const later = { dropped: undefined, claimed: undefined, excluded: undefined, made: undefined, listed: undefined };
+  const later = { dropped: undefined, claimed: undefined, excluded: undefined, listed: undefined };
   return { version: VERSION, cycle, exports: [], files: {}, ...later, finished: undefined, sql: undefined };
 }
 
@@ -309,6 +307,12 @@ export class RefreshDirectory {
   isOwn(name: string, sha256: string): boolean {
     const written = this.written(name);
     return written !== undefined && (written.length === 0 || written.includes(sha256));
+  }
+
+  /** Tells whether a file is there as the refresh wrote it. */
+  async isUnchanged(name: string): Promise<boolean> {
+    const here = await this.hash(name);
+    return here !== undefined && this.isOwn(name, here);
   }
 
   /** Checks that each file is missing or was written by the refresh. @throws SvcError `config` */

@@ -73,7 +73,9 @@ class Refresh {
   async run(print: PrintRow): Promise<void> {
     const { export: typed, cycle, asksForCycle, dryRun } = this.#input;
     await this.#requireInLedger();
-    const { isBegun } = this.#directory;
+    const { isBegun, next } = this.#directory;
+    // A next request that was written once, and that nobody changed, follows the results of its cycle.
+    if (await this.#directory.isUnchanged(next)) this.#input = { ...this.#input, next: true };
     if (!isBegun && !dryRun) await requireRealResults(this.#context, this.#input.again);
     if (asksForCycle && isBegun && !dryRun) await this.#confirmCycle(`Go on with cycle ${cycle} (UTC)?`);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
@@ -333,8 +335,7 @@ class Refresh {
   /** Returns the results file of the cycle, for jobs that the service has forgotten; undefined if somebody changed it. */
   async #delivered(): Promise<string | undefined> {
     const { results } = this.#directory;
-    const here = await this.#directory.hash(results);
-    return here !== undefined && this.#directory.isOwn(results, here) ? this.#directory.resolve(results) : undefined;
+    return (await this.#directory.isUnchanged(results)) ? this.#directory.resolve(results) : undefined;
   }
 
   /** Replaces the suggested `au submit` commands of an error with `au refresh` commands. */

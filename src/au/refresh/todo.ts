@@ -38,11 +38,11 @@ export interface Todo {
   readonly expired: number;
   /** The other files with rows, by urgency. */
   readonly others: readonly { readonly group: TodoGroup; readonly rows: number }[];
-  /** Files that were not replaced because somebody changed them. */
-  readonly changed: readonly string[];
+  /** Each name with its private file; without one, the file is to be removed. */
+  readonly files: readonly (readonly [name: string, source: string | undefined])[];
 }
 
-/** Writes a file for each action, and a script for the new tokens. Leaves files that somebody changed. */
+/** Writes a private file for each action, and a script for the new tokens. */
 export async function writeTodo(
   context: Context,
   directory: RefreshDirectory,
@@ -63,10 +63,10 @@ export async function writeTodo(
         await files.add(group, row, kept?.cellsAt(row.token, place) ?? []);
         if (group === 'replace' && isExpired(row, context.clock.now())) expired += 1;
       }
-    const changed = await files.finish();
+    const written = await files.finish();
     const [replace, update] = [files.nameOf('replace'), files.nameOf('update')];
     const others = OTHERS.map((group) => ({ group, rows: files.rowsOf(group) })).filter(({ rows }) => rows > 0);
-    return { replace, update, newTokens: files.rowsOf('replace'), expired, others, changed };
+    return { replace, update, newTokens: files.rowsOf('replace'), expired, others, files: written };
   } finally {
     await files.discard();
   }
@@ -99,13 +99,12 @@ class TodoFiles {
     if (group === 'replace') await (await this.#open('update')).draft.write(this.#script.line(row));
   }
 
-  /** Puts the files into the directory of the cycle. Removes files without rows. Returns the files that somebody changed. */
-  async finish(): Promise<string[]> {
+  async finish(): Promise<Todo['files']> {
     await this.#open('replace');
     await (await this.#open('update')).draft.write(this.#script.foot);
     for (const { draft } of this.#files.values()) await draft.finish(true);
     const all = ['replace', 'update', ...OTHERS] as const;
-    return this.#directory.put(all.map((name) => [this.nameOf(name), this.#files.get(name)?.path]));
+    return all.map((name) => [this.nameOf(name), this.#files.get(name)?.path]);
   }
 
   nameOf(file: TodoFile): string {

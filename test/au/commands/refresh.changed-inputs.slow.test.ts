@@ -53,17 +53,13 @@ describe('a cycle whose files are to be made again though its results are the sa
     expect(rowOf(await refresh(all))).toMatchObject({ rows: 5, next_rows: 5 });
   });
 
-  it('the files of a cycle are named when next.csv is older than they are and --next is not given', async () => {
+  it('next.csv follows rows that are added without --next, and goes once --fail-on is met', async () => {
     const { refresh, refreshTo } = await openRefresh();
-    const first = [WARNED, ...UNCHANGED.slice(0, 2)];
-    rowOf(await refresh(first));
-    ended(
-      await refreshTo([...first, ...UNCHANGED.slice(2, 4)], '--add'),
-      0,
-      'next.csv is of earlier rows or results of the cycle; --next writes it again once the command ends with 0',
-      { row: { rows: 5, next: null } },
-    );
-    expect((await refresh([...first, ...UNCHANGED.slice(2, 4)])).stderr).not.toContain('earlier rows');
+    const all = [WARNED, ...UNCHANGED.slice(0, 4)];
+    rowOf(await refresh(all.slice(0, 3)));
+    ended(await refreshTo(all, '--add'), 0, { row: { rows: 5, next: 'refresh/2026-12/next.csv', next_rows: 5 } });
+    ended(await refreshTo(all, '--fail-on', 'wrn'), 10, { row: { next: null } });
+    ended(await refreshTo(all), 0, { row: { next: null } });
   });
 
   it('the files of a cycle follow an action that is chosen after they were written', async () => {

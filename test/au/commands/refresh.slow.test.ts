@@ -128,7 +128,11 @@ it('the files with what to do after a cycle stay where somebody changed one, whi
   const refused = await refresh('--add', ...ENOUGH);
   expect([refused.code, readFileSync(replace, 'utf8')], refused.stderr).toEqual([3, 'mine']);
   expect(errorIn(refused)['files']).toEqual([`${CYCLE}/todo/replace.csv`]);
-  ended(await refresh('--fail-on', 'err=1%'), 10, `warning: cycle 2026-12: ${CYCLE}/todo/replace.csv was changed`);
+  ended(
+    await refresh('--fail-on', 'err=1%'),
+    10,
+    `warning: cycle 2026-12: ${CYCLE}/todo/replace.csv is not as the refresh wrote it`,
+  );
   expect(tableOf(read('todo/fix.csv')).length).toBeGreaterThan(0);
   rmSync(replace);
   succeeded(await refresh(...ENOUGH));
@@ -274,16 +278,15 @@ it('the files of a whole cycle are not written while it is not known what became
   expect(tokensIn(read('results.csv')).length).toBeGreaterThan(20);
 });
 
-it('the files of a whole cycle stay where somebody changed results.csv, which ends with 3 once there are newer results', async () => {
+it('the files of a whole cycle stay where somebody changed results.csv, which ends with 3', async () => {
   const { desk, refresh, read } = await openRefresh();
   writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
   succeeded(await refresh(...ENOUGH));
   const results = desk.home.file(`${CYCLE}/results.csv`);
   writeFileSync(results, 'mine');
-  ended(await refresh(...ENOUGH), 0, `warning: ${CYCLE}/results.csv was changed after the refresh wrote it`);
+  ended(await refresh(...ENOUGH), 3, { error: { files: [`${CYCLE}/results.csv`] } });
   writeFileSync(desk.home.file('export.csv'), exportOf());
-  const refused = await refresh('--add', ...ENOUGH);
-  expect([refused.code, read('results.csv'), errorIn(refused)['file']]).toEqual([3, 'mine', `${CYCLE}/results.csv`]);
+  expect([(await refresh('--add', ...ENOUGH)).code, read('results.csv')]).toEqual([3, 'mine']);
   rmSync(results);
   ended(await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH]), 0, {
     uploads: 2,
@@ -434,10 +437,9 @@ it('svc au refresh does nothing twice: the same command again reads what is ther
   const { desk, refresh, read } = await openRefresh();
   const first = await refresh('--next', ...ENOUGH);
   const before = filesIn(desk).map((name) => read(name));
-  const again = succeeded(await refresh('--next', '--verbose', ...ENOUGH));
+  const again = succeeded(await refresh('--next', ...ENOUGH));
   expect(rowOf(again)).toEqual(rowOf(first));
   expect(filesIn(desk).map((name) => read(name))).toEqual(before);
-  expect(again.stderr).toContain('step 5 of 5, next: done before');
   expect(desk.uploads()).toBe(1);
 });
 
@@ -669,7 +671,7 @@ it.each(['results.csv', 'report.html', 'next.csv', 'next.keep.csv'])(
     ended(await refresh('--keep', 'Customer', '--no-wait'), 11);
     writeFileSync(desk.home.file(join(CYCLE, name)), 'mine');
     await desk.clock.advance(120_000);
-    ended(await refresh('--keep', 'Customer', '--next', ...ENOUGH), 3, { error: { file: `${CYCLE}/${name}` } });
+    ended(await refresh('--keep', 'Customer', '--next', ...ENOUGH), 3, { error: { files: [`${CYCLE}/${name}`] } });
     expect(read(name)).toBe('mine');
   },
 );
