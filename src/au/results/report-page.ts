@@ -8,7 +8,6 @@ import { REHEARSAL_WARNING } from '../../schema/account-updater-files.ts';
 import { namedCounts } from '../result-codes.ts';
 import {
   CLASS_NAMES,
-  comparedClass,
   dominanceWarning,
   percentOf,
   type Report,
@@ -105,8 +104,7 @@ function classSection(report: Report, trend: Trend | undefined): string {
   const { updated, warned, errors: error, unknown, request } = report;
   const counts = { updated, warned, error, unknown };
   const bars = CLASS_NAMES.map(([kind, name]): Bar => {
-    const compared = comparedClass(kind);
-    return { kind, name, count: counts[kind], before: compared && trend?.last[compared] };
+    return { kind, name, count: counts[kind], before: trend?.last.get(kind) };
   }).filter(({ kind, count }) => kind !== 'unknown' || count > 0);
   if (request) bars.push({ kind: 'unchanged', name: 'unchanged', count: request.unchanged });
   return chartSection({ id: 'classes', title: 'By class', caption: 'Rows by class' }, bars, report);

@@ -7,7 +7,6 @@ import { fixedPercent, countText, formatNumber } from '../../cli/output/number.t
 import { fieldPaths, type Palette, type Tone, type View } from '../../cli/output/view.ts';
 import { type CodeCount, GROUPS, namedCounts, type ResultClass, type ResultSummary } from '../result-codes.ts';
 import type { Reconciliation } from './reconcile.ts';
-import type { ComparedClass, Trend } from './trend.ts';
 
 export interface Report extends Omit<ResultSummary, 'codes' | 'updates'> {
   readonly file: string;
@@ -53,12 +52,6 @@ export const CLASS_NAMES: readonly (readonly [kind: ResultClass, name: string])[
   ['unknown', 'unknown'],
 ];
 
-/** The name of a class in a comparison with the last cycle. Unknown codes are not compared. */
-export function comparedClass(kind: string): ComparedClass | undefined {
-  if (kind === 'error') return 'errors';
-  return kind === 'updated' || kind === 'warned' ? kind : undefined;
-}
-
 const TONES: Readonly<Record<ResultClass, Tone>> = { updated: 'good', warned: 'warn', error: 'bad', unknown: 'accent' };
 const BAR_COLUMNS = 16;
 const CODE_COLUMNS = 40;
@@ -67,10 +60,6 @@ interface ChartOptions {
   readonly palette: Palette;
   readonly unicode: boolean;
   readonly plain: boolean;
-  /** The tenant of the results, if known. */
-  readonly tenant?: string | undefined;
-  /** The comparison with the last cycle, if known. */
-  readonly trend?: Trend | undefined;
   /** The available width; infinite if lines must not be broken. */
   readonly columns: number;
 }
@@ -84,7 +73,7 @@ export function drawReport(report: Report, options: ChartOptions): string {
     const codes = report.codes.filter((code) => code.class === kind);
     return codes.length === 0 ? [] : classLines(name, codes, report, options);
   });
-  const warning = dominanceWarning(report.codes, totalRows(report), options.tenant);
+  const warning = dominanceWarning(report.codes, totalRows(report));
   const first = warning === undefined ? [] : [...broken(cleanText(warning)).map(palette.bad), ''];
   const titles = broken(title).map(palette.strong);
   const lines = [...first, ...titles, '', ...groups, ...actionLines(report, options)];
@@ -105,9 +94,7 @@ export function rowsText({ rows, request }: Pick<Report, 'rows' | 'request'>): s
 function classLines(name: string, codes: readonly ReportCode[], report: Report, options: ChartOptions): string[] {
   const total = codes.reduce((sum, { count }) => sum + count, 0);
   const tone = options.palette[TONES[codes[0]?.class ?? 'unknown']];
-  const compared = comparedClass(codes[0]?.class ?? 'unknown');
-  const before = compared && options.trend ? `; ${options.trend.last[compared]}` : '';
-  const title = tone(`${name}: ${formatNumber(total)} (${percentOf(total, report)}${before})`);
+  const title = tone(`${name}: ${formatNumber(total)} (${percentOf(total, report)})`);
   return [title, ...codeLines(codes, options, { all: report.codes, margin: '  ' }), ''];
 }
 

@@ -5,19 +5,19 @@ import { lastReading, standingClaims } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { isFileCycle, isNamedCycle } from '../ledger/cycle-names.ts';
-import { explainResultCode } from '../result-codes.ts';
+import { explainResultCode, type ResultClass } from '../result-codes.ts';
 
 /** A comparison of results with the tenant's last cycle. */
 export interface Trend {
   /** The share of each class now and, in brackets, in the last cycle: `updated 45.2% (2026-12: <0.1%), …`. */
   readonly text: string;
-  /** The share of each class in the last cycle, for a table: `2026-12: <0.1%`. */
-  readonly last: Readonly<Record<ComparedClass, string>>;
+  /** The share of each class in the last cycle, for a table: `2026-12: <0.1%`. Unknown codes are not compared. */
+  readonly last: ReadonlyMap<ResultClass, string>;
   /** A warning that errors or warnings rose much, or updates fell much, because the export or the profile may be wrong. */
   readonly jump: string | undefined;
 }
 
-export type ComparedClass = (typeof CLASSES)[number];
+type ComparedClass = (typeof CLASSES)[number];
 
 /** The summed results of all jobs of a cycle. */
 type CycleCounts = Readonly<Record<'rows' | ComparedClass, number>>;
@@ -90,7 +90,11 @@ function compareCycles(now: CycleCounts, last: CycleCounts & { readonly cycle: s
   );
   return {
     text: CLASSES.map((name) => `${name} ${fixedPercent(now[name] / now.rows)} (${before(name)})`).join(', '),
-    last: { updated: before('updated'), warned: before('warned'), errors: before('errors') },
+    last: new Map([
+      ['updated', before('updated')],
+      ['warned', before('warned')],
+      ['error', before('errors')],
+    ]),
     jump: jumped && jumpText(jumped, now, last),
   };
 }
