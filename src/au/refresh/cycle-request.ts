@@ -50,23 +50,22 @@ export async function addExport(
   exported: Export | undefined,
 ): Promise<CycleRequest> {
   if ((input.how.keep ?? []).length > 0) directory.requireOwn([directory.keep]);
-  const earlier = await standingRequest(context, directory, input, undefined);
+  const earlier = await standingRequest(context, directory, input);
   const added = await prepare(context, directory, input, exported);
   return { ...added, ...(await joinRequests(context, earlier, added)) };
 }
 
-/** Returns the request of a cycle that has begun: from its directory, or restored from the sent rows or the export. */
+/** Returns the request of a cycle that has begun: from its directory, or restored from the sent rows. */
 export async function standingRequest(
   context: Context,
   directory: RefreshDirectory,
   input: RefreshInput,
-  exported: Export | undefined,
 ): Promise<CycleRequest> {
   const { request, keep } = directory;
   await requireUnchanged(directory, input);
   const path = directory.has(request)
     ? await copyFile(context, directory.resolve(request))
-    : await restoreRequest(context, directory, input, exported);
+    : await restoreRequest(context, directory, input);
   const isKept = directory.written(keep) !== undefined;
   const hasKept = isKept && directory.has(keep);
   if (isKept && !hasKept)

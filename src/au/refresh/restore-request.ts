@@ -2,7 +2,6 @@
 
 import { standingClaims } from '../ledger/claims.ts';
 import { CommandLedger } from '../ledger/command-ledger.ts';
-import { type Export, prepareAside } from './cycle-export.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
 import type { RefreshInput } from './refresh-input.ts';
 import { REQUEST_HEADER } from '../request/request-file.ts';
@@ -13,34 +12,23 @@ import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/source.ts';
 
-/** Restores a missing request from the sent rows or the export. @throws SvcError `local` if neither gives the same file */
+/** Restores a missing request from the rows that this machine sent. @throws SvcError `local` if they do not give the same file */
 export async function restoreRequest(
   context: Context,
   directory: RefreshDirectory,
-  input: RefreshInput,
-  exported: Export | undefined,
+  { cycle }: RefreshInput,
 ): Promise<string> {
   const { request } = directory;
-  const isSame = async (path: string): Promise<boolean> => directory.isOwn(request, await hashFile(path));
   const sent = await sentRows(context, directory);
-  if (sent !== undefined && (await isSame(sent))) {
+  if (sent !== undefined && directory.isOwn(request, await hashFile(sent))) {
     context.notices.note(`${request} was restored from the rows that this machine sent`);
     return sent;
   }
-  const prepared = exported && (await prepareAside(context, directory, input, exported));
-  if (prepared !== undefined && (await isSame(prepared))) {
-    context.notices.note(`${request} was restored from ${input.export}`);
-    return prepared;
-  }
-  if (exported !== undefined)
-    throw lostRequest(request, input, `${request} is gone, and ${input.export} does not give the same file now`);
-  if (sent !== undefined)
-    throw lostRequest(
-      request,
-      input,
-      `${request} is gone, and the rows that this machine sent do not give the same file`,
-    );
-  throw lostRequest(request, input);
+  throw new SvcError('local', `${request} is gone, and the rows that this machine sent do not give the same file`, {
+    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again. To get the results alone:',
+    next: ['au', 'resume', cycle, '--wait'],
+    facts: { file: request },
+  });
 }
 
 /** Returns a private file with the rows that this machine sent in the cycle; undefined without any. */
@@ -63,17 +51,4 @@ async function sentRows(context: Context, directory: RefreshDirectory): Promise<
         await draft.write(rows.map(({ line }) => `${line}\n`).join(''));
   });
   return path;
-}
-
-/** Returns the error for a request that is missing or changed and that nothing restores. */
-function lostRequest(
-  file: string,
-  { cycle, export: typed }: RefreshInput,
-  message = `${file} is not as it was prepared, and this machine keeps no copy of it`,
-): SvcError {
-  return new SvcError('local', message, {
-    hint: `The files of the cycle were left as they are. Put the file back from a copy${typed === undefined ? ', or bring back the export' : ''}, and run the same command again. To get the results alone:`,
-    next: ['au', 'resume', cycle, '--wait'],
-    facts: { file },
-  });
 }
