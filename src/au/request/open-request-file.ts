@@ -2,19 +2,19 @@
 
 import path from 'node:path';
 import { SvcError } from '../../base/errors.ts';
-import { type Draft, writeWhole } from '../../base/files/draft.ts';
 import { containsCardNumber } from '../../base/security/card-number.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { countText, formatNumber, formatPercent } from '../../cli/output/number.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import { fileSource, type UploadSource } from '../../client/transfer/source.ts';
 import { MAX_REQUEST_FILE_ROWS } from '../../schema/account-updater-files.ts';
-import { copyFile, copyInput, openOverflowFile, openSpool } from './spool.ts';
+import { copyFile, copyInput, openOverflowFile } from './spool.ts';
 import { checkRequestFile } from './check-request-file.ts';
 import { recognizeFile } from './file-kind.ts';
 import { OVERVIEW_FIELDS, overviewLines, overviewMembers } from './overview.ts';
-import { LF, type Problem, type RequestFileCheck } from './request-file.ts';
-import { type DividedRows, withTokensOnce } from './rows-file.ts';
+import type { Problem, RequestFileCheck } from './request-file.ts';
+import { readRequest } from './request-lines.ts';
+import { type DividedRows, RowsFile, withTokensOnce } from './rows-file.ts';
 import { wrongRequest } from './wrong-file.ts';
 
 export const checkedFileView: View<ReturnType<typeof checkedFileRow>> = {
@@ -69,14 +69,14 @@ export async function openRequestFile(context: Context, typed: string, copy?: st
   const { signal, clock } = context;
   const submitted = await checkRequestFile(shown.open(), { openOverflow, signal, now: clock.now() });
   if (!submitted.ok) throw await refusalOf(submitted, typed, file);
-  const submittedSource = await fileSource(file, { sha256: submitted.sha256 });
-  const withRepeats = submitted.duplicates.count === 0 ? undefined : submittedSource;
-  const sent = withRepeats
-    ? await withoutRepeats(context, withRepeats, submitted.duplicates.lines)
-    : { path: file, check: submitted };
-  for (const warning of explainWarnings(submitted, sent.check)) context.notices.warn(`${name}: ${warning}`);
-  const source = withRepeats ? await fileSource(sent.path, { sha256: sent.check.sha256 }) : submittedSource;
-  return { name, submitted, source, withRepeats, ...sent };
+  const source = await fileSource(file, { sha256: submitted.sha256 });
+  const { count, lines } = submitted.duplicates;
+  const divided = count === 0 ? undefined : await withoutRepeats(context, source, lines);
+  for (const warning of explainWarnings(submitted, divided?.check ?? submitted))
+    context.notices.warn(`${name}: ${warning}`);
+  if (divided === undefined) return { name, path: file, check: submitted, submitted, source, withRepeats: undefined };
+  const sent = await fileSource(divided.path, { sha256: divided.check.sha256 });
+  return { name, ...divided, submitted, source: sent, withRepeats: source };
 }
 
 /**
@@ -229,7 +229,9 @@ export function explainWarnings(
 /** Returns the error for a request file with problems. `file` is the name that the operator typed. */
 export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemCount'>, file: string): SvcError {
   const canBePrepared =
-    file !== STANDARD_INPUT && check.problems.some(isPrepared) && !check.problems.some(isRefusedToo);
+    file !== STANDARD_INPUT &&
+    check.problems.some(isPrepared) &&
+    !check.problems.some(({ rule }) => REFUSED.test(rule));
   return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
     hint: `Fix these lines, then run the command again.${canBePrepared ? ' Or make a request file of it:' : ''}`,
     next: canBePrepared ? ['au', 'prepare', file, '--out', `${file.replace(/\.\w+$/, '')}.prepared.csv`] : undefined,
@@ -242,61 +244,30 @@ function isPrepared({ rule, problem }: Problem): boolean {
   return PREPARED.test(rule) || (rule === 'encoding' && problem.includes('UTF-16'));
 }
 
-/** Tells whether `svc au prepare` refuses a problem too, so that the hint does not suggest it. */
-function isRefusedToo({ rule, problem }: Problem): boolean {
-  if (rule === 'card_number' || rule === 'quoted_newline') return true;
-  const shown = /^"(.*?)"/.exec(problem)?.[1];
-  if (shown === undefined) return false;
-  return (rule === 'month' && !/^[1-9]$/.test(shown)) || (rule === 'year' && !/^20\d\d$/.test(shown));
-}
-
 const PREPARED = /^(?:header|byte_order_mark|blank_line|surrounding_space|year|month)/;
+/** The rules of problems that `svc au prepare` refuses too. */
+const REFUSED = /^(?:card_number|quoted_newline)$/;
 
 /**
  * Writes a checked request file without its repeated rows into a private file, which is removed at the end of the command.
+ * `repeats` are their lines, in order.
  * @throws SvcError `conflict` if the file has changed since its check
  */
 async function withoutRepeats(
   context: Context,
   submitted: UploadSource,
   repeats: readonly number[],
-): Promise<DividedRows> {
-  const { signal, clock } = context;
-  const path = await openSpool(context);
-  const write = async (draft: Draft): Promise<void> => {
-    for await (const piece of withoutLines(submitted.open(), repeats)) {
-      signal.throwIfAborted();
-      await draft.write(piece);
-    }
-  };
-  await writeWhole(path, true, write, { isFlushed: false });
-  const options = { signal, openOverflow: () => openOverflowFile(context), now: clock.now() };
-  return { path, check: await checkRequestFile((await fileSource(path)).open(), options) };
-}
-
-/**
- * Yields a file without some of its lines, given in order and counted from 1. All other bytes stay as they are. A piece is valid
- * until the next one.
- */
-export async function* withoutLines(
-  source: AsyncIterable<Uint8Array>,
-  lines: readonly number[],
-): AsyncGenerator<Uint8Array, void> {
+): Promise<DividedRows | undefined> {
+  const file = new RowsFile(context);
   let line = 1;
   let next = 0;
-  for await (const piece of source) {
-    let kept = 0;
-    for (let at = 0; at < piece.length;) {
-      const feed = piece.indexOf(LF, at);
-      const end = feed === -1 ? piece.length : feed + 1;
-      if (line === lines[next]) {
-        if (at > kept) yield piece.subarray(kept, at);
-        kept = end;
-        if (feed !== -1) next += 1;
-      }
-      if (feed !== -1) line += 1;
-      at = end;
+  for await (const rows of readRequest(endingWith(context, submitted).open())) {
+    for (const row of rows) {
+      line += 1;
+      if (line === repeats[next]) next += 1;
+      else file.add(row.line);
     }
-    if (kept < piece.length) yield piece.subarray(kept);
+    await file.flush();
   }
+  return file.finish();
 }

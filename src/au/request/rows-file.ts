@@ -71,10 +71,7 @@ const FILES_AT_ONCE = 16;
 
 /** Tells whether a token has several rows, for several merchants. */
 export async function repeatsToken(source: Rows, expected = 0): Promise<boolean> {
-  const seen = new TokenTable({ hasValues: false, expected });
-  for await (const rows of readRequest(source.open()))
-    for (const { token } of rows) if (seen.setIfAbsent(tokenKey(token), 1) !== 0) return true;
-  return false;
+  return (await mostRowsOfToken(source, expected)) > 1;
 }
 
 /**
