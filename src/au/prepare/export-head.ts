@@ -20,8 +20,6 @@ type Pieces = AsyncGenerator<Uint8Array, void>;
 
 /** The beginning of an export. */
 export interface ExportHead {
-  readonly encoding: Encoding;
-  readonly hasByteOrderMark: boolean;
   readonly header: Header;
   /** The text that was read so far, with the header. */
   readonly start: readonly DecodedText[];
@@ -57,8 +55,7 @@ export async function readHead(pieces: Pieces, options: PrepareOptions): Promise
   const inTitle = cardInTitle(lines.slice(0, header.skipped));
   if (inTitle !== -1) throw refusedHeader(CARD_NUMBER, options, inTitle + 1);
   if (header.skipped > 0) requireExport(Buffer.from(header.text), options, header.skipped + 1);
-  const hasByteOrderMark = new TextDecoder(encoding, { ignoreBOM: true }).decode(head).startsWith('\uFEFF');
-  return { encoding, hasByteOrderMark, header, start, decoder };
+  return { header, start, decoder };
 }
 
 /**

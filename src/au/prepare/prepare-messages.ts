@@ -60,12 +60,9 @@ function columnsText({ columns, kept, leftOut }: Prepared, files: PreparedNames,
 
 /** Lists each kind of change that a reader may want to check, with the lines of its first rows. */
 function changesText(prepared: Prepared, rowKey: string): string {
-  const { encoding, hasByteOrderMark, titleLines, delimiter, changes } = prepared;
+  const { titleLines, changes } = prepared;
   return [
-    ...(encoding === 'utf-8' ? [] : [`converted from ${ENCODINGS[encoding]} to UTF-8`]),
-    ...(hasByteOrderMark ? ['byte order mark removed'] : []),
     ...(titleLines > 0 ? [`lines above the header left out: ${titleLines}`] : []),
-    ...(delimiter === ',' ? [] : [`columns were separated by ${SEPARATORS[delimiter]}`]),
     ...changes.flatMap((change) => {
       const what = CHANGED[change.kind]?.replace(TOKEN_AND_MERCHANT, rowKey);
       return what === undefined ? [] : [`${what}: ${countText(change.count, 'row')} (${placesOf(change)})`];
@@ -89,10 +86,6 @@ function explainKeptRepeats(lines: Prepared['keptRepeats'], rowKey: string): str
   const [repeat, have] = lines.count === 1 ? ['repeats', 'has'] : ['repeat', 'have'];
   return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${repeat} the ${rowKey} of an earlier row and ${have} other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns`;
 }
-
-const SEPARATORS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' } as const;
-
-const ENCODINGS = { 'utf-16le': 'UTF-16 (little-endian)', 'utf-16be': 'UTF-16 (big-endian)' } as const;
 
 /** The changes that a reader may want to check. All others only concern the form of lines and dates. */
 const CHANGED: Readonly<Partial<Record<ChangeKind, string>>> = {

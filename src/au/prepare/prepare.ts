@@ -10,10 +10,9 @@ import { inSmallPieces } from '../request/request-lines.ts';
 import { CARD_NUMBER } from '../request/request-rules.ts';
 import { isUuid } from '../request/row-key.ts';
 import { headerName, KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
-import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows, type Delimiter } from '../csv-rows.ts';
+import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
 import type { ChangeKind } from './changes.ts';
 import { emptyExport, PIECE_LENGTH, QUOTING, readHead, refusedHeader } from './export-head.ts';
-import type { Encoding } from './export-text.ts';
 import { type Header, isDataRow, isHeader } from './find-header.ts';
 import type { PrepareOptions } from './how-to-read.ts';
 import { type ColumnChoice, findColumns, findKept, type PreparedColumn } from './prepare-columns.ts';
@@ -39,9 +38,6 @@ export interface PrepareOutputs {
 export interface Prepared extends PreparedRows {
   /** The SHA-256 of the export in hexadecimal. */
   readonly sha256: string;
-  readonly encoding: Encoding;
-  readonly hasByteOrderMark: boolean;
-  readonly delimiter: Delimiter;
   /** The number of lines above the header. */
   readonly titleLines: number;
   /** The name in the export of each recognized column. */
@@ -73,7 +69,7 @@ export async function prepareRequest(
   const hash = createHash('sha256');
   const pieces = inSmallPieces(hashed(source, hash), PIECE_LENGTH);
   try {
-    const { encoding, hasByteOrderMark, header, start, decoder } = await readHead(pieces, options);
+    const { header, start, decoder } = await readHead(pieces, options);
     const { delimiter, skipped: titleLines } = header;
     const reader = new ExportReader(options, header);
     const form = { ...QUOTING, delimiter, hasQuotes: options.noQuotes !== true };
@@ -94,7 +90,7 @@ export async function prepareRequest(
     if (rows.stop !== undefined) reader.unreadable(rows.stop);
     await reader.writeTo(outputs);
     const prepared = await reader.finish();
-    return { ...prepared, sha256: hash.digest('hex'), encoding, hasByteOrderMark, delimiter, titleLines };
+    return { ...prepared, sha256: hash.digest('hex'), titleLines };
   } finally {
     // Stopping early closes the file. A silent pipe must not delay that.
     pieces.return(undefined).catch(() => undefined);

@@ -27,14 +27,7 @@ export async function askForColumns(context: Context, prepared: Prepared, asked:
   const { candidates, merchants } = prepared;
   const { how } = asked;
   const expiration = await askForColumn(context, asked, { ...EXPIRATION, candidates });
-  const repeats = repeatsToldApart(prepared);
-  const isAccepted = repeats === undefined || how.accept?.includes('repeats') === true;
-  const merchant = await askForColumn(context, asked, {
-    ...MERCHANT,
-    none: [...MERCHANT.none, ...(isAccepted ? [] : ACCEPT_REPEATS)],
-    candidates: merchants.likely,
-    otherwise: isAccepted ? undefined : `${repeats.rows} are left out, because they repeat a token`,
-  });
+  const merchant = await askForColumn(context, asked, { ...MERCHANT, candidates: merchants.likely });
   const columns = [expiration, merchant].flatMap((answer) =>
     answer === undefined || answer === 'none' ? [] : [answer],
   );
@@ -42,7 +35,6 @@ export async function askForColumns(context: Context, prepared: Prepared, asked:
     ...(columns.length > 0 && { columns: [...(how.columns ?? []), ...columns] }),
     ...(expiration === 'none' && { noExpiration: true }),
     ...(merchant === 'none' && { noMerchant: true }),
-    ...(merchant === 'none' && !isAccepted && { accept: [...(how.accept ?? []), 'repeats' as const] }),
   };
 }
 
@@ -86,39 +78,35 @@ function repeatsToldApart(prepared: Prepared) {
 interface Question {
   readonly column: PreparedColumn;
   readonly what: string;
-  readonly none: readonly string[];
+  readonly none: string;
   readonly candidates: readonly string[];
-  /** The consequence of choosing no column. */
-  readonly otherwise?: string | undefined;
 }
 
-const EXPIRATION = { column: 'expiration', what: 'the expiration', none: ['--no-expiration'] } as const;
-const MERCHANT = { column: 'merchant_id', what: 'the merchant', none: ['--no-merchant'] } as const;
+const EXPIRATION = { column: 'expiration', what: 'the expiration', none: '--no-expiration' } as const;
+const MERCHANT = { column: 'merchant_id', what: 'the merchant', none: '--no-merchant' } as const;
 
 async function askForColumn(
   { prompts }: Context,
   { typed, words }: Asked,
-  { column, what, none, candidates, otherwise }: Question,
+  { column, what, none, candidates }: Question,
 ): Promise<ColumnChoice | 'none' | undefined> {
   if (candidates.length === 0) return undefined;
   const lines = candidates.map((name) => withMap(words, column, typeable(name)));
-  const without = [...words, ...none];
+  const without = [...words, none];
   const [next = without, ...others] = lines;
   if (!prompts().canAsk)
     throw new SvcError(
       'refused_input',
       `${fileOf(typed)}: no column is known as ${what}, but ${shownNames(candidates)} may be`,
       {
-        hint: `Nothing was written. Name the column, or say that none is${otherwise === undefined ? '' : ` (then ${otherwise})`}:`,
+        hint: 'Nothing was written. Name the column, or say that none is:',
         next,
         alternatives: [...others, without],
         facts: { candidates: candidates.filter(isShown) },
       },
     );
-  const consequence = otherwise === undefined ? '' : ` If not, ${otherwise}.`;
   for (const name of candidates)
-    if (await prompts().promptMeaning(`Is the column ${shownNames([name])} ${what}?${consequence}`))
-      return { column, name };
+    if (await prompts().promptMeaning(`Is the column ${shownNames([name])} ${what}?`)) return { column, name };
   return 'none';
 }
 

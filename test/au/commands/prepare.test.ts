@@ -43,8 +43,6 @@ it('svc au prepare turns an export into a request file, and reports each kind of
     '  merchants: 2; 2 rows without one',
     '  expirations: 2027-05 to 2029-03; 1 row without one',
     `  changes: ${[
-      'byte order mark removed',
-      'columns were separated by semicolons',
       'spaces around cells removed: 1 row (line 2)',
       'rows with a token and merchant from above dropped: 1 row (line 6)',
       'rows of these whose expiration was taken, because it is later: 1 row (line 6)',
@@ -134,10 +132,7 @@ it.each(['utf16le', 'utf16be'])('svc au prepare reads %s with and without a byte
   for (const mark of ['', '\uFEFF']) {
     const little = Buffer.from(`${mark}token;name;exp\r\na;Müller;05/28\r\n`, 'utf16le');
     const { prepare } = withExport(encoding === 'utf16le' ? little : little.swap16());
-    const { stdout, stderr } = await prepare();
-    expect(stdout).toBe(`${HEADER}\na,28,05,\n`);
-    expect(stderr).toContain(`converted from UTF-16 (${encoding === 'utf16le' ? 'little' : 'big'}-endian) to UTF-8`);
-    expect(stderr.includes('byte order mark removed')).toBe(mark !== '');
+    expect((await prepare()).stdout).toBe(`${HEADER}\na,28,05,\n`);
   }
 });
 
