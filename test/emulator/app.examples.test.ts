@@ -41,7 +41,7 @@ const REQUESTS = [...INTERFACE_EXAMPLES].filter(([, { path }]) => path !== 'webh
 
 it('the examples of the interface are of every endpoint that responds with a body', () => {
   const covered = REQUESTS.map(([, { method, path }]) => `${method} ${path}`);
-  const routes = API_ROUTES.filter(({ method }) => method !== 'DELETE');
+  const routes = API_ROUTES.filter(({ method, path }) => method !== 'DELETE' && path !== '/tokens');
   expect(routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`).toSorted()).toEqual(
     covered.toSorted(),
   );

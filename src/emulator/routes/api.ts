@@ -10,12 +10,14 @@ import { ACCOUNT_UPDATER_ROUTES } from './account-updater.ts';
 import { LOG_ROUTES } from './logs.ts';
 import { TENANT_ROUTES } from './tenant.ts';
 import { THREE_DS_ROUTES } from './three-ds.ts';
+import { TOKEN_ROUTES } from './tokens.ts';
 import type { Service } from '../service.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 
 export const API_ROUTES: readonly ApiRoute[] = [
   ...LOG_ROUTES,
   ...TENANT_ROUTES,
+  ...TOKEN_ROUTES,
   ...THREE_DS_ROUTES,
   ...ACCOUNT_UPDATER_ROUTES,
 ];

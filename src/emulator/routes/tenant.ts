@@ -103,8 +103,8 @@ const INCLUDED = 1000;
 const MONTH_MS = 30 * DAY_MS;
 
 /**
- * Counts the sandbox's tokens: generated, and made by completed jobs. A token is active if it was logged, or in the file of a
- * job, in this calendar month (UTC).
+ * Counts the sandbox's tokens: generated, created, and made by completed jobs. A token is active if it was logged,
+ * created, or in the file of a job in this calendar month (UTC).
  */
 function usageReport(world: World, now: number): UsageReport {
   const finished = world.jobs.all.filter((job) => jobStatus(job, now) === 'completed');
@@ -118,9 +118,14 @@ function usageReport(world: World, now: number): UsageReport {
 }
 
 function metricsOf(world: World, type: (typeof TOKEN_TYPES)[number], finished: readonly Job[]) {
+  const created = type === 'card' ? world.tokens.all : [];
   const renewed = type === 'card' ? finished.map(renewedBy) : [];
-  const times = [world.start.at - MONTH_MS, ...renewed.filter(({ count }) => count > 0).map(({ at }) => at)];
-  const count = ENTITY_KINDS.find(({ value }) => value === type)?.count ?? 0;
+  const times = [
+    world.start.at - MONTH_MS,
+    ...created.map((token) => token.created.at),
+    ...renewed.filter(({ count }) => count > 0).map(({ at }) => at),
+  ];
+  const count = (ENTITY_KINDS.find(({ value }) => value === type)?.count ?? 0) + created.length;
   return {
     count: renewed.reduce((sum, { count: made }) => sum + made, count),
     last_created_at: new Date(times.reduce((latest, time) => Math.max(latest, time))).toISOString(),
@@ -135,6 +140,7 @@ function activeTokens(world: World, finished: readonly Job[], now: number): numb
   const month = new Date(now).toISOString().slice(0, 7);
   const isNow = (at: number): boolean => new Date(at).toISOString().startsWith(month);
   const active = seededActivity(world, Date.parse(month), now);
+  for (const { id, created } of world.tokens.all) if (isNow(created.at)) active.add(id);
   const jobs = finished.filter((job) => isNow(renewedBy(job).at));
   for (const { result } of jobs) {
     for (const token of result?.used ?? []) active.add(token);

@@ -60,6 +60,7 @@ export const NAMESPACE = {
   trace: 13,
   threeDsCard: 21,
   tokenIntent: 22,
+  newToken: 23,
   session: 24,
   transaction: 25,
   monthCard: 26,

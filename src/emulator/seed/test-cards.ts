@@ -35,6 +35,19 @@ export function eciOf({ eci, dataOnly }: Network, status: AuthenticationStatus):
   return status === 'attempted' ? eci.attempted : eci.none;
 }
 
+/** Returns the network of a card number by its first digits; empty if unknown. */
+export function networkOf(number: string): string {
+  return RANGES.find(([pattern]) => pattern.test(number))?.[1] ?? '';
+}
+
+const RANGES: readonly (readonly [RegExp, string])[] = [
+  [/^4/, 'visa'],
+  [/^(5[1-5]|2(22[1-9]|2[3-9]|[3-6]|7[01]|720))/, 'mastercard'],
+  [/^3[47]/, 'amex'],
+  [/^(6011|64[4-9]|65)/, 'discover'],
+  [/^35(2[89]|[3-8])/, 'jcb'],
+];
+
 export interface Scenario {
   /** The final status; after a challenge, the status if the cardholder completes the challenge. */
   readonly ends: Exclude<AuthenticationStatus, 'challenge' | 'decoupled_challenge' | 'informational'>;

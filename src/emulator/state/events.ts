@@ -89,6 +89,21 @@ interface Events {
     readonly operation: string;
     readonly message: string;
   };
+  /** A card token was created. The event contains positions among the test cards instead of the card number. */
+  token: CreationEvent & {
+    readonly firstSix: string;
+    readonly lastFour: string;
+    /** Digits of the number. */
+    readonly length: number;
+    /** 2 digits. */
+    readonly month?: string;
+    /** 4 digits. */
+    readonly year?: string;
+    /** Position in the test cards of the Account Updater. */
+    readonly updaterCard?: number;
+    /** Position in the test cards of 3-D Secure. */
+    readonly threeDsCard?: number;
+  };
   '3ds-session': CreationEvent & {
     readonly sessionType: SessionType;
     /** The member of the request that named the token. */

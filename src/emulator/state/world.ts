@@ -20,6 +20,7 @@ export interface World {
   readonly webhooks: Map<string, number>;
   /** The delivery state of an event to an address, by `deliveryName`. */
   readonly deliveries: Map<string, { readonly attempts: number; readonly lastAt: number; readonly accepted: boolean }>;
+  readonly tokens: Created<EventOf<'token'>, Entity<EventOf<'token'>>>;
   readonly sessions: Created<EventOf<'3ds-session'>, Session>;
   /** The authenticated sessions, in the order of their authentications. */
   readonly authenticated: Session[];
@@ -55,6 +56,7 @@ export function newWorld(start: EventOf<'start'>): World {
     tenantChanges: [],
     webhooks: new Map(),
     deliveries: new Map(),
+    tokens: new Created(start, NAMESPACE.newToken, (entity) => entity),
     sessions: new Created(start, NAMESPACE.session, (entity) => ({ ...entity, answers: [] })),
     authenticated: [],
     outcomes: [],
@@ -115,6 +117,8 @@ export function apply(world: World, event: JournalEvent): void {
       return;
     case 'delivery':
       return addDelivery(world, event);
+    case 'token':
+      return world.tokens.add(event);
     case '3ds-session':
       return world.sessions.add(event);
     case '3ds-method':

@@ -1,8 +1,10 @@
 import { REQUEST_COLUMNS } from '../../schema/account-updater-files.ts';
 import { cardToken, DEFAULT_SEED, originOfToken } from '../seed/logs.ts';
 import { memoized, NAMESPACE, uuidOf } from '../seed/random.ts';
+import type { EventOf } from '../state/events.ts';
 import { jobStatus, type World } from '../state/world.ts';
 import {
+  networkOf,
   ORDINARY,
   type ScenarioName,
   TEST_CARDS,
@@ -49,9 +51,13 @@ export function sandboxThreeDsCards(seed: number = DEFAULT_SEED) {
 
 export type SandboxThreeDsCard = ReturnType<typeof sandboxThreeDsCards>[number];
 
-/** Masks a card number except for its first six and last four digits. */
 function masked(number: string): string {
-  return number.slice(0, 6) + '*'.repeat(number.length - 10) + number.slice(-4);
+  return maskedNumber(number.slice(0, 6), number.slice(-4), number.length);
+}
+
+/** Masks a card number except for its first six and last four digits. */
+export function maskedNumber(firstSix: string, lastFour: string, length: number): string {
+  return firstSix + '*'.repeat(length - 10) + lastFour;
 }
 
 /** The card behind a token. */
@@ -83,12 +89,21 @@ export function findCard(world: World, token: string, at: number): Card | undefi
     return job !== undefined && jobStatus(job, at) === 'completed' ? REFRESHED[origin.index] : undefined;
   }
   const index = threeDsPositions(seed).tokens.get(token);
-  return index === undefined ? undefined : threeDsCard(index);
+  if (index !== undefined) return threeDsCard(index);
+  const created = world.tokens.find(token)?.created;
+  return created !== undefined && created.at <= at ? newCard(created) : undefined;
 }
 
 export function findIntentCard(world: World, intent: string): Card | undefined {
   const index = threeDsPositions(world.start.seed).intents.get(intent);
   return index === undefined ? undefined : threeDsCard(index);
+}
+
+/** Returns the positions of a number among the test cards of each feature. */
+export function positionsOfNumber(number: string): { updaterCard?: number; threeDsCard?: number } {
+  const updaterCard = TEST_CARDS.findIndex((card) => card.number === number);
+  const threeDsCard = THREE_DS_CARDS.findIndex((card) => card.number === number);
+  return { ...(updaterCard >= 0 && { updaterCard }), ...(threeDsCard >= 0 && { threeDsCard }) };
 }
 
 // Computed once, since a request file may look up cards hundreds of thousands of times.
@@ -105,18 +120,18 @@ function threeDsCard(index: number): Card | undefined {
   const card = THREE_DS_CARDS[index];
   if (card === undefined) return undefined;
   const { number, network, scenario } = card;
-  // The same number may be a test card of the Account Updater too.
-  const updaterCard = TEST_CARDS.findIndex((other) => other.number === number);
-  return {
-    network,
-    scenario,
-    lastFour: number.slice(-4),
-    month: '12',
-    year: '2030',
-    update: TEST_CARDS[updaterCard],
-    updaterCard: Math.max(updaterCard, 0),
-    refreshed: false,
-  };
+  const update = updateAt(positionsOfNumber(number).updaterCard);
+  return { network, scenario, lastFour: number.slice(-4), month: '12', year: '2030', ...update, refreshed: false };
+}
+
+function newCard({ firstSix, lastFour, month, year, updaterCard, threeDsCard }: EventOf<'token'>): Card {
+  const scenario = THREE_DS_CARDS[threeDsCard ?? -1]?.scenario ?? ORDINARY;
+  const update = updateAt(updaterCard);
+  return { network: networkOf(firstSix), scenario, lastFour, month, year, ...update, refreshed: false };
+}
+
+function updateAt(index: number | undefined): Pick<Card, 'update' | 'updaterCard'> {
+  return { update: TEST_CARDS[index ?? -1], updaterCard: index ?? 0 };
 }
 
 const threeDsPositions = memoized((seed: number) => {
