@@ -42,12 +42,13 @@ export async function resolveKey(
   kind: KeyType,
   host: KeyCommandHost = {},
 ): Promise<Setting<string>> {
-  if (settings.sandbox) return { value: SANDBOX_KEYS[kind], origin: DEFAULT_ORIGIN };
-  for (const variable of KEY_VARIABLES[kind]) {
-    const key = await environmentKey(system, variable, host.signal);
-    if (key !== undefined) return key;
-  }
-  return storedKey(system, settings, kind, host);
+  const origin = keyOrigin(system, settings, kind);
+  if (origin === undefined) throw missingKeyError(kind, settings);
+  if (origin.kind === 'default') return { value: SANDBOX_KEYS[kind], origin };
+  const text = await (origin.kind === 'environment'
+    ? environmentKey(system, origin.name, host.signal)
+    : storedKey(system, settings, kind, host));
+  return { value: checkKeyText(text, origin.name), origin };
 }
 
 /** Returns the keys in variables and in the profile, for redaction, without reading a file or running a command. */
@@ -111,7 +112,9 @@ function isKept(stored: StoredKey | undefined): stored is StoredKey {
   return stored?.value !== undefined || stored?.command !== undefined;
 }
 
-async function environmentKey({ env, cwd, clock }: KeyHost, variable: string, signal: AbortSignal | undefined) {
+/** Returns the key of a variable, or of the file that the variable names. */
+async function environmentKey({ env, cwd, clock }: KeyHost, name: string, signal: AbortSignal | undefined) {
+  const variable = name.replace(/_FILE$/, '');
   const fileVariable = `${variable}_FILE`;
   const text = env[variable];
   const file = env[fileVariable];
@@ -119,39 +122,31 @@ async function environmentKey({ env, cwd, clock }: KeyHost, variable: string, si
     const problem = `both ${variable} and ${fileVariable} are set`;
     throw new SvcError('config', problem, { hint: 'Unset one of them.' });
   }
-  if (text) return checkedKey(text, { kind: 'environment', name: variable });
-  if (!file) return undefined;
-  const read = await readKeyFile(file, cwd, fileVariable, { clock, signal });
-  return checkedKey(read, { kind: 'environment', name: fileVariable });
+  return text || readKeyFile(file ?? '', cwd, fileVariable, { clock, signal });
 }
 
+/** Returns the key that the profile stores, or that its key command prints. */
 async function storedKey(
   { env, cwd }: Pick<System, 'env' | 'cwd'>,
   settings: Settings,
   kind: KeyType,
   host: KeyCommandHost,
-): Promise<Setting<string>> {
+): Promise<string> {
   const profile = settings.profile.value;
-  const stored = settings.stored?.keys?.[kind];
-  if (!isKept(stored)) throw missingKeyError(kind, settings);
-  const origin = originOf(stored, profile);
-  const home = baseUrlText(parseBaseUrl(stored.base_url, origin));
+  const { value, command = '', base_url: homeUrl = '' } = settings.stored?.keys?.[kind] ?? {};
+  const home = baseUrlText(parseBaseUrl(homeUrl, fromProfile(profile)));
   const target = baseUrlText(settings.requireBaseUrl());
   if (home !== target) throw otherServiceError(kind, profile, home, target);
-  if (stored.value !== undefined) return checkedKey(stored.value, origin);
+  if (value !== undefined) return value;
   // Loaded on demand: most commands need no key command.
   const { keyFromCommand } = await import('./key-command.ts');
-  return checkedKey(await keyFromCommand(stored.command ?? '', kind, { env, cwd, ...host }), origin);
+  return keyFromCommand(command, kind, { env, cwd, ...host });
 }
 
 function originOf({ value, command }: StoredKey, profile: string): Origin {
   const origin = fromProfile(profile);
   if (value !== undefined || command === undefined) return origin;
   return { ...origin, name: `${origin.name} (${commandName(command)})` };
-}
-
-function checkedKey(text: string, origin: Origin): Setting<string> {
-  return { value: checkKeyText(text, origin.name), origin };
 }
 
 function missingKeyError(kind: KeyType, { profile, stored }: KeySettings): SvcError {
