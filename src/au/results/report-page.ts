@@ -77,9 +77,9 @@ function verdictOf(request: NonNullable<Report['request']>): string {
 
 function codeSection(report: Report): string {
   if (report.codes.length === 0) return '<section><h2>By result code</h2><p>The file has no rows.</p></section>\n';
-  const caption = 'Result codes, what they mean, and what to do';
+  const heading = 'By result code';
   const rows = report.codes.map((code) => codeCells(code, report));
-  return pageSection('By result code', pageTable(caption, CODE_COLUMNS, rows));
+  return pageSection(heading, pageTable(heading, CODE_COLUMNS, rows));
 }
 
 const CODE_COLUMNS: readonly PageColumn[] = [

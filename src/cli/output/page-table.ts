@@ -1,6 +1,6 @@
 // Tables for HTML reports.
 
-import { escapeHtml } from './page.ts';
+import { escapeHtml, headingId } from './page.ts';
 
 /** A column of a table in a page. */
 export interface PageColumn {
@@ -10,37 +10,15 @@ export interface PageColumn {
   readonly isWhole?: boolean;
 }
 
-/** Returns a section with a table. `before` and `after` are HTML around the table. */
-export function tableSection(
-  heading: string,
-  columns: readonly PageColumn[],
-  rows: readonly (readonly string[])[],
-  { before = '', after = '' }: { readonly before?: string; readonly after?: string } = {},
-): string {
-  const id = heading.toLowerCase().replaceAll(/[^a-z]+/g, '-');
-  return `<section class="long"><h2 id="${id}">${escapeHtml(heading)}</h2>
-${before}${tableOf({ id }, columns, rows)}${after}</section>
-`;
-}
-
-/** Returns a table for a page with a caption of its own. */
-export function pageTable(
-  caption: string,
-  columns: readonly PageColumn[],
-  rows: readonly (readonly string[])[],
-): string {
-  return tableOf({ caption }, columns, rows);
-}
-
 /** Shortens an RFC 3339 time in UTC, for a column whose title names the time zone. */
 export function timeCell(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
 // The ARIA roles repeat the tags, because some browsers lose the table's semantics when narrow screens lay out rows as blocks.
-/** Returns a table, which narrow screens show as blocks. The first cell of a row is its heading. */
-function tableOf(
-  name: { readonly caption: string } | { readonly id: string },
+/** Returns the table of the section with this heading, which narrow screens show as blocks. The first cell of a row is its heading. */
+export function pageTable(
+  heading: string,
   columns: readonly PageColumn[],
   rows: readonly (readonly string[])[],
 ): string {
@@ -59,9 +37,7 @@ function tableOf(
     );
     return `<tr role="row">${tags.join('')}</tr>`;
   });
-  const [label, caption] =
-    'id' in name ? [` aria-labelledby="${name.id}"`, ''] : ['', `<caption>${escapeHtml(name.caption)}</caption>`];
-  return `<table class="stack" role="table"${label}>${caption}
+  return `<table class="stack" role="table" aria-labelledby="${headingId(heading)}">
 <thead role="rowgroup"><tr role="row">${heads.join('')}</tr></thead>
 <tbody role="rowgroup">${lines.join('\n')}</tbody></table>
 `;

@@ -26,7 +26,12 @@ ${body}</main>
 
 /** Returns a section of a page, with a heading. */
 export function pageSection(heading: string, content: string): string {
-  return `<section class="long"><h2>${escapeHtml(heading)}</h2>\n${content}</section>\n`;
+  return `<section class="long"><h2 id="${headingId(heading)}">${escapeHtml(heading)}</h2>\n${content}</section>\n`;
+}
+
+/** Returns the id of a section's heading, which is the label of the table in it. */
+export function headingId(heading: string): string {
+  return heading.toLowerCase().replaceAll(/[^a-z]+/g, '-');
 }
 
 /** Formats a time in epoch milliseconds as `2026-01-31 09:00 UTC`. */

@@ -3,7 +3,7 @@
 import type { Context } from '../../cli/app/command.ts';
 import { renderOptions } from '../../cli/app/print.ts';
 import { drawBar, drawSparkline } from '../../cli/output/bars.ts';
-import { type PageColumn, tableSection, timeCell } from '../../cli/output/page-table.ts';
+import { type PageColumn, pageTable, timeCell } from '../../cli/output/page-table.ts';
 import { escapeHtml, htmlPage, pageSection } from '../../cli/output/page.ts';
 import { tableRenderer } from '../../cli/output/table.ts';
 import { wrapWords } from '../../cli/output/wrap.ts';
@@ -203,10 +203,10 @@ function sentenceHtml(sentence: Sentence): string {
 }
 
 function sectionHtml({ heading, sentences = [], table, hours }: Section): string {
-  const words = sentences.map(sentenceHtml).join('');
-  if (!table) return pageSection(heading, (hours ? chart(hours) : '') + words);
+  const words = (hours ? chart(hours) : '') + sentences.map(sentenceHtml).join('');
+  if (!table) return pageSection(heading, words);
   const after = table.left > 0 ? `<p>and ${formatNumber(table.left)} more</p>` : '';
-  return tableSection(heading, table.columns, table.cells, { before: (hours ? chart(hours) : '') + words, after });
+  return pageSection(heading, words + pageTable(heading, table.columns, table.cells) + after);
 }
 
 const HEIGHT = 140;
