@@ -57,9 +57,6 @@ export const explain = defineCommand({
   },
 });
 
-/** A UUID or a short id, as tables show it. */
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f-]{0,27})?$/i;
-
 /** Returns all meanings: of the glossary, and of the fields in the schema of an authenticate request. */
 async function everythingExplained(): Promise<readonly Meaning[]> {
   const [{ EVERY_MEANING }, { BODY, fieldsBelow }] = await Promise.all([
@@ -73,44 +70,22 @@ async function everythingExplained(): Promise<readonly Meaning[]> {
   return [...EVERY_MEANING, ...fields];
 }
 
-/** Returns the error for an unknown word, with similar names. */
+/** Returns the error for an unknown word, with the most similar name. */
 function unknownWord(word: string, meanings: readonly Meaning[]): SvcError {
-  if (ID.test(word))
-    return new SvcError('usage', 'this is an id, or its beginning: only the logs say what happened to an entity', {
-      hint: 'To see what the service, or an archive, has about it:',
-      next: ['logs', 'history', word],
-    });
   const names = [...new Set(meanings.flatMap(({ name, kind, also = [] }) => [name, kind, ...also]))];
-  const message = `svc explain does not know ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`;
-  if (/^SVC_[A-Z_]{1,40}$/.test(word))
-    return new SvcError('usage', message, {
-      hint: 'The environment variables have a page of help:',
-      next: ['help', 'environment'],
-    });
   const plain = plainName(word);
-  const containing = namesWith(plain, names);
-  const meant = nearest(plain, names.map(plainName));
-  const [first = names.find((name) => plainName(name) === meant)] = containing;
-  if (first === undefined)
-    return new SvcError('usage', message, {
-      hint: 'Without a word, the command lists all that it knows.',
-      next: ['explain'],
-    });
-  const hint = containing.length > 1 ? `These names contain it: ${containing.join(', ')}.` : questionOf(first);
-  return new SvcError('usage', message, { hint, next: ['explain', first] });
+  const containing = plain.length < 4 ? undefined : names.find((name) => plainName(name).includes(plain));
+  const similar = nearest(plain, names.map(plainName));
+  const meant = containing ?? names.find((name) => plainName(name) === similar);
+  return new SvcError('usage', `svc explain does not know ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`, {
+    hint: meant === undefined ? 'Without a word, the command lists all that it knows.' : questionOf(meant),
+    next: ['explain', ...(meant === undefined ? [] : [meant])],
+  });
 }
 
 /** Tells whether a text cannot be a secret: up to 40 letters, dots and spaces, and no word longer than 20. */
 function isPhrase(text: string): boolean {
   return /^[a-z. ]{1,40}$/i.test(text) && text.split(/[. ]/).every((word) => word.length <= 20);
-}
-
-const MAX_NAMES = 8;
-
-/** Returns the names that contain a part of at least four characters, the shortest first. */
-function namesWith(part: string, names: readonly string[]): string[] {
-  const containing = part.length < 4 ? [] : names.filter((name) => plainName(name).includes(part));
-  return containing.toSorted((a, b) => a.length - b.length).slice(0, MAX_NAMES);
 }
 
 function indexOf({ palette, columns }: Context, meanings: readonly Meaning[]): string[] {
