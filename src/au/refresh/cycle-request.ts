@@ -1,45 +1,58 @@
-// Prepares and extends the request of a cycle.
+// Reads the export of a cycle, and prepares and extends the request.
 
 import fs from 'node:fs';
 import { formOf } from '../prepare/export-head.ts';
 import { prepareExport } from '../prepare/prepare-export.ts';
 import { acceptWords, formWords } from '../prepare/prepare-options.ts';
 import { droppedRows } from '../prepare/prepare.ts';
-import type { Export } from './cycle-export.ts';
 import { exclusionsFor } from './exclusion-list.ts';
 import { type RequestPaths, joinRequests } from './join-requests.ts';
 import type { RefreshDirectory, RefreshRecord } from './refresh-directory.ts';
 import { type RefreshInput, announceStep, withExport } from './refresh-input.ts';
 import { restoreRequest } from './restore-request.ts';
-import { copyFile, openSpool } from '../request/spool.ts';
+import { copyFile, copyInput, openSpool } from '../request/spool.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { option } from '../../cli/app/hint.ts';
-import { fileSource } from '../../client/transfer/source.ts';
+import { fileSource, hashFile } from '../../client/transfer/source.ts';
 
-/** The request of a cycle in private files. The directory of the cycle gets it when rows of it are sent. */
-export interface CycleRequest extends RequestPaths {
-  /** The members of the record for an export whose rows were added. */
-  readonly added?: Pick<RefreshRecord, 'dropped' | 'excluded'> & {
-    readonly exported: RefreshRecord['exports'][number];
-    /** The request of this export alone. */
-    readonly prepared: string;
-  };
+/** An export with its current hash. */
+export interface Export {
+  readonly path: string;
+  readonly sha256: string;
 }
 
-/** Prepares the request that begins a cycle. @throws SvcError `config` for files that the refresh did not write */
-export async function beginRequest(
-  context: Context,
-  directory: RefreshDirectory,
-  input: RefreshInput,
-  exported: Export | undefined,
-): Promise<CycleRequest> {
+/** Hashes the export. Returns undefined if the file does not exist. */
+export async function openExport(context: Context, typed: string): Promise<Export | undefined> {
+  const path = typed === '-' ? await copyInput(context) : resolvePath(context, typed);
+  if (!fs.existsSync(path)) return undefined;
+  return { path, sha256: await hashFile(path) };
+}
+
+/** Tells whether the request has the rows of this export, read with the same options. A deleted export counts as unchanged. */
+export function hasExport({ record }: RefreshDirectory, exported: Export | undefined, input: RefreshInput): boolean {
+  if (exported === undefined) return true;
+  const options = input.options.join('\0');
+  return record.exports.some((each) => each.sha256 === exported.sha256 && each.options.join('\0') === options);
+}
+
+/** The request of an export in private files. */
+export interface PreparedExport extends RequestPaths {
+  /** The members of the record, once the rows of the export are in the request of the cycle. */
+  readonly added: Pick<RefreshRecord, 'dropped' | 'excluded'> & { readonly exported: RefreshRecord['exports'][number] };
+}
+
+/** The request of a cycle in private files. The directory of the cycle gets it when rows of it are sent. */
+export type CycleRequest = RequestPaths & Partial<PreparedExport>;
+
+/** Checks the directory of a cycle that begins. @throws SvcError `config` for files that the refresh did not write */
+export async function requireNewDirectory(directory: RefreshDirectory, input: RefreshInput): Promise<void> {
   const { request, keep, results, report, next } = directory;
   const ofNext = input.next ? [next, keepFileOf(next)] : [];
   directory.requireOwn([request, keep, results, report, ...ofNext]);
   await requireUnchanged(directory, input);
-  return prepare(context, directory, input, exported);
 }
 
 /** Adds the new rows of another export to the request of a cycle. */
@@ -47,11 +60,10 @@ export async function addExport(
   context: Context,
   directory: RefreshDirectory,
   input: RefreshInput,
-  exported: Export | undefined,
+  added: PreparedExport,
 ): Promise<CycleRequest> {
   if ((input.how.keep ?? []).length > 0) directory.requireOwn([directory.keep]);
   const earlier = await standingRequest(context, directory, input);
-  const added = await prepare(context, directory, input, exported);
   return { ...added, ...(await joinRequests(context, earlier, added)) };
 }
 
@@ -73,20 +85,23 @@ export async function standingRequest(
   return { request: path, keep: hasKept ? directory.resolve(keep) : undefined };
 }
 
-/** Makes the request of an export in private files. */
-async function prepare(
+/**
+ * Makes the request of an export in private files. `isSent` is false if its rows are only counted: then it may be implausible, and
+ * the file of refused rows stays.
+ */
+export async function prepareRequest(
   context: Context,
   directory: RefreshDirectory,
   input: RefreshInput,
-  exported: Export | undefined,
-): Promise<CycleRequest> {
+  { exported, isSent }: { readonly exported: Export | undefined; readonly isSent: boolean },
+): Promise<PreparedExport> {
   const { export: typed = '', how, maxRejects, dryRun, again } = input;
   const { list, noted } = await exclusionsFor(context, directory, input);
   const rejects = maxRejects && directory.rejects;
   const limits = [...option('--exclusions', list), ...option('--rejects', rejects)];
   const words = [...input.options, ...acceptWords(how), ...limits, ...option('--max-rejects', maxRejects?.words)];
   announceStep(context, input, 'prepare', ['au', 'prepare', typed, ...words, ...option('--out', directory.request)]);
-  if (rejects !== undefined) await requireReplaceable(directory, rejects, input);
+  if (isSent && rejects !== undefined) await requireReplaceable(directory, rejects, input);
   const request = await openSpool(context);
   const keep = (how.keep ?? []).length === 0 ? undefined : await openSpool(context);
   const refused = rejects && (await openSpool(context));
@@ -99,15 +114,16 @@ async function prepare(
       maxRejects,
       force: true,
       path: exported?.path,
+      refusesImplausible: isSent,
       words: again,
     });
     const form = exported && (await formOf((await fileSource(exported.path)).open(), how));
     const read = { name: typed, sha256: exported?.sha256 ?? '', options: formWords(answered), form };
-    const added = { exported: read, prepared: request, dropped: droppedRows(prepared), excluded: noted };
+    const added = { exported: read, dropped: droppedRows(prepared), excluded: noted };
     return { request, keep, added };
   } finally {
     // The refused rows are kept even if they stop the refresh.
-    if (!dryRun && rejects && refused && fs.existsSync(refused)) await directory.put([[rejects, refused]]);
+    if (isSent && !dryRun && rejects && refused && fs.existsSync(refused)) await directory.put([[rejects, refused]]);
   }
 }
 

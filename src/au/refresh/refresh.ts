@@ -11,10 +11,20 @@ import { CommandLedger } from '../ledger/command-ledger.ts';
 import { requireClearName } from '../ledger/cycle-names.ts';
 import { formOf } from '../prepare/export-head.ts';
 import { formWords, readExportWords, withEarlierOptions } from '../prepare/prepare-options.ts';
-import { type Export, hasExport, openExport, prepareAside } from './cycle-export.ts';
 import { type Concluded, CycleFiles } from './cycle-files.ts';
 import { reportCorrectedRows } from './corrected-rows.ts';
-import { type CycleRequest, addExport, beginRequest, notBegunError, standingRequest } from './cycle-request.ts';
+import {
+  type CycleRequest,
+  type Export,
+  type PreparedExport,
+  addExport,
+  hasExport,
+  notBegunError,
+  openExport,
+  prepareRequest,
+  requireNewDirectory,
+  standingRequest,
+} from './cycle-request.ts';
 import { EXCLUSIONS, RefreshDirectory, TENANT, openCyclesIn } from './refresh-directory.ts';
 import { type RefreshInput, announceStep, withoutInput } from './refresh-input.ts';
 import type { PrintRow, RefreshRow } from './refresh-row.ts';
@@ -75,32 +85,34 @@ class Refresh {
     if (!isBegun && !dryRun) await requireRealResults(this.#context, this.#input.again);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
     await this.#readAsBefore(exported);
+    if (!isBegun && exported === undefined) throw notBegunError(this.#directory, this.#input);
+    if (!isBegun) await requireNewDirectory(this.#directory, this.#input);
     const isOther = isBegun && !hasExport(this.#directory, exported, this.#input);
-    const changed = isOther && !this.#input.add ? await this.#countNewRows(exported) : undefined;
-    if (changed && dryRun) {
-      if (this.#directory.has(this.#directory.request))
-        await this.#reportCorrected(this.#directory.resolve(this.#directory.request), changed.prepared);
-      return this.#context.notices.note('dry run: nothing was sent');
-    }
-    const request = await this.#requestOf(exported, isOther && this.#input.add);
-    const prepared = changed?.prepared ?? request.added?.prepared;
-    if (isOther && prepared !== undefined) await this.#reportCorrected(request.request, prepared);
+    const isSent = !isBegun || this.#input.add;
+    const prepared =
+      isBegun && !isOther
+        ? undefined
+        : await prepareRequest(this.#context, this.#directory, this.#input, { exported, isSent });
+    const isCounted = prepared !== undefined && !isSent;
+    const newRows = isCounted ? await this.#countNewRows(exported, prepared.request) : null;
+    if (typed !== undefined && exported === undefined)
+      this.#context.notices.note(`${typed} is gone: its request was prepared before`);
+    const request = await this.#requestOf(isSent ? prepared : undefined);
+    if (isOther && prepared !== undefined)
+      await reportCorrectedRows(this.#context, this.#directory, this.#input, {
+        request: request.request,
+        prepared: prepared.request,
+      });
+    if (isCounted && dryRun) return this.#context.notices.note('dry run: nothing was sent');
     const file = await openRequestFile(this.#context, this.#directory.request, request.request);
-    await this.#submit(request, file, changed?.rows ?? null, print);
+    await this.#submit(request, file, newRows, print);
   }
 
-  /** Returns the request of the cycle: a new one, the one in its directory, or that one with the rows of the export. */
-  async #requestOf(exported: Export | undefined, isAdded: boolean): Promise<CycleRequest> {
-    const { export: typed } = this.#input;
-    const preparing = [this.#context, this.#directory, this.#input, exported] as const;
-    if (isAdded) return addExport(...preparing);
-    if (this.#directory.isBegun) {
-      if (typed !== undefined && exported === undefined)
-        this.#context.notices.note(`${typed} is gone: its request was prepared before`);
-      return standingRequest(this.#context, this.#directory, this.#input);
-    }
-    if (exported === undefined) throw notBegunError(this.#directory, this.#input);
-    return beginRequest(...preparing);
+  /** Returns the request of the cycle: that of the export which begins it, or the earlier one with the rows to add. */
+  async #requestOf(sent: PreparedExport | undefined): Promise<CycleRequest> {
+    const standing = [this.#context, this.#directory, this.#input] as const;
+    if (sent === undefined) return standingRequest(...standing);
+    return this.#directory.isBegun ? addExport(...standing, sent) : sent;
   }
 
   /**
@@ -153,22 +165,16 @@ class Refresh {
       }
   }
 
-  async #reportCorrected(request: string, prepared: string): Promise<void> {
-    await reportCorrectedRows(this.#context, this.#directory, this.#input, { request, prepared });
-  }
-
   /**
-   * Counts the rows of a changed export that the cycle lacks, and notes how to send them; null if the tenant is not known. They
-   * are sent only with --add: an export that changes every few hours would otherwise begin a job each time. Also returns the
-   * request that the export gives.
+   * Counts the rows of a changed export, prepared in a private file, that the cycle lacks, and notes how to send them; null if the
+   * tenant is not known. They are sent only with --add: an export that changes every few hours would otherwise begin a job each
+   * time.
    */
-  async #countNewRows(
-    exported: Export | undefined,
-  ): Promise<{ readonly rows: number | null; readonly prepared: string }> {
+  async #countNewRows(exported: Export | undefined, prepared: string): Promise<number | null> {
     const { export: typed = '', cycle } = this.#input;
     const { notices } = this.#context;
-    const path = await prepareAside(this.#context, this.#directory, this.#input, exported);
-    const rows = await this.#submissionOf(await openRequestFile(this.#context, typed, path), typed).countNewRows();
+    const file = await openRequestFile(this.#context, typed, prepared);
+    const rows = await this.#submissionOf(file, typed).countNewRows();
     const isSame = this.#directory.record.exports.some(({ sha256 }) => sha256 === exported?.sha256);
     const change = isSame ? `${typed} is read with other options than before` : `${typed} has changed`;
     if (rows === undefined) notices.note(`${change}; without a tenant it is not known how many of its rows are new`);
@@ -178,7 +184,7 @@ class Refresh {
       notices.note(
         `${countText(rows, 'row')} of ${typed} ${rows === 1 ? 'is' : 'are'} new in cycle ${cycle}: --add submits ${rows === 1 ? 'it' : 'them'}`,
       );
-    return { rows: rows ?? null, prepared: path };
+    return rows ?? null;
   }
 
   #submissionOf(file: RequestFile, typed = this.#directory.request): FileSubmission {
