@@ -347,12 +347,6 @@ function expiredWarning(count: number, file: string): readonly string[] {
 
 type NewExpiration = Pick<ResultRow, 'new_token' | 'new_expiration_year' | 'new_expiration_month'>;
 
-/** Tells whether the card of a new token has already expired: it is valid until the end of its month. */
-export function isExpired(row: NewExpiration, now: number): boolean {
-  const month = newMonth(row);
-  return month !== undefined && month < monthOf(now);
-}
-
 /** Returns the new expiration of a row, with a year and a month of two digits each; undefined without both. */
 export function newExpiration(row: Omit<NewExpiration, 'new_token'>): Expiration | undefined {
   const year = twoDigitYear(row.new_expiration_year);

@@ -259,12 +259,11 @@ export class CycleFiles {
   }
 
   /** Notes what to do: the file with new tokens, the other files, and the rows that the next cycle leaves out. */
-  #noteTodo({ newTokens, expired, replace, update, others }: Todo, left: LeftOut | undefined): void {
+  #noteTodo({ newTokens, replace, update, others }: Todo, left: LeftOut | undefined): void {
     const { notices } = this.#context;
     const { exclusions, todo } = this.#directory;
-    const past = expired === 0 ? '' : ` (${formatNumber(expired)} already expired)`;
     const sql = newTokens === 0 ? '' : `, and as SQL in ${basename(update)} beside it`;
-    notices.note(`${countText(newTokens, 'new token')}${past}: ${replace}${sql}`);
+    notices.note(`${countText(newTokens, 'new token')}: ${replace}${sql}`);
     const counts = others.map(({ group, rows }) => `${formatNumber(rows)} in ${group}.csv`);
     if (counts.length > 0) notices.note(`to do in ${todo}: ${counts.join(', ')}`);
     if (left !== undefined && left.rows > 0 && left.nextRows === null)

@@ -8,7 +8,7 @@ import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import type { FileResults } from '../jobs/file-jobs.ts';
 import { openSpool } from '../request/spool.ts';
-import { type Actions, groupOf, isExpired, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
+import { type Actions, groupOf, readResults, type ResultRow, type RowGroup } from '../result-codes.ts';
 import { openKept } from '../results/kept-columns.ts';
 import { requireNewToken } from '../results/new-token.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
@@ -34,8 +34,6 @@ export interface Todo {
   /** The script that updates the new tokens in a database. */
   readonly update: string;
   readonly newTokens: number;
-  /** The number of new tokens whose expiration is past. */
-  readonly expired: number;
   /** The other files with rows, by urgency. */
   readonly others: readonly { readonly group: TodoGroup; readonly rows: number }[];
   /** Each name with its private file; without one, the file is to be removed. */
@@ -52,7 +50,6 @@ export async function writeTodo(
   const kept = await openKept(context, directory.has(directory.keep) ? directory.keep : undefined);
   const placeOf = kept && (await placeOfResult(results));
   const files = new TodoFiles(context, directory, kept?.names ?? [], updateScript(sql));
-  let expired = 0;
   try {
     for await (const rows of readResults((await fileSource(results.file)).open()))
       for (const row of rows) {
@@ -61,12 +58,11 @@ export async function writeTodo(
         const place = placeOf?.(row.token);
         if (group === 'keep') continue;
         await files.add(group, row, kept?.cellsAt(row.token, place) ?? []);
-        if (group === 'replace' && isExpired(row, context.clock.now())) expired += 1;
       }
     const written = await files.finish();
     const [replace, update] = [files.nameOf('replace'), files.nameOf('update')];
     const others = OTHERS.map((group) => ({ group, rows: files.rowsOf(group) })).filter(({ rows }) => rows > 0);
-    return { replace, update, newTokens: files.rowsOf('replace'), expired, others, files: written };
+    return { replace, update, newTokens: files.rowsOf('replace'), others, files: written };
   } finally {
     await files.discard();
   }

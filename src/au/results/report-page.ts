@@ -48,9 +48,10 @@ export function reportPage(report: Report, subject: PageSubject): string {
   const first = [warning, trend?.jump]
     .flatMap((odd) => (odd === undefined ? [] : `<p class="odd"><strong>${escapeHtml(odd)}</strong></p>\n`))
     .join('');
+  const compared = trend === undefined ? '' : `<p>${escapeHtml(trend.text)}</p>\n`;
   const body = `${first}<p>${escapeHtml(file)}: ${rowsText(report)}</p>
-${tenantLine === '' ? '' : `<p>${escapeHtml(tenantLine)}</p>\n`}<p class="soft">${begun}Made ${timeTag(madeAt)}</p>
-${requestSection(report, submitted)}${classSection(report, trend)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
+${compared}${tenantLine === '' ? '' : `<p>${escapeHtml(tenantLine)}</p>\n`}<p class="soft">${begun}Made ${timeTag(madeAt)}</p>
+${requestSection(report, submitted)}${classSection(report)}${stepSection(report)}${codeSection(report)}${columnSection(report)}`;
   return htmlPage({ title, heading }, body);
 }
 
@@ -100,12 +101,12 @@ function columnSection({ extra_columns: names }: Report): string {
   return `<section><h2>Unknown columns</h2><p>${items}</p></section>\n`;
 }
 
-function classSection(report: Report, trend: Trend | undefined): string {
+function classSection(report: Report): string {
   const { updated, warned, errors: error, unknown, request } = report;
   const counts = { updated, warned, error, unknown };
-  const bars = CLASS_NAMES.map(([kind, name]): Bar => {
-    return { kind, name, count: counts[kind], before: trend?.last.get(kind) };
-  }).filter(({ kind, count }) => kind !== 'unknown' || count > 0);
+  const bars: Bar[] = CLASS_NAMES.map(([kind, name]) => ({ kind, name, count: counts[kind] })).filter(
+    ({ kind, count }) => kind !== 'unknown' || count > 0,
+  );
   if (request) bars.push({ kind: 'unchanged', name: 'unchanged', count: request.unchanged });
   return chartSection({ id: 'classes', title: 'By class', caption: 'Rows by class' }, bars, report);
 }
@@ -118,9 +119,9 @@ function stepSection(report: Report): string {
   return chartSection({ id: 'steps', title: 'What to do', caption: 'Rows by what to do' }, bars, report);
 }
 
-/** Returns the text at the end of a bar: "1,234 (12.3%)", or with the last cycle "1,234 (12.3%; 2026-12: 1.2%)". */
-function wordsOf({ count, before }: Bar, report: Report): string {
-  return `${formatNumber(count)} (${percentOf(count, report)}${before === undefined ? '' : `; ${before}`})`;
+/** Returns the text at the end of a bar: "1,234 (12.3%)". */
+function wordsOf({ count }: Bar, report: Report): string {
+  return `${formatNumber(count)} (${percentOf(count, report)})`;
 }
 
 /** A bar of a chart. `kind` is the CSS class that colors it. */
@@ -128,8 +129,6 @@ interface Bar {
   readonly name: string;
   readonly count: number;
   readonly kind: string;
-  /** The share in the last cycle, with its name. */
-  readonly before?: string | undefined;
 }
 
 const ROW = 42;

@@ -5,14 +5,12 @@ import { lastReading, standingClaims } from '../ledger/claims.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { isFileCycle, isNamedCycle } from '../ledger/cycle-names.ts';
-import { explainResultCode, type ResultClass } from '../result-codes.ts';
+import { explainResultCode } from '../result-codes.ts';
 
 /** A comparison of results with the tenant's last cycle. */
 export interface Trend {
   /** The share of each class now and, in brackets, in the last cycle: `updated 45.2% (2026-12: <0.1%), …`. */
   readonly text: string;
-  /** The share of each class in the last cycle, for a table: `2026-12: <0.1%`. Unknown codes are not compared. */
-  readonly last: ReadonlyMap<ResultClass, string>;
   /** A warning that errors or warnings rose much, or updates fell much, because the export or the profile may be wrong. */
   readonly jump: string | undefined;
 }
@@ -83,20 +81,13 @@ const MIN_ROWS = 50;
 const JUMP_FACTOR = 3;
 
 function compareCycles(now: CycleCounts, last: CycleCounts & { readonly cycle: string }): Trend {
-  const before = (name: ComparedClass): string => `${last.cycle}: ${fixedPercent(last[name] / last.rows)}`;
+  const shareOf = (name: ComparedClass): string =>
+    `${name} ${fixedPercent(now[name] / now.rows)} (${last.cycle}: ${fixedPercent(last[name] / last.rows)})`;
   const jumped = CLASSES.find((name) =>
     // Only a fall in updates is odd.
     name === 'updated' ? hasRisen(name, last, now) : hasRisen(name, now, last),
   );
-  return {
-    text: CLASSES.map((name) => `${name} ${fixedPercent(now[name] / now.rows)} (${before(name)})`).join(', '),
-    last: new Map([
-      ['updated', before('updated')],
-      ['warned', before('warned')],
-      ['error', before('errors')],
-    ]),
-    jump: jumped && jumpText(jumped, now, last),
-  };
+  return { text: CLASSES.map(shareOf).join(', '), jump: jumped && jumpText(jumped, now, last) };
 }
 
 /** Tells whether `more` has many more rows of a class than `fewer`. */

@@ -707,7 +707,7 @@ it('svc au refresh leaves tokens of earlier cycles out of a later request', asyn
     row: { rows: ROWS.length - 7 },
   });
   const page = readFileSync(desk.home.file('refresh/2027-01/report.html'), 'utf8');
-  expect(page).toMatch(/\d+ \(\d+\.\d%; 2026-12: \d+\.\d%\)/);
+  expect(page).toMatch(/<p>updated \d+\.\d% \(2026-12: \d+\.\d%\), warned /);
 });
 
 it.each([

@@ -3,8 +3,6 @@ import { expect, it } from 'vitest';
 import { ended, succeeded } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
-const YEAR = 366 * 24 * 60 * 60_000;
-
 async function openUpdate() {
   const desk = await openQuickDesk();
   const refresh = (words: string) => desk.svc(`au refresh ${words} --fail-on err=100%`);
@@ -39,15 +37,4 @@ it('svc au refresh remembers --sql in its cycle and in the next one, and another
   const changed = await refresh('--cycle 2026-12');
   expect(changed.stderr).not.toContain('update.sql is for');
   expect(bytes('update.sql', '2026-12')).toContain('psql -Xqf');
-});
-
-it('svc au refresh says how many new tokens have already expired', async () => {
-  const { desk, refresh } = await openUpdate();
-  succeeded(await refresh('tokens.csv --cycle 2026-11'));
-  await desk.clock.advance(20 * YEAR);
-  const later = await refresh('--cycle 2026-11');
-  expect(later.stderr).toMatch(/warning: \d+ new tokens of \S+ have an expiration that is already past/);
-  expect(later.stderr).toMatch(
-    /\d+ new tokens \(\d+ already expired\): refresh\/2026-11\/todo\/replace.csv, and as SQL/,
-  );
 });
