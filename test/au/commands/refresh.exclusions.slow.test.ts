@@ -63,14 +63,6 @@ describe('svc au refresh and exclusions.csv', () => {
     },
   );
 
-  it('the list of exclusions is used again when it was put back', async () => {
-    const { desk, list, lines } = await openSecondCycle();
-    rmSync(list);
-    ended(await desk.svc(JANUARY), 3);
-    writeFileSync(list, `${lines.join('\n')}\n`);
-    expect(rowOf(await desk.svc(JANUARY))).toMatchObject({ rows: ROWS - CLOSED });
-  });
-
   it('the list of exclusions is not missed with --exclusions none, which is said', async () => {
     const { desk, list } = await openSecondCycle();
     rmSync(list);
@@ -145,13 +137,6 @@ describe('svc au refresh and exclusions.csv', () => {
     const warning = `warning: ${LIST} lists 2 tokens, and it listed ${CLOSED} before: rows of the others are no longer left out`;
     expect(done.stderr.split(warning)).toHaveLength(2);
     expect((await desk.svc(JANUARY)).stderr).not.toContain(warning);
-  });
-
-  it('the list of exclusions that is missed leaves --pay-again in the command that goes on', async () => {
-    const { desk, list } = await openSecondCycle();
-    rmSync(list);
-    const { next } = errorIn(await desk.svc(`${JANUARY} --pay-again`));
-    expect(next).toContain(' --pay-again');
   });
 
   it('the list of exclusions is missed before the next request too, once results are there', async () => {

@@ -199,25 +199,6 @@ it('the files of a whole cycle have each token of two requests once, and each jo
   expect(readFileSync(desk.files(first).results, 'utf8')).toBe(own);
 });
 
-it('the files of a whole cycle have the results of a token for each merchant, also from two requests', async () => {
-  const { desk, read } = await openRefresh();
-  const [token = '', year = '', month = ''] = exampleRequestFile().split('\n')[1]?.split(',') ?? [];
-  const refreshFor = async (merchant: string): Promise<void> => {
-    const row = [token, year, month, merchant, `card of ${merchant}`].join(';');
-    writeFileSync(desk.home.file('shop.csv'), `token;expiration_year;expiration_month;merchant_id;card\n${row}\n`);
-    succeeded(await desk.svc('au refresh shop.csv --cycle 2026-12 --add --keep card'));
-  };
-  await refreshFor('');
-  await refreshFor(SANDBOX_MERCHANT_ID);
-  expect(desk.uploads()).toBe(2);
-  for (const name of ['results.csv', 'todo/replace.csv']) {
-    const made = tableOf(read(name)).map(({ new_token: made }) => made);
-    expect([made.length, new Set(made).size], name).toEqual([2, 2]);
-  }
-  const cards = tableOf(read('todo/replace.csv')).map(({ card }) => card);
-  expect(cards).toEqual(['"card of "', `card of ${SANDBOX_MERCHANT_ID}`]);
-});
-
 it('the files of a whole cycle have a result of each merchant of a token, also equal ones, and that of a shared row once', async () => {
   const { desk, read } = await openRefresh();
   const [contact = '', other = ''] = [TOKENS[CONTACT], TOKENS[0]];
@@ -292,21 +273,6 @@ it('the files of a whole cycle stay where somebody changed results.csv, which en
     uploads: 2,
     row: { status: 'completed', rows: ROWS.length },
   });
-});
-
-it('the new tokens of a cycle that a command behind && applies are byte for byte the same each night, until there are more results', async () => {
-  const { desk, refresh, read } = await openRefresh();
-  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 4)));
-  const night = async (...options: string[]): Promise<string[]> => {
-    succeeded(await refresh('--fail-on', 'err=60%', ...options));
-    return [read('todo/replace.csv'), read('todo/update.sql')];
-  };
-  const first = await night();
-  expect(await night()).toEqual(first);
-  expect(await night()).toEqual(first);
-  writeFileSync(desk.home.file('export.csv'), exportOf());
-  expect(await night('--add')).not.toEqual(first);
-  expect(desk.uploads()).toBe(2);
 });
 
 describe('the directory of all cycles', () => {

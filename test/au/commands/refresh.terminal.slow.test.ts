@@ -29,17 +29,3 @@ it('svc au refresh on a terminal shows its steps with --verbose, waits until Ctr
   expect(session.screen()).toContain('svc au refresh export.csv --cycle 2026-12');
   expect(desk.uploads()).toBe(1);
 });
-
-it('svc au refresh on a terminal counts the results, and then says where the new tokens and the report are', async () => {
-  const desk = await openDesk();
-  writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-  const session = onTerminal(desk, `${LINE} --next`);
-  expect((await session.exited).exitCode).toBe(0);
-  const shown = session.screen();
-  expect(shown).not.toContain('WRN_OPT_OUT');
-  expect(shown).toMatch(/^40 rows: \d+ updated/m);
-  expect(shown).toMatch(/report +refresh\/2026-12\/report\.html/);
-  expect(shown).not.toMatch(/step \d|completed|dropped/);
-  expect(shown).toMatch(/new tokens?: refresh\/2026-12\/todo\/replace\.csv/);
-  expect(shown).toMatch(/next +refresh\/2026-12\/next\.csv/);
-});
