@@ -44,10 +44,8 @@ export interface CsvForm {
   readonly hasQuotes?: boolean;
   /** A line feed by default. A return before a line feed is no part of a cell. */
   readonly lineEnd?: '\n' | '\r';
-  /** Whether spaces may stand around the quotes of a cell. */
-  readonly allowsPadding?: boolean;
-  /** Whether a quote in a cell that does not begin with one is text. */
-  readonly allowsInnerQuotes?: boolean;
+  /** Whether spaces may stand around the quotes of a cell, and a quote in a cell that does not begin with one is text. */
+  readonly isLenient?: boolean;
 }
 
 /** The reason why the rows after a line cannot be separated. */
@@ -187,23 +185,20 @@ export type SplitCells =
  * Splits one row into cells. Quoted cells may contain delimiters, line ends, and quotes written twice. `open`: a quoted
  * cell does not end. `stray`: there is a quote within an unquoted cell, or text after a closing quote.
  */
-export function splitCells(
-  row: string,
-  { delimiter = ',', allowsPadding = false, allowsInnerQuotes = false }: CsvForm = {},
-): SplitCells {
+export function splitCells(row: string, { delimiter = ',', isLenient = false }: CsvForm = {}): SplitCells {
   const whole = allQuoted(row, delimiter);
   if (whole !== undefined) return { cells: whole, quoted: true, hasPaddedQuotes: false };
   const cells: string[] = [];
   const quoted: boolean[] = [];
   let hasPaddedQuotes = false;
-  const contentAt = (from: number): number => (allowsPadding ? behindSpaces(row, from, delimiter) : from);
+  const contentAt = (from: number): number => (isLenient ? behindSpaces(row, from, delimiter) : from);
   for (let at = 0; at <= row.length; at += 1) {
     const start = contentAt(at);
     if (row[start] !== '"') {
       const next = row.indexOf(delimiter, at);
       const end = next === -1 ? row.length : next;
       const cell = row.slice(at, end);
-      if (!allowsInnerQuotes && cell.includes('"')) return { fault: 'stray' };
+      if (!isLenient && cell.includes('"')) return { fault: 'stray' };
       cells.push(cell);
       quoted.push(false);
       at = end;

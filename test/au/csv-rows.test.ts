@@ -3,7 +3,7 @@ import { type CsvForm, type CsvRow, CsvRows } from '../../src/au/csv-rows.ts';
 
 function read(text: string, form: CsvForm = {}, size = text.length || 1) {
   const rows: CsvRow[] = [];
-  const reader = new CsvRows({ allowsPadding: true, longestRow: 64 * 1024, ...form }, (row) => rows.push(row));
+  const reader = new CsvRows({ longestRow: 64 * 1024, ...form }, (row) => rows.push(row));
   for (let at = 0; at < text.length; at += size) reader.feed(text.slice(at, at + size));
   reader.finish();
   return { rows, stop: reader.stop };
@@ -21,7 +21,7 @@ it('the rows of a CSV file have the line that they start on', () => {
 });
 
 it('the rows of a CSV file have quotes as text in cells that do not begin with one, where the form allows it', () => {
-  const { rows, stop } = read('a,6" pipe\n"b",say "x", y', { allowsInnerQuotes: true });
+  const { rows, stop } = read('a,6" pipe\n"b",say "x", y', { isLenient: true });
   expect(stop).toBeUndefined();
   expect(rows.map(({ cells }) => cells)).toEqual([
     ['a', '6" pipe'],
@@ -42,7 +42,7 @@ it.each([
 });
 
 it('the rows of a CSV file end at text behind a quote, also where quotes inside a cell are allowed', () => {
-  const { rows, stop } = read('a\n"b"c\n', { allowsInnerQuotes: true });
+  const { rows, stop } = read('a\n"b"c\n', { isLenient: true });
   expect(stop).toEqual({ why: 'stray', line: 2 });
   expect(rows).toHaveLength(1);
 });

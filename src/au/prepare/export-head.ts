@@ -27,9 +27,6 @@ export interface ExportHead {
   readonly decoder: ExportDecoder;
 }
 
-/** How cells may be quoted in an export. */
-export const QUOTING = { allowsPadding: true, allowsInnerQuotes: true } as const;
-
 /**
  * Reads an export until its header is known. The other pieces remain unread.
  * @throws SvcError `refused_input` for a file that is no export
@@ -66,7 +63,7 @@ export async function formOf(source: AsyncIterable<Uint8Array>, options: Prepare
   const pieces = inSmallPieces(source, PIECE_LENGTH);
   try {
     const { header } = await readHead(pieces, options);
-    const { cells = [] } = splitCells(header.text, { ...QUOTING, delimiter: header.delimiter }) as Partial<CsvRow>;
+    const { cells = [] } = splitCells(header.text, { delimiter: header.delimiter, isLenient: true }) as Partial<CsvRow>;
     const names = cells.map(headerName);
     if (isDataRow(names)) return countText(names.length, 'column');
     return createHash('sha256').update(JSON.stringify(names)).digest('hex');

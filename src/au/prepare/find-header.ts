@@ -81,7 +81,7 @@ function filledCells(cells: readonly string[]): number {
 const RULE = /^\s*(?:[+┌├╭╔╠][-=─═┬┼╤╪+]+[+┐┤╮╗╣]?|-{2,}(?:\+-+)+)\s*$/;
 
 function cellsOf(line: string, delimiter: string): string[] {
-  const split = splitCells(line.replace(/\r$/, ''), { delimiter, allowsPadding: true, allowsInnerQuotes: true });
+  const split = splitCells(line.replace(/\r$/, ''), { delimiter, isLenient: true });
   return split.fault === undefined ? split.cells.map((cell) => cell.trim()) : [];
 }
 

@@ -12,7 +12,7 @@ import { isUuid } from '../request/row-key.ts';
 import { headerName, KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts';
 import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
 import type { ChangeKind } from './changes.ts';
-import { emptyExport, PIECE_LENGTH, QUOTING, readHead, refusedHeader } from './export-head.ts';
+import { emptyExport, PIECE_LENGTH, readHead, refusedHeader } from './export-head.ts';
 import { type Header, isDataRow, isHeader } from './find-header.ts';
 import type { PrepareOptions } from './how-to-read.ts';
 import { type ColumnChoice, findColumns, findKept, type PreparedColumn } from './prepare-columns.ts';
@@ -72,7 +72,7 @@ export async function prepareRequest(
     const { header, start, decoder } = await readHead(pieces, options);
     const { delimiter, skipped: titleLines } = header;
     const reader = new ExportReader(options, header);
-    const form = { ...QUOTING, delimiter, hasQuotes: options.noQuotes !== true };
+    const form = { delimiter, isLenient: true, hasQuotes: options.noQuotes !== true };
     const rows = new CsvRows({ ...form, longestRow: MAX_ROW_LENGTH }, (row) => reader.take(row));
     for (const part of start) rows.feed(part.text, part.converted);
     for await (const piece of pieces) {
