@@ -1,7 +1,6 @@
 // Recognizes the columns of an export by their names.
 
 import { SvcError } from '../../base/errors.ts';
-import { didYouMean } from '../../base/security/typed-word.ts';
 import { REQUEST_COLUMNS, RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import { type Delimiter, DELIMITERS } from '../csv-rows.ts';
 
@@ -145,7 +144,8 @@ const RESERVED: ReadonlySet<string> = new Set(['row', 'reason', ...REQUEST_COLUM
 export function findKept(names: readonly string[], kept: readonly string[]): readonly number[] {
   const places = kept.map((name) => {
     const place = placeOf(names, name);
-    if (typeof place === 'string') throw refused(`a column to keep ${place}; ${columnsBeside(name, names)}`);
+    if (typeof place === 'string')
+      throw refused(`a column to keep ${place}; the export has the columns ${shownNames(names)}`);
     const columnName = names[place] ?? '';
     if (RESERVED.has(columnName))
       throw refused(`the column ${columnName} cannot be kept: results have a column of that name`, {
@@ -159,15 +159,10 @@ export function findKept(names: readonly string[], kept: readonly string[]): rea
 function chosenPlace(names: readonly string[], column: PreparedColumn, name: string): number {
   const place = placeOf(names, name);
   if (typeof place === 'string')
-    throw refused(`the column named ${place}; ${columnsBeside(name, names)}`, { facts: { needs: column } });
+    throw refused(`the column named ${place}; the export has the columns ${shownNames(names)}`, {
+      facts: { needs: column },
+    });
   return place;
-}
-
-/** Lists the columns, and asks whether one was meant. Only a name that is safe to show is proposed. */
-function columnsBeside(name: string, names: readonly string[]): string {
-  const safe = names.filter((one) => shownNames([one]) === one);
-  const question = didYouMean(name, safe);
-  return `the export has the columns ${shownNames(names)}${question === undefined ? '' : `. ${question}`}`;
 }
 
 /** Returns the index of a column that the operator named, or the problem with the name. */

@@ -71,7 +71,7 @@ export async function prepareExport(
     const prepared = await reading.readUntilComplete();
     const request = await files.finish();
     if (names.request === '-') await copyOut(context, files.path('request'), names.request);
-    explainPrepared(context, prepared, request, shown);
+    explainPrepared(context, prepared, shown);
     return { prepared, request, how: reading.options };
   } finally {
     await files.discard();

@@ -1,7 +1,6 @@
 // Explains what was read from an export, and what stopped it.
 
 import { SvcError } from '../../base/errors.ts';
-import type { SealedFile } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { problemLine } from '../../cli/output/error-report.ts';
@@ -17,36 +16,26 @@ import type { ChangeKind } from './changes.ts';
 import type { Prepared } from './prepare.ts';
 
 /** Explains a prepared export in five lines: its columns, the file as a whole, and what was changed or left out. */
-export function explainPrepared(
-  { notices, system }: Context,
-  prepared: Prepared,
-  { sha256 }: SealedFile,
-  files: PreparedNames,
-): void {
+export function explainPrepared({ notices }: Context, prepared: Prepared, files: PreparedNames): void {
   const { rows, attachedDigits, halfDates, keptRepeats, merchants } = prepared;
-  const rowKey = prepared.columns.merchant_id === undefined ? 'token' : TOKEN_AND_MERCHANT;
   if (attachedDigits.count > 0) notices.warn(explainAttachedDigits(attachedDigits));
   if (halfDates.count > 0) notices.warn(explainHalfDates(halfDates));
-  if (keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats, rowKey));
+  if (keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats));
   if (merchants.doubtful.length > 0) notices.warn(explainDoubtful(merchants.doubtful));
   if (prepared.problemCount > 0) {
     notices.warn(`${countText(prepared.problemCount, 'row')} left out, see ${files.rejects}:`);
     for (const problem of prepared.problems) notices.note(`  ${problemLine(problem)}`);
   }
-  const isReady = sha256 === prepared.sha256;
-  notices.success(
-    `${countText(rows, 'row')}${isReady ? ': a valid request file already, nothing to change' : ' prepared'}`,
-  );
-  const isTerminal = system.stderr.isTTY === true;
-  const [columns, changes] = [columnsText(prepared, files, isTerminal), changesText(prepared, rowKey)];
-  if (!isReady && columns !== '') notices.note(`  columns: ${columns}`);
+  notices.success(`${countText(rows, 'row')} prepared`);
+  const [columns, changes] = [columnsText(prepared, files), changesText(prepared)];
+  if (columns !== '') notices.note(`  columns: ${columns}`);
   for (const line of overviewLines(prepared.overview, prepared.dates.days)) notices.note(`  ${line}`);
-  if (!isReady && changes !== '') notices.note(`  changes: ${changes}`);
+  if (changes !== '') notices.note(`  changes: ${changes}`);
 }
 
-/** Lists the columns that were found, kept and left out. Columns with their usual names are listed only on a terminal. */
-function columnsText({ columns, kept, leftOut }: Prepared, files: PreparedNames, isTerminal: boolean): string {
-  const shownColumns = Object.entries(columns).filter(([column, name]) => isTerminal || column !== name);
+/** Lists the columns that were found under other names, kept and left out. */
+function columnsText({ columns, kept, leftOut }: Prepared, files: PreparedNames): string {
+  const shownColumns = Object.entries(columns).filter(([column, name]) => column !== name);
   const isDated = (columns.expiration ?? columns.expiration_year ?? columns.expiration_month) !== undefined;
   return [
     ...(shownColumns.length === 0
@@ -59,18 +48,15 @@ function columnsText({ columns, kept, leftOut }: Prepared, files: PreparedNames,
 }
 
 /** Lists each kind of change that a reader may want to check, with the lines of its first rows. */
-function changesText(prepared: Prepared, rowKey: string): string {
-  const { titleLines, changes } = prepared;
+function changesText({ titleLines, changes }: Prepared): string {
   return [
     ...(titleLines > 0 ? [`lines above the header left out: ${titleLines}`] : []),
     ...changes.flatMap((change) => {
-      const what = CHANGED[change.kind]?.replace(TOKEN_AND_MERCHANT, rowKey);
+      const what = CHANGED[change.kind];
       return what === undefined ? [] : [`${what}: ${countText(change.count, 'row')} (${placesOf(change)})`];
     }),
   ].join('; ');
 }
-
-const TOKEN_AND_MERCHANT = 'token and merchant';
 
 /** Names columns that may be a merchant id, but are too doubtful to stop the command. */
 function explainDoubtful(merchants: readonly string[]): string {
@@ -82,9 +68,9 @@ function explainHalfDates(lines: Prepared['halfDates']): string {
   return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${has} a year without a month, or a month without a year: the service takes the other half from the token`;
 }
 
-function explainKeptRepeats(lines: Prepared['keptRepeats'], rowKey: string): string {
+function explainKeptRepeats(lines: Prepared['keptRepeats']): string {
   const [repeat, have] = lines.count === 1 ? ['repeats', 'has'] : ['repeat', 'have'];
-  return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${repeat} the ${rowKey} of an earlier row and ${have} other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns`;
+  return `${countText(lines.count, 'row')} (${placesOf(lines)}) ${repeat} the token and merchant of an earlier row and ${have} other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns`;
 }
 
 /** The changes that a reader may want to check. All others only concern the form of lines and dates. */

@@ -97,7 +97,7 @@ describe('svc au prepare --keep', () => {
   it('svc au prepare --keep warns of repeated rows with other kept columns, and of no equal ones', async () => {
     const { prepare } = place(EXPORT.replace('c;;;', 'b; C-2 ;"x, y";'));
     expect((await prepare(...KEEP, '--out', 'tokens.csv')).stderr).toContain(
-      'warning: 1 row (line 5) repeats the token of an earlier row and has other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns\n',
+      'warning: 1 row (line 5) repeats the token and merchant of an earlier row and has other kept columns: only those of the earlier row are kept. Match new tokens to your records by the old token, not by the kept columns\n',
     );
     ended(await prepare('--map', 'token=Card', '--keep', 'exp', '--out', 'equal.csv', '--no-expiration'), 0, {
       unsaid: 'kept columns',

@@ -146,7 +146,7 @@ it.each([
   expect(rowsIn((await prepare(...next.slice(3))).stdout)).toEqual(['a,,,M-0', 'a,,,M-1', 'b,,,M-0']);
   const without = await prepare('--no-merchant', '--accept', 'repeats');
   expect(rowsIn(without.stdout)).toEqual(['a,,,', 'b,,,']);
-  expect(without.stderr).toContain('rows with a token from above dropped: 1 row (line 3)');
+  expect(without.stderr).toContain('rows with a token and merchant from above dropped: 1 row (line 3)');
   expect(without.stderr).not.toContain('warning');
 });
 

@@ -71,12 +71,12 @@ it('svc au prepare reads standard input, and refuses it when it is empty', async
   expect(errorIn(await withExport('').prepare())['message']).toBe('export.csv is empty');
 });
 
-it('svc au prepare copies a valid request file unchanged, and reports that nothing had to change', async () => {
+it('svc au prepare copies a valid request file unchanged', async () => {
   const text = `${HEADER}\na,27,01,M1\nb,,,\n`;
   const { stdout, stderr } = await withExport(text).prepare();
   expect(stdout).toBe(text);
   expect(stderr.split('\n')).toEqual([
-    '2 rows: a valid request file already, nothing to change',
+    '2 rows prepared',
     '  tokens: none of 2 is a UUID: a',
     '  merchants: 1; 1 row without one',
     '  expirations: 2027-01; 1 row without one',
