@@ -80,7 +80,7 @@ export interface CheckedBody {
   readonly body: unknown;
   /** The amount for people, such as `500,000 JPY`; null without an amount. */
   readonly amount_text: string | null;
-  /** What `--allow` lifts. */
+  /** Warnings, and errors that `--allow` lifts. */
   readonly violations: readonly Violation[];
 }
 
@@ -102,15 +102,17 @@ export async function checkedBody(
   return { body, amount_text: amountTextOf(body) ?? null, violations };
 }
 
-/** Warns of the violations that `--allow` lifts in these bodies, each text once. */
+/** Warns of the violations in these bodies, each text once. */
 export function warnOfViolations({ notices }: Context, bodies: readonly Pick<CheckedBody, 'violations'>[]): void {
-  const texts = bodies.flatMap(({ violations }) =>
-    violations.map((one) => `allowed (${one.rule}): ${describeProblem(one)}`),
-  );
+  const texts = bodies.flatMap(({ violations }) => violations.map(warningOf));
   for (const text of [...new Set(texts)].slice(0, MAX_SHOWN)) notices.warn(text);
 }
 
-/** Notes the amount of a body and what `--allow` lifts, for a person to see before the body is sent. */
+function warningOf(violation: Violation): string {
+  return `${violation.severity === 'error' ? `allowed (${violation.rule}): ` : ''}${describeProblem(violation)}`;
+}
+
+/** Notes the amount and the warnings of a body, for a person to see before the body is sent. */
 export function reportBody(context: Context, body: Pick<CheckedBody, 'amount_text' | 'violations'>): void {
   if (body.amount_text !== null) context.notices.note(`amount: ${body.amount_text}`);
   warnOfViolations(context, [body]);
@@ -121,7 +123,10 @@ const MAX_SHOWN = 50;
 
 /** Refuses a body that breaks rules. Names each violation with its path and an example. @throws SvcError `refused_input` */
 function refuseErrors(name: string, violations: readonly Violation[], allow: readonly LiftableRule[]): void {
-  const broken = violations.filter(({ rule }) => !allow.some((allowed) => allowed === rule));
+  const warnings = violations.filter(({ severity }) => severity === 'warning');
+  const broken = violations.filter(
+    ({ rule, severity }) => severity === 'error' && !allow.some((allowed) => allowed === rule),
+  );
   if (broken.length === 0) return;
   const shown = broken.slice(0, MAX_SHOWN);
   const count = countText(broken.length, 'validation error');
@@ -131,12 +136,12 @@ function refuseErrors(name: string, violations: readonly Violation[], allow: rea
   throw new SvcError('refused_input', `${name}: ${count}${more}`, {
     hint: `Fix these fields, or start from a valid body.${options && ` If your acquirer accepts the body as is: ${options}.`}`,
     next: ['3ds', 'template', '<type>'],
-    facts: { problems: shown.map(describeProblem), violations: shown },
+    facts: { problems: shown.map(describeProblem), violations: [...shown, ...warnings].slice(0, MAX_SHOWN) },
   });
 }
 
-function describeProblem({ path, message, example, suggestion }: Violation): string {
+function describeProblem({ path, message, example, suggestion, severity }: Violation): string {
   const meant = suggestion === undefined ? '' : `. ${questionOf(suggestion)}`;
-  const hasSample = example !== undefined && suggestion === undefined;
+  const hasSample = example !== undefined && suggestion === undefined && severity === 'error';
   return `${path} ${message}${meant}${hasSample ? `; for example ${JSON.stringify(example)}` : ''}`;
 }

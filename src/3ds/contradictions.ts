@@ -1,14 +1,14 @@
-// Finds contradictions in the body of an authenticate request: between its fields, and with public tables.
+// Finds contradictions in the body of an authenticate request: between its fields, with public tables, and with EMV 3-D Secure.
 
 import { containsCardNumber } from '../base/security/card-number.ts';
 import { DAY_MS } from '../schema/durations.ts';
 import { ownValue } from '../schema/three-ds/body-values.ts';
 import { amountText, countryOf, currencyOf, isCountryCode } from '../schema/three-ds/tables.ts';
-import { errorFor, type Violation } from './rules.ts';
+import { errorFor, type Rule, type Violation } from './rules.ts';
 
 /**
- * Finds contradictions in a body: with itself, or with public tables such as ISO 4217. The service documents none of these rules.
- * `checkBody` checks the form of values.
+ * Finds contradictions in a body: with itself, with public tables such as ISO 4217, or with the rules of EMV 3-D Secure. Also
+ * warns of values that many servers refuse. The service documents none of these rules. `checkBody` checks the form of values.
  */
 export function contradictionsIn(body: unknown, now: number): Violation[] {
   const textAt = (path: string): string => {
@@ -19,10 +19,14 @@ export function contradictionsIn(body: unknown, now: number): Violation[] {
     challengeTime(ownValue(body, ['decoupled_challenge_max_time'])),
     ...CURRENCIES.map((path) => currencyAt(path, textAt(path))),
     exponent(body),
+    purchaseDate(textAt('purchase_info.date'), now),
     installments(textAt('purchase_info.installment_count')),
     recurringExpiration(textAt('purchase_info.recurring_expiration'), textAt('purchase_info.date'), now),
     categoryCode(textAt('merchant_info.category_code')),
+    ...COUNTRIES.map((path) => countryAt(path, textAt(path))),
     ...ADDRESSES.map((path) => stateAt(path, textAt(`${path}.state_code`), textAt(`${path}.country_code`))),
+    ...LENGTHS.map(([path, most, unit]) => lengthAt(path, textAt(path), most, unit)),
+    ...extensionLengths(body, textAt),
   ];
   return found.filter((one) => one !== undefined);
 }
@@ -39,7 +43,9 @@ export function amountTextOf(body: unknown): string | undefined {
 
 const CURRENCIES = ['purchase_info.currency', 'merchant_info.risk_info.gift_card_currency'];
 const ADDRESSES = ['cardholder_info.billing_address', 'cardholder_info.shipping_address'];
+const COUNTRIES = ['merchant_info.country_code', ...ADDRESSES.map((path) => `${path}.country_code`)];
 const MAX_CHALLENGE_MINUTES = 10_080;
+const MAX_PURCHASE_DISTANCE_DAYS = 2;
 
 /** A contradiction; undefined if there is none. */
 type Found = Violation | undefined;
@@ -73,7 +79,7 @@ function currencyAt(path: string, number: string): Found {
   if (!isMoney) return errorFor('currency', path, `is ${code} of ISO 4217, in which no cardholder pays`, { example });
   if (until === undefined) return;
   const message = `is ${code}, which ISO 4217 lists as historic since ${until}; ${successor} replaced it`;
-  return errorFor('currency', path, message, { example: currencyOf(successor ?? '')?.number });
+  return warning('historic-currency', path, message);
 }
 
 function challengeTime(minutes: unknown): Found {
@@ -86,6 +92,14 @@ function challengeTime(minutes: unknown): Found {
 function installments(count: string): Found {
   if (!/^\d+$/.test(count) || Number(count) >= 2) return;
   return errorFor('installments', 'purchase_info.installment_count', 'must be at least 2', { example: '12' });
+}
+
+function purchaseDate(date: string, now: number): Found {
+  const days = (now - timeOf(date)) / DAY_MS;
+  if (!/^\d{14}$/.test(date) || !(Math.abs(days) > MAX_PURCHASE_DISTANCE_DAYS)) return;
+  const distance = `${Math.floor(Math.abs(days))} days ${days > 0 ? 'ago' : 'ahead'}`;
+  const message = `is ${distance}; it should be the time of this purchase, in UTC`;
+  return warning('purchase-date', 'purchase_info.date', message);
 }
 
 function recurringExpiration(expiration: string, purchase: string, now: number): Found {
@@ -105,6 +119,11 @@ function categoryCode(code: string): Found {
   return errorFor('category-code', 'merchant_info.category_code', message, { example: '5411' });
 }
 
+function countryAt(path: string, code: string): Found {
+  if (!/^\d{3}$/.test(code) || countryOf(code) !== undefined) return;
+  return warning('country', path, 'is a number that ISO 3166-1 gives to no country');
+}
+
 // A territory may be a country and a subdivision of another country: Puerto Rico is 630 and US-PR.
 function stateAt(address: string, state: string, number: string): Found {
   const [, prefix = ''] = /^([A-Z]{2})-/.exec(state) ?? [];
@@ -112,6 +131,73 @@ function stateAt(address: string, state: string, number: string): Found {
   if (country === undefined || [country.code, country.within].includes(prefix) || !isCountryCode(prefix)) return;
   const message = `contradicts country_code: it begins with ${prefix}, and ${number} is ${country.code}`;
   return errorFor('country-of-state', `${address}.state_code`, message);
+}
+
+function lengthAt(path: string, text: string, most: number, unit = 'characters'): Found {
+  const { length } = Array.from(text);
+  if (length <= most) return;
+  return warning('length', path, `has ${length} ${unit}; many servers refuse more than ${most}`);
+}
+
+function extensionLengths(body: unknown, textAt: (path: string) => string): Found[] {
+  const list = ownValue(body, ['message_extensions']);
+  if (!Array.isArray(list)) return [];
+  const tooMany = `has ${list.length} items; many servers refuse more than ${USUAL_EXTENSIONS}`;
+  return [
+    list.length > USUAL_EXTENSIONS ? warning('length', 'message_extensions', tooMany) : undefined,
+    ...Array.from(list.keys(), (at) => `message_extensions.${at}`).flatMap((item) =>
+      EXTENSION_LENGTHS.map(([name, most]) => lengthAt(`${item}.${name}`, textAt(`${item}.${name}`), most)),
+    ),
+  ];
+}
+
+const USUAL_EXTENSIONS = 10;
+const EXTENSION_LENGTHS = [
+  ['id', 64],
+  ['name', 64],
+  ['data', 8059],
+] as const;
+
+/** The maximum lengths of EMV 3-D Secure. The service documents none. */
+const LENGTHS: readonly (readonly [path: string, most: number, unit?: string])[] = [
+  ['purchase_info.amount', 48, 'digits'],
+  ['purchase_info.installment_count', 3, 'digits'],
+  ['purchase_info.recurring_frequency', 4, 'digits'],
+  ['merchant_info.mid', 35],
+  ['merchant_info.acquirer_bin', 11],
+  ['merchant_info.name', 40],
+  ['merchant_info.risk_info.delivery_email', 254],
+  ['merchant_info.risk_info.gift_card_amount', 15, 'digits'],
+  ['merchant_info.risk_info.gift_card_count', 2, 'digits'],
+  ['requestor_info.id', 35],
+  ['requestor_info.name', 40],
+  ['requestor_info.url', 2048],
+  ['cardholder_info.account_id', 64],
+  ['cardholder_info.account_info.purchase_count_half_year', 4, 'digits'],
+  ['cardholder_info.account_info.transaction_count_day', 3, 'digits'],
+  ['cardholder_info.account_info.transaction_count_year', 3, 'digits'],
+  ['cardholder_info.authentication_info.data', 20_000],
+  ['cardholder_info.prior_authentication_info.reference_id', 36],
+  ['cardholder_info.prior_authentication_info.data', 2048],
+  ['cardholder_info.name', 45],
+  ['cardholder_info.email', 254],
+  ...['phone_number', 'mobile_phone_number', 'work_phone_number'].flatMap((phone) => [
+    [`cardholder_info.${phone}.country_code`, 3] as const,
+    [`cardholder_info.${phone}.number`, 15] as const,
+  ]),
+  ...ADDRESSES.flatMap((address) =>
+    ['line1', 'line2', 'line3', 'city'].map((name) => [`${address}.${name}`, 50] as const),
+  ),
+  ...ADDRESSES.map((address) => [`${address}.postal_code`, 16] as const),
+];
+
+function warning(rule: Rule, path: string, message: string): Violation {
+  return { rule, path, severity: 'warning', message };
+}
+
+function timeOf(date: string): number {
+  const [, year, month, day, hour, minute, second] = /^(....)(..)(..)(..)(..)(..)$/.exec(date) ?? [];
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
 /** Formats the day of a time in UTC as `YYYYMMDD`. */

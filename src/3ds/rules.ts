@@ -13,15 +13,26 @@ export const LIFTABLE_RULES = [
 ] as const;
 
 /** The name of a rule about a body. */
-export type Rule = LiftableRule | 'format' | 'required' | 'session-type' | 'card-number';
+export type Rule =
+  | LiftableRule
+  | 'format'
+  | 'required'
+  | 'session-type'
+  | 'card-number'
+  | 'historic-currency'
+  | 'country'
+  | 'purchase-date'
+  | 'length';
 
 export type LiftableRule = (typeof LIFTABLE_RULES)[number];
 
-/** A rule that a body breaks, which stops the request unless `--allow` names the rule. Messages quote only codes of public tables, dates and the amount from the body. */
+/** A rule that a body breaks. Messages quote only codes of public tables, dates and the amount from the body. */
 export interface Violation {
   readonly rule: Rule;
   /** The dotted path; `(body)` for the body itself. */
   readonly path: string;
+  /** An error stops the request unless `--allow` names its rule; a warning never does. */
+  readonly severity: 'error' | 'warning';
   /** The problem, in words that follow the path. */
   readonly message: string;
   /** An example of a valid value. */
@@ -30,12 +41,12 @@ export interface Violation {
   readonly suggestion?: string | undefined;
 }
 
-/** Returns the violation of a rule. */
+/** Returns a violation of severity `error`. */
 export function errorFor(
   rule: Rule,
   path: string,
   message: string,
   more: Pick<Violation, 'example' | 'suggestion'> = {},
 ): Violation {
-  return { rule, path, message, ...more };
+  return { rule, path, severity: 'error', message, ...more };
 }

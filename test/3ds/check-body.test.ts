@@ -201,7 +201,7 @@ describe('unknown members', () => {
   ])('R57: the unknown member %s is refused, with what was meant: %s', (path, suggestion) => {
     const violations = checkBody(changed(fullBody(), path, 'x'), 'customer');
     expect(violations).toEqual([
-      { rule: 'unknown-field', path, message: 'is not a field of the interface', suggestion },
+      { rule: 'unknown-field', path, severity: 'error', message: 'is not a field of the interface', suggestion },
     ]);
   });
 

@@ -21,9 +21,9 @@ function withValues(values: Readonly<Record<string, unknown>>): unknown {
   return Object.entries(values).reduce((body, [path, value]) => changed(body, path, value), BODY);
 }
 
-/** Returns the rules that a body with these values breaks. */
+/** Returns the rules that a body with these values breaks, each with its severity. */
 function rulesOf(values: Readonly<Record<string, unknown>>): string[] {
-  return contradictionsIn(withValues(values), NOW).map(({ rule }) => rule);
+  return contradictionsIn(withValues(values), NOW).map(({ rule, severity }) => `${severity} ${rule}`);
 }
 
 /** The currencies of ISO 4217 with other minor units than 2, written from the standard and not from the table. */
@@ -48,7 +48,7 @@ describe('amount, currency and exponent', () => {
           expect(
             rulesOf({ 'purchase_info.currency': currency, 'purchase_info.exponent': exponent }),
             `${currency} ${exponent}`,
-          ).toEqual(exponent === unitsOf(code) ? [] : ['exponent']);
+          ).toEqual(exponent === unitsOf(code) ? [] : ['error exponent']);
   });
 
   it('R95: a wrong exponent is refused with the amount that the cardholder would see, and the one that is meant', () => {
@@ -114,7 +114,7 @@ describe('the tables', () => {
 
 /**
  * Payloads as the field references of public 3DS servers and SDKs show them, and what people make of them. The rules that
- * each breaks are listed.
+ * each breaks are listed: none, warnings with which it is sent, and errors.
  */
 const PAYLOADS: readonly (readonly [
   what: string,
@@ -126,23 +126,29 @@ const PAYLOADS: readonly (readonly [
   ['a payment in dinars', { 'purchase_info.currency': '414', 'purchase_info.exponent': '3' }, []],
   ['a payment of nothing', { 'purchase_info.amount': '0' }, []],
   ['the letters of a currency', { 'purchase_info.currency': 'GBP' }, []],
-  ['yen with two digits', { 'purchase_info.currency': '392' }, ['exponent']],
-  ['dollars without digits', { 'purchase_info.currency': '840', 'purchase_info.exponent': '0' }, ['exponent']],
-  ['forints as CLDR has them', { 'purchase_info.currency': '348', 'purchase_info.exponent': '0' }, ['exponent']],
-  ['lev in 2026', { 'purchase_info.currency': 'BGN' }, ['currency']],
-  ['guilders by their letters', { 'purchase_info.currency': 'ANG' }, ['currency']],
+  ['yen with two digits', { 'purchase_info.currency': '392' }, ['error exponent']],
+  ['dollars without digits', { 'purchase_info.currency': '840', 'purchase_info.exponent': '0' }, ['error exponent']],
+  ['forints as CLDR has them', { 'purchase_info.currency': '348', 'purchase_info.exponent': '0' }, ['error exponent']],
+  ['lev in 2026', { 'purchase_info.currency': 'BGN' }, ['warning historic-currency']],
+  ['guilders by their letters', { 'purchase_info.currency': 'ANG' }, ['warning historic-currency']],
   ['guilders by their number', { 'purchase_info.currency': '532' }, []],
-  ['kuna by number', { 'purchase_info.currency': '191' }, ['currency']],
-  ['yen for kuna', { 'purchase_info.currency': '191', 'purchase_info.exponent': '0' }, ['currency', 'exponent']],
-  ['gold', { 'purchase_info.currency': '959' }, ['currency']],
-  ['a code for tests', { 'purchase_info.currency': 'XTS' }, ['currency']],
-  ['no currency', { 'purchase_info.currency': '999' }, ['currency']],
-  ['a number of nothing', { 'purchase_info.currency': '000' }, ['currency']],
-  ['gift cards in gold', { 'merchant_info.risk_info.gift_card_currency': '959' }, ['currency']],
+  ['kuna by number', { 'purchase_info.currency': '191' }, ['warning historic-currency']],
+  [
+    'yen for kuna',
+    { 'purchase_info.currency': '191', 'purchase_info.exponent': '0' },
+    ['warning historic-currency', 'error exponent'],
+  ],
+  ['gold', { 'purchase_info.currency': '959' }, ['error currency']],
+  ['a code for tests', { 'purchase_info.currency': 'XTS' }, ['error currency']],
+  ['no currency', { 'purchase_info.currency': '999' }, ['error currency']],
+  ['a number of nothing', { 'purchase_info.currency': '000' }, ['error currency']],
+  ['gift cards in gold', { 'merchant_info.risk_info.gift_card_currency': '959' }, ['error currency']],
+  ['a merchant in Kosovo', { 'merchant_info.country_code': '983' }, ['warning country']],
+  ['a merchant in a former country', { 'merchant_info.country_code': '891' }, ['warning country']],
   [
     'London in the United States',
     { 'cardholder_info.billing_address': { state_code: 'GB-LND', country_code: '840' } },
-    ['country-of-state'],
+    ['error country-of-state'],
   ],
   ['California', { 'cardholder_info.billing_address': { state_code: 'US-CA', country_code: '840' } }, []],
   [
@@ -155,17 +161,21 @@ const PAYLOADS: readonly (readonly [
     { 'cardholder_info.shipping_address': { state_code: 'US-PR', country_code: '630' } },
     [],
   ],
-  ['a category in words', { 'merchant_info.category_code': 'banana' }, ['category-code']],
-  ['half a minute', { decoupled_challenge_max_time: 0.5 }, ['challenge-time']],
-  ['two years', { decoupled_challenge_max_time: 1e9 }, ['challenge-time']],
-  ['one installment', { 'purchase_info.installment_count': '1' }, ['installments']],
-  ['a series that ends today', { 'purchase_info.recurring_expiration': '20261128' }, ['recurring-expiration']],
+  ['a category in words', { 'merchant_info.category_code': 'banana' }, ['error category-code']],
+  ['half a minute', { decoupled_challenge_max_time: 0.5 }, ['error challenge-time']],
+  ['two years', { decoupled_challenge_max_time: 1e9 }, ['error challenge-time']],
+  ['one installment', { 'purchase_info.installment_count': '1' }, ['error installments']],
+  ['a series that ends today', { 'purchase_info.recurring_expiration': '20261128' }, ['error recurring-expiration']],
   [
     'a series that ended',
     { 'purchase_info.date': '20200101000000', 'purchase_info.recurring_expiration': '20210101' },
-    ['recurring-expiration'],
+    ['warning purchase-date', 'error recurring-expiration'],
   ],
+  ['a purchase of last week', { 'purchase_info.date': '20261121120000' }, ['warning purchase-date']],
   ['a purchase of tomorrow in another zone', { 'purchase_info.date': '20261129230000' }, []],
+  ['a long shop', { 'merchant_info.name': 'x'.repeat(41) }, ['warning length']],
+  ['a long amount', { 'purchase_info.amount': '1'.repeat(49) }, ['warning length']],
+  ['a frequency of five digits', { 'purchase_info.recurring_frequency': '10000' }, ['warning length']],
 ];
 
 describe('payloads', () => {
@@ -177,7 +187,8 @@ describe('payloads', () => {
   it('an error of a table gives an example that is right', () => {
     const wrong = PAYLOADS.flatMap(([, values]) =>
       contradictionsIn(withValues(values), NOW).filter(
-        ({ path, example }) =>
+        ({ path, severity, example }) =>
+          severity === 'error' &&
           example !== undefined &&
           contradictionsIn(changed(withValues(values), path, example), NOW).some((one) => one.path === path),
       ),

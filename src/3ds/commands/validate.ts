@@ -22,7 +22,7 @@ export const validate = defineCommand({
   description:
     'Checks the body against the interface, ISO 4217 and ISO 3166, and reports all violations at once, each with its rule, path and an example. The body is JSON and may contain // comments.',
   details:
-    'A broken rule ends with 13. --allow lifts a rule where the body contradicts itself or a public table, such as exponent, and your acquirer takes it all the same. svc explain has every rule.',
+    'An error ends with 13. --allow lifts a rule where the body contradicts itself or a public table, such as exponent, and your acquirer takes it all the same. A warning is about what many servers refuse and the interface does not name. svc explain has every rule.',
   examples: [
     ['svc 3ds validate body.json', 'which rules it breaks, or for which sessions it is valid'],
     ['svc 3ds validate body.json --session-type merchant', 'for a merchant-initiated session'],

@@ -87,7 +87,7 @@ describe('contradictions', () => {
     const input = JSON.stringify(yen);
     const { stderr } = ended(await place.svc(['3ds', 'validate', '-'], { input }), 13, { stdout: '' });
     const { violations, hint } = errorOf(stderr) as { violations: unknown[]; hint: string };
-    const found = { rule: 'exponent', path: 'purchase_info.exponent' };
+    const found = { rule: 'exponent', path: 'purchase_info.exponent', severity: 'error' };
     expect({ violations, hint }).toMatchObject({
       violations: [found],
       hint: expect.stringMatching(/accepts the body as is: --allow exponent\.$/),
@@ -95,6 +95,16 @@ describe('contradictions', () => {
     ended(await place.svc(['3ds', 'validate', '-', '--allow', 'exponent'], { input }), 0, {
       row: { amount_text: '5,000.00 JPY', violations: [found] },
     });
+  });
+
+  it('svc 3ds validate warns of what many servers refuse, and has each warning as data', async () => {
+    const body = changed(changed(fullBody(), 'purchase_info.currency', 'BGN'), 'merchant_info.country_code', '983');
+    const { stdout, stderr } = succeeded(await place.svc(['3ds', 'validate', '-'], { input: JSON.stringify(body) }));
+    expect((JSON.parse(stdout) as { violations: unknown[] }).violations).toMatchObject([
+      { rule: 'historic-currency', path: 'purchase_info.currency', severity: 'warning' },
+      { rule: 'country', path: 'merchant_info.country_code', severity: 'warning' },
+    ]);
+    expect(stderr).toContain('is BGN, which ISO 4217 lists as historic since 2026-01-01; EUR replaced it');
   });
 
   it('R95: --set of a currency sets its exponent too and says so, unless the exponent is set or allowed to differ', async () => {
