@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
-import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
+import { constants, createGzip, type Gzip } from 'node:zlib';
 import { Draft } from '../../base/files/draft.ts';
 import { jsonHasCardNumber } from '../../cli/output/formats.ts';
 import { damagedBytes, isReadable, logText } from '../../client/api/logs.ts';
@@ -45,13 +45,10 @@ const COLUMN_CHARACTERS = 4 * 1024 * 1024;
 /** Text and bytes are collected up to these sizes, because each chunk costs a change of thread or a write to the disk. */
 const CHUNK_CHARACTERS = 128 * 1024;
 const CHUNK_BYTES = 64 * 1024;
-/** The offset of the header's compression flag, which marks late entries and entries of killed runs. */
+/** The offset in the header at which gzip notes the compression level, and what it notes of usual and of late entries. */
 export const LEVEL_AT = 8;
 export const USUAL_FLAG = 0;
 export const LATE_FLAG = 2;
-const LEFTOVER_FLAG = 4;
-/** An empty last block of deflate, which a CRC-32 and a length follow. */
-const LAST_BLOCK = [3, 0];
 
 /**
  * A segment being written: one gzip member with lines of JSON, compressed as they arrive, so that memory use does not
@@ -60,8 +57,7 @@ const LAST_BLOCK = [3, 0];
 export class SegmentFile {
   readonly kind: SegmentKind;
   readonly #file: string;
-  readonly #level: number;
-  readonly #flag: number;
+  readonly #gzip: Gzip;
   readonly #index = new IndexBuilder();
   #draft: Draft | undefined;
   #text = '';
@@ -69,16 +65,14 @@ export class SegmentFile {
   #entries = 0;
   #first: number | undefined;
   #last: number | undefined;
-  #deflate: DeflateRaw | undefined;
   #output: Buffer[] = [];
-  #crc = 0;
-  #bytes = 0;
 
   /** `file` is a path without a file. */
   constructor(file: string, kind: SegmentKind) {
     this.kind = kind;
     this.#file = file;
-    [this.#level, this.#flag] = levelOf(kind);
+    this.#gzip = createGzip({ level: levelOf(kind), chunkSize: CHUNK_BYTES });
+    this.#gzip.on('data', (chunk: Buffer) => this.#output.push(chunk));
   }
 
   /** Adds an entry as a line. Returns a promise only if the caller has to wait. @throws SvcError `local` */
@@ -99,12 +93,10 @@ export class SegmentFile {
   /** Completes the file and flushes it to disk. @throws SvcError `local` */
   async close(): Promise<ClosedSegment> {
     if (this.#index.entries > 0) await this.#endColumn();
+    this.#gzip.end();
+    await once(this.#gzip, 'end');
     const draft = await this.#begun();
-    const end = Buffer.alloc(AROUND_COLUMNS.after);
-    end.set(LAST_BLOCK);
-    end.writeUInt32LE(this.#crc, LAST_BLOCK.length);
-    end.writeUInt32LE(this.#bytes % 2 ** 32, end.length - 4);
-    await draft.write(end);
+    await draft.write(Buffer.concat(this.#output));
     const file = { path: draft.path, ...(await draft.seal()) };
     return {
       ...this.kind,
@@ -117,58 +109,37 @@ export class SegmentFile {
   }
 
   abandon(): void {
-    this.#deflate?.destroy();
+    this.#gzip.destroy();
     this.#draft?.discard().catch(() => undefined);
   }
 
-  async #compress(): Promise<DeflateRaw> {
+  async #compress(): Promise<void> {
     // In a raw segment each character stands for a byte, since not every line is UTF-8.
     const bytes = Buffer.from(this.#text, this.kind.isRaw ? 'latin1' : 'utf8');
     this.#text = '';
-    this.#crc = crc32(bytes, this.#crc);
-    this.#bytes += bytes.length;
-    this.#deflate ??= this.#newDeflate();
-    if (!this.#deflate.write(bytes)) await once(this.#deflate, 'drain');
-    return this.#deflate;
+    if (!this.#gzip.write(bytes)) await once(this.#gzip, 'drain');
   }
 
   async #endColumn(): Promise<void> {
-    const deflate = await this.#compress();
-    deflate.end();
-    await once(deflate, 'end');
+    await this.#compress();
+    await new Promise<void>((resolve) => this.#gzip.flush(constants.Z_FULL_FLUSH, resolve));
+    const header = this.#draft === undefined ? AROUND_COLUMNS.before : 0;
     const bytes = Buffer.concat(this.#output);
     await (await this.#begun()).write(bytes);
-    this.#index.endColumn(bytes);
-    this.#deflate = undefined;
+    this.#index.endColumn(bytes.subarray(header));
     this.#output = [];
     this.#characters = 0;
   }
 
-  #newDeflate(): DeflateRaw {
-    const deflate = createDeflateRaw({
-      level: this.#level,
-      chunkSize: CHUNK_BYTES,
-      finishFlush: constants.Z_FULL_FLUSH,
-    });
-    return deflate.on('data', (chunk: Buffer) => this.#output.push(chunk));
-  }
-
   async #begun(): Promise<Draft> {
-    if (this.#draft) return this.#draft;
-    this.#draft = await Draft.begin(this.#file);
-    // The header includes the flag, so files of late, leftover and other entries never have the same bytes and name.
-    const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
-    header[LEVEL_AT] = this.#flag;
-    await this.#draft.write(header);
-    return this.#draft;
+    return (this.#draft ??= await Draft.begin(this.#file));
   }
 }
 
-/** Returns the compression level of a kind of entries, and its flag. */
-function levelOf({ supplementary, isLeftover }: SegmentKind): readonly [number, number] {
-  if (isLeftover) return [constants.Z_BEST_SPEED, LEFTOVER_FLAG];
-  if (supplementary) return [constants.Z_BEST_COMPRESSION, LATE_FLAG];
-  return [constants.Z_DEFAULT_COMPRESSION, USUAL_FLAG];
+/** Returns the compression level. Its note in the header keeps late, leftover and other entries from having the same bytes and name. */
+function levelOf({ supplementary, isLeftover }: SegmentKind): number {
+  if (isLeftover) return constants.Z_BEST_SPEED;
+  return supplementary ? constants.Z_BEST_COMPRESSION : constants.Z_DEFAULT_COMPRESSION;
 }
 
 export interface PendingLimits {
