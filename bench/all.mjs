@@ -24,7 +24,6 @@ const MEASUREMENTS = {
   archive: { quick: { args: ['500000', '3'] }, smallest: { args: ['1000', '1'] } },
   follow: { quick: { args: ['150', '300'] }, smallest: { args: ['150', '300'], env: { MINUTES: '3' } } },
   reach: { quick: {}, smallest: {} },
-  records: { smallest: { args: ['2', '1'] } },
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -2,13 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { AwsClient } from 'aws4fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/system.ts';
 import { openStore } from '../../../../src/client/store/open-store.ts';
 import { readText, type Store } from '../../../../src/client/store/store.ts';
 import { ARCHIVE } from '../../../../src/logs/archive/records/record.ts';
 import { logAgo, startLogServer } from '../../../logs/commands/log-server.ts';
-import { toBucket } from '../../../support/bucket-request.ts';
 import { readBlocks } from '../../../support/readme-blocks.ts';
 import { openShellHome } from '../../../support/shell-home.ts';
 import { Home } from '../../../support/svc.ts';
@@ -63,8 +63,10 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
     const directory = path.join(top, 'swift');
     fs.mkdirSync(directory);
     swift = await startSwift(directory);
-    const made = await toBucket(swift.url, { method: 'PUT', path: '/logs', signer: swift });
-    if (made.status !== 200) throw new Error(`no bucket: ${made.text}`);
+    const made = await new AwsClient({ ...swift, service: 's3', region: 'us-east-1' }).fetch(`${swift.url}/logs`, {
+      method: 'PUT',
+    });
+    if (!made.ok) throw new Error(`no bucket: ${await made.text()}`);
   });
   afterAll(() => swift.stop());
 
@@ -111,14 +113,6 @@ describe.skipIf(!hasSwift)(`a real S3-compatible store, OpenStack Swift${why}`, 
     await expect(readText(wrong, 'a')).rejects.toMatchObject({ code: 'unauthorized' });
     const elsewhere = await open({ AWS_REGION: 'eu-west-1' });
     await expect(readText(elsewhere, 'a')).rejects.toMatchObject({ hint: 'Set AWS_REGION=us-east-1.' });
-    const tampered = await toBucket(swift.url, {
-      method: 'PUT',
-      path: '/logs/c',
-      body: 'hello',
-      signer: swift,
-      tamper: (sent) => (sent.body = 'hellO'),
-    });
-    expect(tampered.status).toBeGreaterThanOrEqual(400);
   });
 
   it.each([1, 2])('Swift works with recipe %i for a bucket in docs/log-archive.md', async (number) => {
