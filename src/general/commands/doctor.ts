@@ -11,12 +11,13 @@ import { countText } from '../../cli/output/number.ts';
 import { simpleColumns, type View } from '../../cli/output/view.ts';
 import type { ClientCertificate } from '../../client/http/tls-options.ts';
 import { type Failure, type Finding, findingsOf, findingsOfAll, worstOf } from '../doctor/check.ts';
-import { drawFindings, type FindingRow } from '../doctor/draw.ts';
+import { drawFindings, drawVerdict, type FindingRow } from '../doctor/draw.ts';
+import { type Verdict, verdictOf } from '../doctor/verdict.ts';
 import { checkKeyAgeOptions, KEY_AGE_PARAMETERS } from '../key-age.ts';
 
 const findingView: View<FindingRow> = {
   name: 'finding',
-  fields: ['check', 'result', 'found', 'fix', 'next', 'code'],
+  fields: ['check', 'result', 'found', 'fix', 'next', 'code', 'move'],
   columns: [
     ...simpleColumns({ check: 'text', result: 'status', found: 'text' }),
     { path: 'fix', kind: 'text', priority: 1 },
@@ -25,7 +26,7 @@ const findingView: View<FindingRow> = {
 
 export const doctor = defineCommand({
   description:
-    'Checks Node, the config file, directories, the ledger, proxy, certificates, the client certificate, connection, TLS, the service and its clock, both keys and each read permission. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
+    'Checks Node, the config file, directories, the ledger, proxy, certificates, the client certificate, connection, TLS, the service and its clock, both keys and each read permission. Begins with whose move it is. Changes nothing. Works without keys, with a damaged config and without a network. The exit code is 0, or the highest of the failed checks; warnings do not count.',
   examples: [
     ['svc doctor', 'before anything else, or when something does not work'],
     ['svc doctor --profile prod -o json', 'for a support case: contains no secret'],
@@ -43,8 +44,12 @@ export const doctor = defineCommand({
       () => context.progress.end(),
     );
     const rows = findings.map((finding) => findingRow(finding, context));
-    if (isDrawn(context)) await context.out.write(drawFindings(rows, context));
-    else await print(oneBatch(rows));
+    const verdict = verdictOf(findings);
+    if (isDrawn(context)) await context.out.write(drawVerdict(verdict, context) + drawFindings(rows, context));
+    else {
+      context.notices.note(verdict.text);
+      await print(oneBatch([verdictRow(verdict, findings), ...rows]));
+    }
     const counts = summary(findings);
     const worst = worstOf(findings);
     if (worst !== undefined) throw checksFailed(worst, counts, context);
@@ -55,7 +60,21 @@ export const doctor = defineCommand({
 function findingRow({ next, code, ...finding }: Finding, context: Context): FindingRow {
   const { globals, system } = context;
   const named = hasNamedProfile(context) ? globals : { ...globals, profile: undefined };
-  return { ...finding, next: next ? nextCommand(next, named, system) : null, code };
+  return { ...finding, next: next ? nextCommand(next, named, system) : null, code, move: null };
+}
+
+/** Returns the verdict as a row, for machine formats. */
+function verdictRow({ text, move }: Verdict, findings: readonly Finding[]): FindingRow {
+  const result = findings.some((finding) => finding.result === 'failed') ? 'failed' : 'warning';
+  return {
+    check: 'verdict',
+    result: move === 'nobody' ? 'ok' : result,
+    found: text,
+    fix: null,
+    next: null,
+    code: null,
+    move,
+  };
 }
 
 // An interrupt ends the command at once. A check that still waits for the network ends with the process.
@@ -118,8 +137,9 @@ function usableCertificate(settings: Settings, baseUrl: URL): ClientCertificate 
   }
 }
 
-/** Returns the error that ends the command: the failed check that matters most. */
+/** Returns the error that ends the command. The drawn findings already name the failed check and its fix. */
 function checksFailed({ check, found, fix, next, code }: Failure, counts: string, context: Context): SvcError {
+  if (isDrawn(context)) return new SvcError(code, counts);
   const isNamed = hasNamedProfile(context) || next === undefined || next.includes('--profile');
   return new SvcError(code, `${check}: ${found} (${counts})`, {
     hint: fix ?? undefined,

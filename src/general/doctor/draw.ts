@@ -5,9 +5,20 @@ import { cleanText } from '../../cli/output/text.ts';
 import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
 import type { Tone } from '../../cli/output/view.ts';
 import type { Finding, Result } from './check.ts';
+import type { Verdict } from './verdict.ts';
 
 /** A finding, with the next command as a command line. */
-export type FindingRow = Omit<Finding, 'next'> & { readonly next: string | null };
+export type FindingRow = Omit<Finding, 'next'> & {
+  readonly next: string | null;
+  /** Whose move it is; null except in the row of the verdict. */
+  readonly move: Verdict['move'] | null;
+};
+
+/** Draws the verdict, which stands above the findings for readers with little time. */
+export function drawVerdict({ text, move }: Verdict, { palette, out, plain }: Context): string {
+  const lines = plain ? [cleanText(text)] : wrapWords(cleanText(text), out.isTerminal ? out.width : 80);
+  return `${lines.map((line) => (move === 'nobody' ? palette.strong(line) : palette.bad(line))).join('\n')}\n\n`;
+}
 
 /** The minimum width of a text after its indent. */
 const MIN_TEXT_COLUMNS = 20;

@@ -44,6 +44,15 @@ describe('the error of svc doctor', () => {
     });
   });
 
+  it('svc doctor on a terminal ends with the counts, without the fix that the findings name', async () => {
+    ended(
+      await svcHere(['doctor', '-o', 'table'], { ...(await withExpiredKey()), columns: 100 }),
+      4,
+      /error:\S* 1 failed, 1 warning\n$/,
+      { unsaid: /hint:|private key/ },
+    );
+  });
+
   it('svc doctor warns of the type that a lone SVC_API_KEY does not have, as of a missing key', async () => {
     const { baseUrl } = await startSandboxHere();
     const run = await svcHere(['doctor', '-o', 'json'], { baseUrl, env: { SVC_API_KEY: 'sandbox-management-key' } });
@@ -102,14 +111,16 @@ describe('the error of svc doctor', () => {
     await svcHere(login, { home, input: 'sandbox-private-key' });
     const other = await serve([json({})]);
     const run = ended(await svcHere(['doctor', '-o', 'table'], { home, env: { SVC_BASE_URL: other.url.href } }), 3);
-    expect(run.stderr).toMatch(/private key: [^]* is not sent to /);
+    expect(run.stdout).toMatch(/^private key: [^]* is not sent to [^]*; it is your\smove\n/);
   });
 
   it('svc doctor warns of keys of two tenants in one profile, as svc whoami does', async () => {
     const { baseUrl } = await startSandboxHere({ tenants: ['test', 'production'] });
     const env = { SVC_PRIVATE_API_KEY: 'sandbox-private-key', SVC_MANAGEMENT_API_KEY: 'sandbox-2-management-key' };
     succeeded(await svcHere(['api', 'POST', '/account-updater/jobs'], { baseUrl, env }));
-    const run = ended(await svcHere(['doctor', '-o', 'json'], { baseUrl, env, clock: systemClock }), 0);
+    const run = ended(await svcHere(['doctor', '-o', 'json'], { baseUrl, env, clock: systemClock }), 0, {
+      stderr: expect.stringMatching(/^tenant: .*; it is your move\n/),
+    });
     expect(JSON.parse(run.stdout)).toContainEqual(
       expect.objectContaining({
         check: 'tenant',
