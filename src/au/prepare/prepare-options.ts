@@ -11,6 +11,7 @@ import {
   rare,
   repeated,
   suggesting,
+  type Suggestion,
   value,
 } from '../../cli/app/parameter.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
@@ -27,7 +28,7 @@ import { zoneFormat } from './zoned-time.ts';
 /** The options that say how to read an export. */
 export const exportParameters = {
   columns: suggesting(
-    () => PREPARED_COLUMNS.flatMap((column) => assignmentsOf(column, 'then the name of a column', [])),
+    mapSuggestions,
     repeated(
       '--map <column=name>',
       `which column is which, such as token=card_id; one of ${PREPARED_COLUMNS.join(', ')}`,
@@ -106,6 +107,13 @@ function namesIn(typed: string): readonly string[] {
   const split = splitCells(typed, { isLenient: true });
   if (split.fault === undefined) return split.cells.map((name) => name.trim());
   throw new SvcError('usage', 'must be names with commas between them; a name with a comma stands in quotes');
+}
+
+/** Suggests each column of a request with each column of the typed export. */
+async function mapSuggestions([file]: readonly string[]): Promise<Suggestion[]> {
+  const { headerNames } = await import('./header-names.ts');
+  const names = file === undefined ? [] : headerNames(file).map((name): Suggestion => [name, '']);
+  return PREPARED_COLUMNS.flatMap((column) => assignmentsOf(column, 'then the name of a column', names));
 }
 
 const { maxRejects: _, ...readingParameters } = exportParameters;

@@ -53,6 +53,20 @@ describe('completion of values of the real commands', () => {
     expect(await candidatesFor(program, ['sandbox', 'exec', '--'], './', system)).toMatchObject({ kind: 'files' });
   });
 
+  it('svc au prepare --map token= and TAB offer the columns of the export, and no cell of a file without a header', async () => {
+    const other = new Home();
+    const after = async (text: string): Promise<string[]> => {
+      writeFileSync(other.file('export.csv'), text);
+      const words = ['au', 'prepare', other.file('export.csv'), '--map'];
+      return (await candidatesFor(program, words, 'token=', system)).candidates.map(([value]) => value);
+    };
+    expect(await after('Cards of May\ncard id;valid to;4111111111111111\n1;2;3\n')).toEqual([]);
+    expect(await after('card id;valid to;4111111111111111\n')).toEqual(['token=card id', 'token=valid to']);
+    expect(await after('00000000-0000-4000-8000-000000000001,31,05,Ann\n')).toEqual([]);
+    expect(await after('+-------+\n| token |\n+-------+\n')).toEqual([]);
+    expect(await after('token,a;b\n')).toEqual([]);
+  });
+
   it.each([
     ['whoami --profiles', '', ['prod', 'qa', 'sandbox']],
     ['whoami --profiles', 'prod,', ['prod,qa', 'prod,sandbox']],

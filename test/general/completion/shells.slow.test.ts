@@ -66,7 +66,7 @@ const EVERYWHERE: readonly Case[] = [
   ["svc sandbox start --fault '503@DELETE /ten", /'503@DELETE \/tenants\/self/],
   ['svc sandbox outcome "status=failed,reason=stol', /"status=failed,reason=stolen-card/],
   ['svc sandbox exec -- svc tena', /exec -- svc tenant/],
-  ['svc au prepare export.csv --map tok', /--map token=/],
+  ['svc au prepare export.csv --map token=card', /--map token=card_id/],
   ["svc logs 'it is' \"a'b\" --gre", /"a'b" --grep/],
 ];
 
