@@ -24,24 +24,15 @@ import { ListOrder, sifted } from './read-range.ts';
 
 /** The facts about a list in progress, from which its report is made. Times are epoch milliseconds. */
 interface ListReading extends ListProgress {
-  /** The times of the oldest and the newest entry read; infinite if none has a readable time. */
-  oldest: number;
-  newest: number;
-  readonly order: ListOrder;
+  /** The order and the times of the entries read. */
+  order: ListOrder;
   /** Whether a cursor expired and the list continued by time, so that its cursors belong to a narrower list. */
   isNarrower: boolean;
   readonly malformed: MalformedEntries;
 }
 
 export function newListReading(): ListReading {
-  return {
-    ...newListProgress(),
-    oldest: Infinity,
-    newest: -Infinity,
-    order: new ListOrder(),
-    isNarrower: false,
-    malformed: new MalformedEntries(),
-  };
+  return { ...newListProgress(), order: new ListOrder(), isNarrower: false, malformed: new MalformedEntries() };
 }
 
 interface ReadListOptions {
@@ -63,8 +54,9 @@ export async function* readList(
   let live = isFiltered ? context.progress.watching('logs') : undefined;
   try {
     for await (const page of pages) {
-      notePage(reading, page.items);
       const { batch, isLast } = takePage(page, { limit, mostRead }, reading, matches);
+      // The cursor belongs to a narrower list, so it does not continue this command.
+      if (reading.isNarrower) reading.next = undefined;
       for (const log of batch) reading.malformed.add(log);
       yield batch;
       if (isLast) return;
@@ -75,16 +67,6 @@ export async function* readList(
     }
   } finally {
     live?.done();
-  }
-}
-
-function notePage(reading: ListReading, items: readonly Log[]): void {
-  for (const { created_at: created } of items) {
-    const at = parseTime(created);
-    if (at === undefined) continue;
-    reading.oldest = Math.min(reading.oldest, at);
-    reading.newest = Math.max(reading.newest, at);
-    reading.order.add(at);
   }
 }
 
@@ -100,19 +82,20 @@ const MAX_TIMELESS = 10_000;
 /**
  * Yields the pages of a list of logs in the service's order. When the cursor expires, the list starts over from the last
  * second yielded, and drops entries of that second that were yielded before, so that nothing is lost or duplicated (R27).
- * `onRestart` is then called, because the following cursors belong to a narrower list.
+ * `reading` records that, and the order of the list.
  * @throws SvcError `truncated` if the entries are not in order of time, so that the rest cannot be determined
  */
 export async function* listSteadily(
   logs: Pick<Logs, 'list'>,
   filter: LogFilter,
   options: PageOptions & {
-    readonly onRestart?: (() => void) | undefined;
     /** Called when the service sends entries outside the requested time. */
     readonly onIgnoredTimes?: () => void;
   },
+  reading: Pick<ListReading, 'order' | 'isNarrower'> = newListReading(),
 ): AsyncGenerator<Page<Log>> {
-  const position = new ListPosition(options.start !== undefined);
+  reading.order = new ListOrder();
+  const position = new ListPosition(options.start !== undefined, reading.order);
   let rest = filter;
   let { start } = options;
   for (let restart = 0; ;) {
@@ -131,7 +114,7 @@ export async function* listSteadily(
       if (!isExpiredCursor(error, pages) || restart > MAX_RESTARTS) throw error;
       rest = position.rest(filter, error);
       start = undefined;
-      options.onRestart?.();
+      reading.isNarrower = true;
     }
   }
 }
@@ -149,7 +132,7 @@ function inTimeOf(
 /** The progress of a list, as far as it is in order of time. */
 class ListPosition {
   readonly #hasStart: boolean;
-  readonly #order = new ListOrder();
+  readonly #order: ListOrder;
   #last: string | undefined;
   /** The entries of the last second yielded so far. */
   #given: Log[] = [];
@@ -158,8 +141,9 @@ class ListPosition {
   /** The number of times that each entry, by key, will be repeated. */
   #repeated = new Map<string, number>();
 
-  constructor(hasStart: boolean) {
+  constructor(hasStart: boolean, order: ListOrder) {
     this.#hasStart = hasStart;
+    this.#order = order;
   }
 
   /** Returns the entries of a page that were not yielded before. */
@@ -251,7 +235,7 @@ interface ReadLimits {
   readonly mostRead: number;
 }
 
-function rangeOf({ oldest, newest }: ListReading): string {
+function rangeOf({ order: { oldest, newest } }: ListReading): string {
   return oldest === Infinity ? '' : `, from ${utcTime(oldest)} to ${utcTime(newest)}`;
 }
 
@@ -309,7 +293,7 @@ export async function requireKept(
   { notices }: Context,
   { since, until = Infinity }: Interval,
   { retention, strict }: RetentionInput,
-  { more, oldest }: Pick<ListReading, 'more' | 'oldest'>,
+  { more, oldest }: { readonly more: boolean; readonly oldest: number },
   now: number,
 ): Promise<void> {
   const { DEFAULT_RETENTION_MS, MIN_GAP_MS } = await import('./entry.ts');

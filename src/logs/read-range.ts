@@ -65,14 +65,19 @@ function isBehind(times: readonly (number | undefined)[], { from, to }: TimeRang
   return times.every((at) => at !== undefined && (direction === 'older' ? at < from - LATE_MS : at >= to + LATE_MS));
 }
 
-/** The order of a list by time, as far as its entries show it. Those of one second show none. */
+/** The order of a list by time, as far as its entries show it, and their times. Entries of one second show no order. */
 export class ListOrder {
   direction: 'unknown' | 'older' | 'newer' | 'none' = 'unknown';
   /** The second of the last entry. */
   second: number | undefined;
+  /** The times of the oldest and the newest entry; infinite without any. */
+  oldest = Infinity;
+  newest = -Infinity;
 
   /** Adds the time of the next entry. Returns whether it is of another second than the one before. */
   add(at: number): boolean {
+    if (at < this.oldest) this.oldest = at;
+    if (at > this.newest) this.newest = at;
     const second = wholeSecond(at);
     if (second === this.second) return false;
     if (this.second !== undefined) {

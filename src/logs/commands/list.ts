@@ -76,13 +76,10 @@ export const list = defineCommand({
     const isFiltered = isFilteredHere(input) || hiding !== undefined;
     const limits = isScreen && !isFilteredHere(input) ? screenLimits(input) : readLimits(input, isFiltered);
     const reading = listing.newListReading();
-    const onRestart = (): void => {
-      reading.isNarrower = true;
-    };
     const { onIgnoredTimes } = client;
     const pageSize = pageSizeFor(input, isFiltered);
-    const paging = { start: input.start, pageSize, isAhead: input.all, onRestart, onIgnoredTimes };
-    const read = () => listing.listSteadily(client.logs, toFilter(input, times.value), paging);
+    const paging = { start: input.start, pageSize, isAhead: input.all, onIgnoredTimes };
+    const read = () => listing.listSteadily(client.logs, toFilter(input, times.value), paging, reading);
     const pages = times.pages?.(read, input.start !== undefined) ?? read();
     const isChosen = (log: Log): boolean => matches(log, input) && (own?.shows(log) ?? true);
     const entries = listing.readList(context, pages, { ...limits, isFiltered, matches: isChosen }, reading);
@@ -92,13 +89,12 @@ export const list = defineCommand({
     });
     const interval = times.value;
     reading.malformed.warn(context);
-    // The cursor belongs to a narrower list, so it does not continue this command.
-    if (reading.isNarrower) reading.next = undefined;
     listing.reportSearched(context, input, interval, { reading, isFiltered, limits });
     if (input.start === undefined && listing.isOldestFirst(reading)) listing.warnOfOldest(context, interval);
     hiding?.reportHidden(context, own, actors, isScreen);
     await reportUnmatchedFilters(context, input);
-    await listing.requireKept(context, interval, input, reading, client.now());
+    const { more, order } = reading;
+    await listing.requireKept(context, interval, input, { more, oldest: order.oldest }, client.now());
     return 0;
   },
   async request(context, input) {
