@@ -179,19 +179,6 @@ describe('own reads in a list and in counts', () => {
 });
 
 describe('a quiet tail', () => {
-  it('a quiet tail on a terminal says after a minute and after ten that nothing came', async () => {
-    const { stderr } = await onScreen('tail', '--idle-exit', '12m');
-    expect(stderr.match(/^no new entries for .*$/gm)).toEqual([
-      expect.stringMatching(/^no new entries for 1m(?: \d+s)?, still following, \d+ own reads hidden$/),
-      expect.stringMatching(/^no new entries for 10m(?: \d+s)?, still following, \d+ own reads hidden$/),
-    ]);
-  });
-
-  it('a quiet tail in a pipe says nothing', async () => {
-    const { stderr } = await svcHere(['logs', 'tail', '--idle-exit', '12m'], { baseUrl: new URL(server.url), clock });
-    expect(stderr).not.toContain('no new entries');
-  });
-
   it('a tail finds its own reads behind empty pages', async () => {
     server.logs.push(...[2, 3].map((seconds) => readOfLogs(OWN, seconds * 1_000)), cardRead(4_000));
     server.emptyPages = 2;

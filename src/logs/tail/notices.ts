@@ -5,7 +5,6 @@ import type { Context } from '../../cli/app/command.ts';
 import type { WaitProgress } from '../../cli/output/wait-progress.ts';
 import { formatDuration, utcTime } from '../../cli/output/time.ts';
 import { countText } from '../../cli/output/number.ts';
-import { HOUR_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
 import type { ActorNames } from '../actor.ts';
 import type { TailPosition } from '../entry.ts';
@@ -82,14 +81,11 @@ export class TailNotices extends FollowNotices {
   readonly #malformed = new MalformedEntries();
   readonly #hidden: HiddenReads | undefined;
   #entries = 0;
-  /** The time of the newest batch, and the number of "no entries" lines since then. */
-  #newest: { readonly at: number; lines: number };
 
   constructor(context: Context, hidden?: HiddenReads) {
     // Without a terminal there is no live line: silence means that everything is fine.
     super(context, context.progress.watching('logs'));
     this.#startedAt = context.clock.now();
-    this.#newest = { at: this.#startedAt, lines: 0 };
     this.#hidden = hidden;
   }
 
@@ -97,20 +93,12 @@ export class TailNotices extends FollowNotices {
     for await (const batch of this.#malformed.counted(batches)) {
       yield batch;
       this.#entries += batch.length;
-      if (batch.length > 0) this.#newest = { at: this.context.clock.now(), lines: 0 };
     }
   }
 
-  /** Reports on a terminal from time to time that no entries came, so that silence is no reason for doubt. */
   protected override polled(): string {
-    const { clock, out, notices } = this.context;
     const { count = 0 } = this.#hidden?.own ?? {};
-    const state = `following${count === 0 ? '' : `, ${countText(count, 'own read')} hidden`}`;
-    const quietMs = clock.now() - this.#newest.at;
-    if (!out.isTerminal || quietMs < quietAfter(this.#newest.lines)) return state;
-    while (quietMs >= quietAfter(this.#newest.lines)) this.#newest.lines += 1;
-    notices.note(`no new entries for ${formatDuration(quietMs)}, still ${state}`);
-    return state;
+    return `following${count === 0 ? '' : `, ${countText(count, 'own read')} hidden`}`;
   }
 
   protected override caughtUp(event: { readonly afterMs: number; readonly entries: number }): string {
@@ -144,11 +132,4 @@ interface HiddenReads {
   readonly actors: Pick<ActorNames, 'textOf'> | undefined;
   /** Whether they are hidden by default, not by an option. */
   readonly isDefault: boolean;
-}
-
-const FIRST_QUIET_MS = [60_000, 600_000] as const;
-
-/** Returns the silence before the next "no entries" line: a minute, ten minutes, then an hour. */
-function quietAfter(lines: number): number {
-  return FIRST_QUIET_MS[lines] ?? HOUR_MS * (lines - 1);
 }
