@@ -2,7 +2,7 @@
 
 import { SvcError } from '../base/errors.ts';
 import type { Context } from '../cli/app/command.ts';
-import { isoTime, parseTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
+import { isoTime, SECOND_MS, wholeSecond } from '../cli/output/time.ts';
 import { countText } from '../cli/output/number.ts';
 import type { Client } from '../client/api/client.ts';
 import type { Log } from '../schema/log.ts';
@@ -15,8 +15,6 @@ export class OwnReads {
   /** One of the reads, which says who the actor is. */
   readonly sample: Log;
   count = 0;
-  /** The times of hidden reads while the last entries are searched. The search reads further back than it shows. */
-  #times: number[] | undefined = [];
 
   constructor(sample: Log) {
     this.sample = sample;
@@ -25,15 +23,8 @@ export class OwnReads {
   /** Whether an entry is to be shown. The others are counted. */
   shows(log: Log): boolean {
     if (!isReadOfLogs(log) || log.actor_id !== this.sample.actor_id) return true;
-    if (this.#times === undefined) this.count += 1;
-    else this.#times.push(parseTime(log.created_at) ?? Infinity);
+    this.count += 1;
     return false;
-  }
-
-  /** Begins to count: the reads since a time (epoch milliseconds), and all that follow. */
-  countSince(from: number): void {
-    this.count += (this.#times ?? []).filter((at) => at >= from).length;
-    this.#times = undefined;
   }
 }
 
@@ -60,16 +51,9 @@ async function findOwnReads(client: Client): Promise<OwnReads | undefined> {
     : undefined;
 }
 
-/**
- * Finds out which reads are this key's own, to hide them. Where that cannot be found out, warns if it `isAskedFor`. They are
- * counted from the first on, unless the last entries are searched before.
- */
-export async function ownReadsToHide(
-  context: Context,
-  { isAskedFor = true, isCounted = true } = {},
-): Promise<OwnReads | undefined> {
+/** Finds out which reads are this key's own, to hide them. Where that cannot be found out, warns if it `isAskedFor`. */
+export async function ownReadsToHide(context: Context, isAskedFor: boolean): Promise<OwnReads | undefined> {
   const own = await findOwnReads(await context.client());
-  if (isCounted) own?.countSince(-Infinity);
   if (own === undefined && isAskedFor)
     context.notices.warn(
       'no read is hidden: the service does not show under which actor it logs the reads of this key',

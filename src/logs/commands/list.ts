@@ -71,7 +71,7 @@ export const list = defineCommand({
     const times = await timesOf(client, input);
     const isScreen = !input.hideOwnReads && hidesOwnReads(isTable, { ...input, to: undefined });
     const hiding = input.hideOwnReads || isScreen ? await import('../own-reads.ts') : undefined;
-    const own = await hiding?.ownReadsToHide(context, { isAskedFor: !isScreen });
+    const own = await hiding?.ownReadsToHide(context, !isScreen);
     const listing = await import('../read-list.ts');
     const isFiltered = isFilteredHere(input) || hiding !== undefined;
     const limits = isScreen && !isFilteredHere(input) ? screenLimits(input) : readLimits(input, isFiltered);

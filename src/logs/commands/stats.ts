@@ -141,7 +141,7 @@ async function countLogs(context: Context, input: Filter): Promise<Counted> {
     return countArchive(context, input, input.dir);
   }
   const { readShift } = await import('../report/shift.ts');
-  const hidden = input.hideOwnReads ? await (await import('../own-reads.ts')).ownReadsToHide(context) : undefined;
+  const hidden = input.hideOwnReads ? await (await import('../own-reads.ts')).ownReadsToHide(context, true) : undefined;
   const shift = await readShift(context, input, hidden);
   return { ...shift, shift, hidden };
 }

@@ -6,7 +6,7 @@ import type { Context, PreviewRequest } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { listPrinter, type ListPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
-import { isoTime, parseTime, utcTime } from '../../cli/output/time.ts';
+import { isoTime, utcTime } from '../../cli/output/time.ts';
 import { countText } from '../../cli/output/number.ts';
 import type { Client } from '../../client/api/client.ts';
 import { isLoopback } from '../../schema/address.ts';
@@ -114,7 +114,6 @@ async function beginningOf(
   { kept, own, onEvent }: Pick<Opened, 'kept' | 'own' | 'onEvent'>,
 ): Promise<Pick<Opened, 'begin' | 'last'>> {
   const last = kept === undefined ? await readLast(context, client, input, { own, onEvent }) : undefined;
-  own?.countSince(parseTime(last?.logs[0]?.created_at ?? '') ?? 0);
   const known = kept ?? last?.position;
   if (known !== undefined) return { begin: known, last };
   const { beginNow } = await import('./follow-logs.ts');
@@ -138,7 +137,7 @@ async function* batchesOf(
 /** Finds the reads to hide, by default on a terminal; undefined if none are hidden. */
 async function ownReadsOf(context: Context, input: TailFilter): Promise<OwnReads | undefined> {
   if (!input.hideOwnReads && !hidesOwnReads(context.out.isTerminal, input)) return undefined;
-  return ownReadsToHide(context, { isAskedFor: input.hideOwnReads === true, isCounted: false });
+  return ownReadsToHide(context, input.hideOwnReads === true);
 }
 
 /** Fails if the tail ended during an outage, or its filter is mistyped: then finding no entries proves nothing. */
