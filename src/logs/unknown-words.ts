@@ -4,7 +4,7 @@ import { SvcError } from '../base/errors.ts';
 import { didYouMean, nearest, typedWord } from '../base/security/typed-word.ts';
 import type { Context } from '../cli/app/command.ts';
 import { noteNext } from '../cli/app/hint.ts';
-import { entityTypesOf, hasListedTypes } from '../cli/config/cache.ts';
+import { entityTypesOf } from '../cli/config/cache.ts';
 
 /**
  * Warns of a word that is not among the known ones.
@@ -22,19 +22,13 @@ export function requireKnown({ notices }: Context, what: string, name: string, k
 }
 
 /**
- * Warns of an entity type that neither the interface names nor the service listed.
+ * Warns of an entity type that the service has not listed; without a list, of one that is not documented.
  * @throws SvcError `usage` for one that is near a known type
  */
 export function requireType(context: Context, entityType: string): void {
-  const { system, settings, notices } = context;
-  const service = settings.baseUrl?.value.origin ?? 'sandbox';
-  const types = entityTypesOf(system, service);
-  const knownTypes = new Set(types);
-  if (knownTypes.has(entityType)) return;
-  if (hasListedTypes(system, service) || nearest(entityType, knownTypes) !== undefined)
-    return requireKnown(context, 'entity type', entityType, knownTypes);
-  // The interface lets the service have more types than it names.
-  const names = types.toSorted().join(', ');
-  notices.warn(`the entity type ${typedWord(entityType, types)} is not one that the interface names (known: ${names})`);
+  const { system, settings } = context;
+  const types = new Set(entityTypesOf(system, settings.baseUrl?.value.origin ?? 'sandbox'));
+  if (types.has(entityType)) return;
+  requireKnown(context, 'entity type', entityType, types);
   noteNext(context, 'the service may have more; to list them', ['logs', 'entity-types']);
 }

@@ -178,7 +178,7 @@ describe('an unknown entity type', () => {
     fs.mkdirSync(cache, { recursive: true });
     fs.writeFileSync(path.join(cache, 'entity-types.json'), typesOf({}));
     const { stderr } = await svc('list', '--entity-type', 'reaction');
-    expect(stderr).toContain('"reaction" is not one that the interface names');
+    expect(stderr).toContain('unknown entity type "reaction": known: ');
     expect(stderr).toContain('known: application, bank, card, proxy, tenant, token');
     expect(stderr).toContain('svc logs entity-types');
     fs.writeFileSync(

@@ -20,11 +20,6 @@ export function entityTypesOf(system: PathsHost, service: string): string[] {
   return listed.length > 0 ? listed : [...ENTITY_TYPES];
 }
 
-/** Whether a service has listed its entity types before. */
-export function hasListedTypes(system: PathsHost, service: string): boolean {
-  return (listedTypes(system)[service]?.length ?? 0) > 0;
-}
-
 /** Returns names by entity type: documented types, and types from the last lists of all services. */
 export function knownEntityTypes(system: PathsHost): Map<string, string> {
   return new Map([...ENTITY_TYPES.map((type) => [type, ''] as const), ...Object.values(listedTypes(system)).flat()]);
