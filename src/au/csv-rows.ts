@@ -8,8 +8,6 @@ export interface CsvRow {
   readonly endsWithReturn: boolean;
   /** Whether the cells were quoted: all or none of them, or each by itself. */
   readonly quoted: boolean | readonly boolean[];
-  /** Whether there are spaces outside the quotes of a cell. */
-  readonly hasPaddedQuotes: boolean;
   /** Whether a line of the row was read in another encoding than the file. */
   readonly isConverted: boolean;
   /** The lines of a row that has several, because a quoted cell contains line ends. */
@@ -144,7 +142,7 @@ export class CsvRows {
     const endsWithReturn = line.endsWith('\r');
     const cells = cellsOf(endsWithReturn ? line.slice(0, -1) : line, this.#delimiter);
     const isConverted = this.#isConverted;
-    this.#take({ cells, line: this.#start, endsWithReturn, quoted: false, hasPaddedQuotes: false, isConverted });
+    this.#take({ cells, line: this.#start, endsWithReturn, quoted: false, isConverted });
   }
 
   #takeQuoted(line: string): void {
@@ -154,9 +152,9 @@ export class CsvRows {
     const lines = this.#open === undefined ? undefined : line.split(this.#lineEnd);
     this.#open = undefined;
     if (split.fault !== undefined) return this.#fail(split.fault);
-    const { cells, quoted, hasPaddedQuotes } = split;
+    const { cells, quoted } = split;
     const isConverted = this.#isConverted;
-    this.#take({ cells, line: this.#start, endsWithReturn, quoted, hasPaddedQuotes, isConverted, lines });
+    this.#take({ cells, line: this.#start, endsWithReturn, quoted, isConverted, lines });
   }
 
   #keepOpen(lines: string): void {
@@ -178,7 +176,7 @@ export function isQuoted({ quoted }: Pick<CsvRow, 'quoted'>, at: number): boolea
 
 /** The cells of a row, or the problem with its quotes. */
 export type SplitCells =
-  | (Pick<CsvRow, 'cells' | 'quoted' | 'hasPaddedQuotes'> & { readonly fault?: undefined })
+  | (Pick<CsvRow, 'cells' | 'quoted'> & { readonly fault?: undefined })
   | { readonly fault: 'open' | 'stray' };
 
 /**
@@ -187,10 +185,9 @@ export type SplitCells =
  */
 export function splitCells(row: string, { delimiter = ',', isLenient = false }: CsvForm = {}): SplitCells {
   const whole = allQuoted(row, delimiter);
-  if (whole !== undefined) return { cells: whole, quoted: true, hasPaddedQuotes: false };
+  if (whole !== undefined) return { cells: whole, quoted: true };
   const cells: string[] = [];
   const quoted: boolean[] = [];
-  let hasPaddedQuotes = false;
   const contentAt = (from: number): number => (isLenient ? behindSpaces(row, from, delimiter) : from);
   for (let at = 0; at <= row.length; at += 1) {
     const start = contentAt(at);
@@ -208,12 +205,11 @@ export function splitCells(row: string, { delimiter = ',', isLenient = false }: 
     if (close === -1) return { fault: 'open' };
     const end = contentAt(close + 1);
     if (end < row.length && row[end] !== delimiter) return { fault: 'stray' };
-    if (start > at || end > close + 1) hasPaddedQuotes = true;
     cells.push(row.slice(start + 1, close).replaceAll('""', '"'));
     quoted.push(true);
     at = end;
   }
-  return { cells, quoted, hasPaddedQuotes };
+  return { cells, quoted };
 }
 
 /** Returns the cells of a row that are all quoted and contain no quote, as most programs quote; otherwise undefined. */

@@ -272,8 +272,7 @@ export class RowPreparer {
       this.#attachedDigits.add(line);
     if (row.isConverted) made.push('converted_rows');
     if (row.endsWithReturn) made.push('line_ends');
-    if (row.hasPaddedQuotes || PREPARED_COLUMNS.some((column) => isPadded(cells[places[column] ?? -1])))
-      made.push('spaces');
+    if (PREPARED_COLUMNS.some((column) => isPadded(cells[places[column] ?? -1]))) made.push('spaces');
     for (const kind of made) this.#changes.add(kind, line);
   }
 
