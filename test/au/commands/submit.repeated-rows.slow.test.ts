@@ -12,7 +12,7 @@ const UPPER_A = TOKEN_A.toUpperCase();
 const WITH_OTHER_CASE = A.replace(TOKEN_A, UPPER_A);
 /** The same rows in other bytes: quoted, with another line end, with another expiration, and in capitals. */
 const REPEATED = [`${HEADER}\r`, A, B, `"${TOKEN_A}",27,01,${merchantOf(A)}\r`, C, WITH_OTHER_CASE, B].join('\n');
-const SENT = [`${HEADER}\r`, A, B, C, ''].join('\n');
+const SENT = [HEADER, A, B, C, ''].join('\n');
 const WARNING =
   '3 rows repeat the token and merchant of an earlier row and are left out: line 4 (that of line 2), line 6 (that of line 2), line 7 (that of line 3)';
 
@@ -41,7 +41,7 @@ function read({ home }: QuickDesk, name: string): string {
 
 describe('a file that repeats rows', () => {
   it.each(['', ' --cycle 2026-12'])(
-    'R58: svc au submit%s sends each row once and says which lines repeat, with the bytes of all others as they are',
+    'R58: svc au submit%s sends each row once and says which lines repeat, with all others as they are, a line feed behind each',
     async (options) => {
       const desk = await deskWith({ 'r.csv': REPEATED });
       ended(await desk.svc(`au submit r.csv --wait${options}`), 0, `r.csv: ${WARNING}`, {
