@@ -17,13 +17,6 @@ describe('README.md', () => {
     expect(commands[1]).toMatch(/^npm (ci && npm )?test$/);
   });
 
-  it('README.md has both of these commands within its first 25 lines', () => {
-    const [install, test] = blocks;
-    expect(commandsOf(install!)).toEqual([commands[0]]);
-    expect(commandsOf(test!)).toEqual([commands[1]]);
-    expect(test!.line + 2).toBeLessThanOrEqual(25);
-  });
-
   it('README.md has at most 950 words', () => {
     expect(page.split(/\s+/).length).toBeLessThanOrEqual(950);
   });

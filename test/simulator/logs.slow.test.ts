@@ -1,5 +1,5 @@
 import { beforeAll, describe, it } from 'vitest';
-import { live, liveThrough, repeat, soak } from './live-through.ts';
+import { live, liveThrough, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
 const HISTORIES = 4;
@@ -17,10 +17,6 @@ describe('in simulated worlds logs are archived and followed', () => {
     expect,
   }) => {
     await expect(live('logs', 2_064_472_262)).resolves.toBeUndefined();
-  });
-
-  it('the same way each time', async ({ expect }) => {
-    await expect(repeat('logs', 1)).resolves.toBeUndefined();
   });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, it, vi } from 'vitest';
-import { liveThrough, repeat, soak } from './live-through.ts';
+import { liveThrough, soak } from './live-through.ts';
 import { enterWorlds } from './worlds.ts';
 
 // A low limit splits even small files into several parts.
@@ -17,10 +17,6 @@ describe('in simulated worlds an operator has backups, other files, other keys a
     expect,
   }) => {
     await expect(liveThrough('operators', HISTORIES)).resolves.toBeUndefined();
-  });
-
-  it('the same way each time', async ({ expect }) => {
-    await expect(repeat('operators', 1)).resolves.toBeUndefined();
   });
 
   it.runIf(process.env['SOAK'])('for as long as a soak lasts', async ({ expect }) => {
