@@ -852,7 +852,7 @@ it('svc au refresh sends nothing before it knows the merchant of each row, and k
     uploads: 0,
     error: {
       next: 'svc au refresh shops.csv --cycle 2026-12 --next --map merchant_id=store_no',
-      alternatives: ['svc au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats'],
+      alternatives: ['svc au refresh shops.csv --cycle 2026-12 --next --no-merchant'],
     },
   });
   ended(await desk.svc('au refresh shops.csv --cycle 2026-12 --next --no-merchant --accept repeats'), 0, {
