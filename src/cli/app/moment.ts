@@ -20,12 +20,10 @@ const DATE_AND_TIME =
   /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}:\d{2})(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
 const CLOCK = /^(?:(today|yesterday) +)?(\d{1,2}):(\d{2})(?::(\d{2}))?([Zz]|[+-]\d{2}:\d{2})?$/;
 const WITHOUT_OFFSET = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{1,2}:\d{2})(:\d{2})?$/;
-const IN_WORDS = /^(\d{1,6}|an?) ?(sec(?:ond)?s?|min(?:ute)?s?|h(?:ou)?rs?|days?|weeks?)( ago)?$/;
-const DURATION_AGO = /^(.+) ago$/;
 
 /**
  * Parses a time: RFC 3339, a date (its start in UTC), a time of day (`10:00`, `yesterday 22:00`, in UTC unless an offset
- * follows), a duration ago (`2h`, `10 minutes ago`), `now`, the start of `today` or `yesterday` in UTC, or seconds since
+ * follows), a duration ago (`2h`), `now`, the start of `today` or `yesterday` in UTC, or seconds since
  * 1970 (`@1764000000`). A time of day without a date is in the past: today or yesterday.
  */
 export function moment(text: string): Moment {
@@ -35,7 +33,7 @@ export function moment(text: string): Moment {
   if (seconds !== undefined) return () => Number(seconds) * 1000;
   const daysAgo = ['today', 'yesterday'].indexOf(text);
   if (daysAgo !== -1) return (now) => (Math.floor(now / DAY_MS) - daysAgo) * DAY_MS;
-  const ago = durationAgo(text);
+  const ago = parseDuration(text);
   // Nothing is older than 1970, and a time far before it cannot be written.
   if (ago !== undefined) return (now) => Math.max(0, now - ago);
   const clock = CLOCK.exec(text);
@@ -97,14 +95,6 @@ export function withDates<T extends Readonly<Record<string, unknown>>>(
 
 function isMoment(value: unknown): value is Moment {
   return typeof value === 'function';
-}
-
-function durationAgo(text: string): number | undefined {
-  const known = parseDuration(text) ?? parseDuration(DURATION_AGO.exec(text)?.[1] ?? '');
-  if (known !== undefined) return known;
-  const [, count = '', unit = ''] = IN_WORDS.exec(text) ?? [];
-  const size = parseDuration(`${/^\d/.test(count) ? count : 1}${unit.charAt(0)}`);
-  return unit === '' ? undefined : size;
 }
 
 function timeOfDay([text, day, hours, minutes, seconds = '00', offset = 'Z']: readonly (string | undefined)[]): Moment {
