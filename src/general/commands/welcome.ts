@@ -13,9 +13,8 @@ import { cleanText } from '../../cli/output/text.ts';
 import { hangingIndent, wrapWords } from '../../cli/output/wrap.ts';
 import { formatDuration } from '../../cli/output/time.ts';
 import { countText } from '../../cli/output/number.ts';
-import { DAY_MS, MINUTE_MS } from '../../schema/durations.ts';
+import { MINUTE_MS } from '../../schema/durations.ts';
 import type { KeyType } from '../../schema/tenant.ts';
-import { agedText, keyAge } from '../key-age.ts';
 
 type Step = readonly [words: string, does: string];
 
@@ -111,34 +110,16 @@ function statusLines(context: Context, kinds: readonly KeyType[], columns: numbe
   return [...(named === undefined ? [] : [named]), `Profile ${profile}, ${url}`];
 }
 
-/** The age above which a key should be replaced. */
-const OLD_KEY_MS = 90 * DAY_MS;
-
-/** Returns a line with a command for open jobs and for each old key, without a request. */
+/** Returns the line about jobs whose results nobody has read, without a request; none without such jobs. */
 function openWork(context: Context): string[] {
-  const { globals, system } = context;
-  const open = [jobsLine(context), ...keyLines(context)].filter((line) => line !== undefined);
-  return open.map(([text, ...words]) => `${text}: ${nextCommand(words, globals, system)}`);
-}
-
-type Line = readonly [text: string, ...words: string[]];
-
-/** Returns the line about jobs whose results nobody has read; undefined without such jobs. */
-function jobsLine(context: Context): Line | undefined {
-  const { system, settings, clock } = context;
+  const { system, settings, clock, globals } = context;
   const state = directoryOf(system, 'state');
-  if (state === undefined) return undefined;
+  if (state === undefined) return [];
   const ledgers = path.join(state, 'ledger', ...(settings.sandbox ? ['sandbox'] : []));
   const claims = openClaims(ledgers, tenantInUse(context)?.id);
-  if (claims.length === 0) return undefined;
+  if (claims.length === 0) return [];
   const age = roughly(clock.now() - Math.min(...claims.map(({ at }) => at)));
-  return [`${countText(claims.length, 'job')} open for ${age}`, 'au', 'status'];
-}
-
-function keyLines(context: Context): Line[] {
-  const ages = KEY_TYPES.flatMap((type) => keyAge(context, type) ?? []);
-  const old = ages.filter(({ ageMs = 0 }) => ageMs > OLD_KEY_MS);
-  return old.map((age) => [`the ${age.type} key was ${agedText(age)}`, 'login', '--rotate']);
+  return [`${countText(claims.length, 'job')} open for ${age}: ${nextCommand(['au', 'status'], globals, system)}`];
 }
 
 /** Formats a duration: in whole minutes, or in seconds below a minute. */

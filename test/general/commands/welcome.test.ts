@@ -34,10 +34,6 @@ function remember(tenant: TenantFacts, keys: Profile['keys'], baseUrl = 'https:/
 
 const MANAGEMENT = { management: { value: 'canary-key-1', base_url: 'https://api.example' } };
 
-function daysAgo(days: number): string {
-  return new Date(Date.now() - days * 86_400_000).toISOString();
-}
-
 it('svc alone points to the sandbox and to login where there are no keys, on a terminal of 80 columns', async () => {
   const session = new TerminalSession(process.execPath, [LAUNCHER], { cwd: home.path, env: home.environment(env()) });
   expect(await session.exited).toEqual({ exitCode: 0 });
@@ -108,13 +104,4 @@ it('svc alone sees what other machines did to a shared ledger, as far as this on
   writeFileSync(join(cycle, '00000001.json'), JSON.stringify(claim));
   const { stdout } = await svc([], { SVC_STATE_DIR: state });
   expect(stdout).toMatch(/^1 job open for \d+s: svc au status\n/);
-});
-
-it('svc alone begins with a stored key that is older than 90 days', async () => {
-  profile({
-    management: { ...MANAGEMENT.management, stored_at: daysAgo(91) },
-    private: { value: 'canary-key-2', base_url: 'https://api.example', stored_at: daysAgo(89) },
-  });
-  const { stdout } = await svc([]);
-  expect(stdout).toMatch(/^the management key was stored 91d ago: svc login --rotate\n\nsvc: the card vault/);
 });
