@@ -38,9 +38,6 @@ const DAY_S = 86_400;
 
 /** Returns advice that names an option. The client library throws errors without it, since it has no options. */
 export function optionAdvice({ code, facts }: SvcError): string | undefined {
-  const missing = facts?.['missing'] ?? (code === 'key_missing' ? 'key' : undefined);
-  // The sandbox has no bucket, so it cannot replace missing credentials of a store.
-  if (missing === 'key' || missing === 'base_url') return 'To try svc without keys, add --sandbox.';
   if (code === 'bug') return 'Run the command again with --debug and include what it prints.';
   // A named column belongs to a CSV file; the column of a JSON error is a number.
   if (code === 'refused_input' && typeof facts?.['column'] === 'string')

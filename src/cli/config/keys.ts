@@ -153,7 +153,7 @@ function missingKeyError(kind: KeyType, { profile, stored }: KeySettings): SvcEr
   const variables = KEY_VARIABLES[kind].join(' or ');
   const where = stored === undefined ? 'is set' : `for profile ${profile.value}`;
   return new SvcError('key_missing', `no ${kind} key ${where}`, {
-    hint: `Set ${variables} (or …_FILE), or store a key.`,
+    hint: `Set ${variables} (or …_FILE), or store a key. To try svc without keys, add --sandbox.`,
     next: ['login'],
   });
 }

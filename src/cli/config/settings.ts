@@ -155,7 +155,7 @@ function duration(text: string, origin: Origin): number {
 function noBaseUrl(profile: string | undefined): SvcError {
   const where = profile === undefined ? '' : ` for profile ${profile}`;
   return new SvcError('config', `no base URL is set${where}`, {
-    hint: 'Set SVC_BASE_URL, or store one.',
+    hint: 'Set SVC_BASE_URL, or store one. To try svc without keys, add --sandbox.',
     next: ['login'],
     facts: { missing: 'base_url' },
   });

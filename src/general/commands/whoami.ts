@@ -104,5 +104,8 @@ function worst(keys: readonly KeyReport[]): SvcError | undefined {
 
 function noKeys({ profile, stored }: Context['settings']): SvcError {
   const words = stored === undefined ? 'no keys are set yet' : `profile ${profile.value} has no keys yet`;
-  return new SvcError('key_missing', words, { hint: 'Set them in the environment, or store them.', next: ['login'] });
+  return new SvcError('key_missing', words, {
+    hint: 'Set them in the environment, or store them. To try svc without keys, add --sandbox.',
+    next: ['login'],
+  });
 }

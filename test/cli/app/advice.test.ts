@@ -7,14 +7,14 @@ import { svcHere } from '../../support/run-here.ts';
 
 const system = { platform: 'linux', env: {}, home: '/home/u', cwd: '/', program: 'svc-2' } as unknown as System;
 
-function refused(facts: Readonly<Record<string, unknown>>): SvcError {
-  return new SvcError('refused_input', 'no', { facts });
+function refused(column: unknown): SvcError {
+  return new SvcError('refused_input', 'no', { facts: { column } });
 }
 
 describe('advice about options', () => {
   it('advice about options names --excel-safe for a column that a spreadsheet would run, not for a place in a body', () => {
-    expect(optionAdvice(refused({ column: 'name' }))).toContain('--excel-safe');
-    expect(optionAdvice(refused({ line: 1, column: 1 }))).toBeUndefined();
+    expect(optionAdvice(refused('name'))).toContain('--excel-safe');
+    expect(optionAdvice(refused(1))).toBeUndefined();
   });
 
   it.each([
