@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { decoded } from '../../../src/client/http/encoding.ts';
 import { readFaults } from '../../../src/emulator/faults/fault.ts';
@@ -9,6 +9,8 @@ import { failureOf, makeCore, READ } from './support/core.ts';
 import { serve } from '../../support/fault-server.ts';
 
 const BODY = JSON.stringify({ data: [{ message: 'ä'.repeat(1_000) }] });
+const newer = zlib as { zstdCompressSync?: (body: string) => Buffer };
+const isZstdRead = Number.parseInt(process.versions.node, 10) >= 24;
 
 const ENCODED: readonly (readonly [encoding: string, body: Buffer])[] = [
   ['gzip', gzipSync(BODY)],
@@ -19,6 +21,7 @@ const ENCODED: readonly (readonly [encoding: string, body: Buffer])[] = [
   ['br', brotliCompressSync(BODY)],
   ['identity', Buffer.from(BODY)],
   ['gzip, br', brotliCompressSync(gzipSync(BODY))],
+  ...(newer.zstdCompressSync && isZstdRead ? ([['zstd', newer.zstdCompressSync(BODY)]] as const) : []),
 ];
 
 const WHOLE = { limit: 10_000, isPartial: false };
@@ -45,13 +48,23 @@ describe('a compressed body', () => {
   it('is not read when it is damaged, or in an encoding that svc cannot decode', async () => {
     for (const [encoding, words] of [
       ['gzip', 'a compressed body that is cut off or damaged'],
-      ['zstd', 'a body in an encoding that svc cannot decode'],
+      ['compress', 'a body in an encoding that svc cannot decode'],
       ['constructor', 'a body in an encoding that svc cannot decode'],
       ['gzip, gzip, gzip, gzip', 'a body in an encoding that svc cannot decode'],
     ] as const) {
       const server = await serve([answer(200, BODY, { 'content-encoding': encoding })]);
       expect((await failureOf(makeCore(server.url).call(READ))).message).toContain(words);
     }
+  });
+
+  it.runIf(newer.zstdCompressSync)('of zstd is refused by a Node that takes a part of it for the whole', async () => {
+    const body = newer.zstdCompressSync?.(BODY) ?? Buffer.alloc(0);
+    const cut = await decoded(body.subarray(0, -9), 'zstd', WHOLE);
+    expect(cut).toEqual({
+      problem: isZstdRead
+        ? 'a compressed body that is cut off or damaged'
+        : 'a body in an encoding that svc cannot decode',
+    });
   });
 
   it('of an error is read like any other', async () => {
