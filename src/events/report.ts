@@ -8,6 +8,7 @@ import type { Refusal } from '../client/webhooks/receiver.ts';
 import type { Choice, ForwardResult } from './forward.ts';
 import type { Unprocessed } from './sinks.ts';
 import { displayTarget, hasHiddenPart, targetAdvice } from './target.ts';
+import { shortId } from './unsent.ts';
 
 /** How many refused requests are reported per reason, since anybody can send any number of requests. */
 const MAX_REPORTED_PER_REASON = 10;
@@ -38,9 +39,6 @@ export class Refusals {
   }
 }
 
-/** A sender may choose ids of any length. */
-const MAX_ID_LENGTH = 100;
-
 export function reportForwarded(
   { notices }: Context,
   { delivery }: ReceivedEvent,
@@ -54,31 +52,30 @@ export function reportForwarded(
   notices.warn(`${what} did not reach ${where}: ${reason}${tried}`);
 }
 
-function shortId(id: string): string {
-  return id.length > MAX_ID_LENGTH ? `${id.slice(0, MAX_ID_LENGTH)}…` : id;
-}
-
 /** The command that sends events again. */
 export interface Resend {
-  /** How to fill in the target, to follow a sentence. */
+  /** What else it sends, and how to fill in the target, to follow a sentence. */
   readonly advice: string;
   readonly words: readonly string[];
 }
 
 /** Reports the events that did not reach a target. @returns the command that sends them again, if there is a journal */
 export function reportUnprocessed(
-  { notices }: Context,
-  { target, count, since }: Unprocessed,
+  { notices, out }: Context,
+  { target, events }: Unprocessed,
   journal?: string,
 ): Resend | undefined {
   const resend = journal === undefined ? '; with --journal they could be sent again' : '';
-  notices.warn(`${countText(count, 'event')} did not reach ${displayTarget(target)}${resend}`);
+  notices.warn(`${countText(events.count, 'event')} did not reach ${displayTarget(target)}${resend}`);
   if (journal === undefined) return undefined;
-  return { advice: targetAdvice(target), words: replayCommand(journal, target, { since }) };
+  const choice = events.choice((text) => out.redact(text));
+  return { advice: alsoSent(choice) + targetAdvice(target), words: replayCommand(journal, target, choice) };
 }
 
-/** Says that the command chooses events by time, to follow a sentence. */
-export const ALSO_SENT = ', and with them any others since then';
+/** Says that a choice by time may have more than what did not arrive, to follow a sentence; empty for a choice by id. */
+export function alsoSent({ since }: Choice): string {
+  return since === undefined ? '' : ', and with them any others since then';
+}
 
 /** Returns the command that sends events of a journal again, with `<url>` for a target that has secret parts. */
 export function replayCommand(journal: string, target: URL, { ids = [], since }: Choice): readonly string[] {

@@ -2,6 +2,7 @@
 
 import { headersToForward, type ReceivedEvent } from '../client/webhooks/received.ts';
 import { forward, type ForwardOptions, type ForwardResult } from './forward.ts';
+import { Unsent } from './unsent.ts';
 
 export interface AcceptedEvent extends ReceivedEvent {
   /** Whether an event with this id was received before. */
@@ -12,9 +13,7 @@ export interface AcceptedEvent extends ReceivedEvent {
 /** The events that did not reach a target. */
 export interface Unprocessed {
   readonly target: URL;
-  readonly count: number;
-  /** The earliest time of receipt, in epoch milliseconds. The first event need not be the earliest: clocks can be set back. */
-  readonly since: number;
+  readonly events: Unsent;
 }
 
 export interface SinkOptions extends ForwardOptions {
@@ -32,12 +31,8 @@ export function sinkOf(target: URL, options: SinkOptions): Sink {
   const queue = new EventQueue<AcceptedEvent>();
   const late = new AbortController();
   const abort = (): void => late.abort();
-  let count = 0;
-  let since = Infinity;
-  const fail = ({ receivedAt }: AcceptedEvent): void => {
-    count += 1;
-    since = Math.min(since, receivedAt);
-  };
+  const events = new Unsent();
+  const fail = ({ delivery, receivedAt }: AcceptedEvent): void => events.add(delivery.event.id, receivedAt);
   const send = async (event: AcceptedEvent): Promise<boolean> => {
     const sent = { headers: headersToForward(event.headers), body: event.bytes.toString('utf8') };
     const result = await forward(target, sent, options, late.signal);
@@ -58,7 +53,7 @@ export function sinkOf(target: URL, options: SinkOptions): Sink {
       signal.addEventListener('abort', abort, { once: true });
       await done;
       signal.removeEventListener('abort', abort);
-      return count === 0 ? undefined : { target, count, since };
+      return events.count === 0 ? undefined : { target, events };
     },
   };
 }

@@ -94,7 +94,12 @@ it('the listener is neither stopped nor slowed by a target that hangs, and tells
   const undone = await listener.finish(soon(50));
   await reading;
   expect(seen).toHaveLength(20);
-  expect(undone).toEqual([{ target: hanging.url, count: 20, since: expect.any(Number) }]);
+  expect(undone).toEqual([
+    {
+      target: hanging.url,
+      events: expect.objectContaining({ count: 20, ids: ['e0', 'e1', 'e2', 'e3', 'e4'], since: expect.any(Number) }),
+    },
+  ]);
   const kept = [];
   for await (const line of readJournal(join(directory, 'hang.jsonl'))) kept.push(line);
   expect(kept).toHaveLength(20);

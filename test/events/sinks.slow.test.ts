@@ -13,7 +13,7 @@ it('a sink reports when the earliest event was received, also where a later one 
   // One is under way and 10,000 wait, so that the last one finds the queue full.
   for (let at = 0; at < 10_002; at += 1)
     sink.add({ ...received(`e${at}`), repeated: false, size: 1, receivedAt: 1_000 + at });
-  expect(await sink.finish(AbortSignal.abort())).toMatchObject({ count: 10_002, since: 1_000 });
+  expect(await sink.finish(AbortSignal.abort())).toMatchObject({ events: { count: 10_002, since: 1_000 } });
   await transport.close();
   await hanging.close();
 });

@@ -13,9 +13,10 @@ import { countText } from '../../cli/output/number.ts';
 import { type View, fieldPaths } from '../../cli/output/view.ts';
 import type { ReceiverOptions } from '../../client/webhooks/receiver.ts';
 import type { ListenOptions, Listener } from '../listener.ts';
-import { ALSO_SENT, Refusals, type Resend, reportForwarded, reportUnprocessed } from '../report.ts';
+import { Refusals, type Resend, reportForwarded, reportUnprocessed } from '../report.ts';
 import type { AcceptedEvent, Unprocessed } from '../sinks.ts';
 import { displayTarget, parseTarget } from '../target.ts';
+import { shortId } from '../unsent.ts';
 import { isLoopback, isLoopbackHost } from '../../schema/address.ts';
 
 type EventRow = ReturnType<typeof eventRow>;
@@ -112,7 +113,7 @@ export const listen = defineCommand({
       resends = unprocessed.flatMap((each) => reportUnprocessed(context, each, input.journal) ?? []);
       // If the listener ended by itself, its error suggests these commands.
       if (!isPrinted || context.signal.aborted)
-        for (const { advice, words } of resends) noteNext(context, `to send them again${ALSO_SENT}${advice}`, words);
+        for (const { advice, words } of resends) noteNext(context, `to send them again${advice}`, words);
       refusals.end();
     }
     const code = exitCode(context, unprocessed, resends);
@@ -235,10 +236,16 @@ function notProcessed(unprocessed: readonly Unprocessed[], resends: readonly Res
   const [next, ...alternatives] = resends.map(({ words }) => words);
   return new SvcError('network', 'not every event was forwarded', {
     retryable: false,
-    hint: next && `Send them again${ALSO_SENT}${advice}:`,
+    hint: next && `Send them again${advice}:`,
     next,
     alternatives,
-    facts: { unprocessed: unprocessed.map(({ target, count }) => ({ target: displayTarget(target), count })) },
+    facts: {
+      unprocessed: unprocessed.map(({ target, events: { count, ids } }) => ({
+        target: displayTarget(target),
+        count,
+        ids: ids.map(shortId),
+      })),
+    },
   });
 }
 

@@ -9,8 +9,9 @@ import { text, textToSend } from '../../cli/app/value-parsers.ts';
 import { countText, formatNumber } from '../../cli/output/number.ts';
 import type { View } from '../../cli/output/view.ts';
 import type { Choice, Replayed } from '../forward.ts';
-import { ALSO_SENT, replayCommand } from '../report.ts';
+import { alsoSent, replayCommand } from '../report.ts';
 import { displayTarget, parseTarget, targetAdvice } from '../target.ts';
+import { Unsent } from '../unsent.ts';
 import { wrongJournal } from '../wrong-journal.ts';
 
 const replayView: View<ReturnType<typeof replayedRow>> = {
@@ -47,7 +48,7 @@ export const replay = defineCommand({
     const target = requiredTarget(context, input);
     const print = await listPrinter(context, replayView);
     const choice = choiceOf(context, input);
-    const tally: Tally = { ...EMPTY_TALLY, missing: new Set(input.id) };
+    const tally: Tally = { ...EMPTY_TALLY, unsent: new Unsent(), missing: new Set(input.id) };
     const replaying = { ...input, target, choice };
     try {
       await print(rows(context, replaying, tally));
@@ -125,9 +126,8 @@ const MAX_REPORTED_UNREADABLE = 5;
 interface Tally {
   sent: number;
   failed: number;
-  untried: number;
-  /** The earliest time of receipt of an event that failed or was not tried, in epoch milliseconds. */
-  unsentSince: number;
+  /** The events that failed or were not tried. */
+  readonly unsent: Unsent;
   redacted: number;
   unreadable: number;
   /** The first unreadable line, apart from a line cut off when a process was killed. */
@@ -137,16 +137,7 @@ interface Tally {
   readonly missing: Set<string>;
 }
 
-const EMPTY_TALLY = {
-  sent: 0,
-  failed: 0,
-  untried: 0,
-  unsentSince: Infinity,
-  redacted: 0,
-  unreadable: 0,
-  firstDamaged: undefined,
-  notChosen: 0,
-};
+const EMPTY_TALLY = { sent: 0, failed: 0, redacted: 0, unreadable: 0, firstDamaged: undefined, notChosen: 0 };
 
 /** Counts the outcome for one event, and reports unreadable lines. */
 function countReplayed({ notices }: Context, journal: string, replayed: Replayed, tally: Tally): void {
@@ -163,11 +154,8 @@ function countReplayed({ notices }: Context, journal: string, replayed: Replayed
   }
   const { entry } = replayed;
   const hasFailed = replayed.kind !== 'sent' || replayed.result.reason !== undefined;
-  if (hasFailed) tally.unsentSince = Math.min(tally.unsentSince, Date.parse(entry.received_at));
-  if (replayed.kind === 'given up') {
-    tally.untried += 1;
-    return;
-  }
+  if (hasFailed) tally.unsent.add(entry.id, Date.parse(entry.received_at));
+  if (replayed.kind === 'given up') return;
   tally.missing.delete(entry.id);
   if (hasFailed) tally.failed += 1;
   else tally.sent += 1;
@@ -175,7 +163,8 @@ function countReplayed({ notices }: Context, journal: string, replayed: Replayed
 }
 
 /** Reports the outcome at the end. @throws SvcError if any event did not reach the target, or was not found */
-function report({ notices }: Context, replaying: Replaying, tally: Tally): void {
+function report(context: Context, replaying: Replaying, tally: Tally): void {
+  const { notices } = context;
   const { sent, redacted, unreadable } = tally;
   if (unreadable > MAX_REPORTED_UNREADABLE) notices.warn(`${unreadable} lines were skipped in all`);
   const verb = replaying.dryRun ? 'would be sent' : 'sent';
@@ -183,7 +172,7 @@ function report({ notices }: Context, replaying: Replaying, tally: Tally): void 
     notices.warn(
       `${countText(redacted, 'event')} ${verb} with [hidden] or masked digits in place of what was received`,
     );
-  const failure = failureOf(replaying, tally);
+  const failure = failureOf(context, replaying, tally);
   if (failure !== undefined) throw failure;
   const where = displayTarget(replaying.target);
   if (sent === 0)
@@ -193,10 +182,10 @@ function report({ notices }: Context, replaying: Replaying, tally: Tally): void 
 }
 
 /** Returns the error of a replay that ended: for failed events, a file that is not a journal, unknown ids or damaged lines. */
-function failureOf(replaying: Replaying, tally: Tally): SvcError | undefined {
+function failureOf(context: Context, replaying: Replaying, tally: Tally): SvcError | undefined {
   const { journal, choice } = replaying;
   const { sent, failed, notChosen, unreadable, missing, firstDamaged } = tally;
-  if (failed > 0) return failedError(replaying, tally);
+  if (failed > 0) return failedError(context, replaying, tally);
   if (sent + notChosen === 0 && unreadable > 0)
     return wrongJournal(`no line of ${journal} is an event; nothing was sent`);
   if (missing.size > 0)
@@ -224,15 +213,17 @@ function damagedError(
   });
 }
 
-function failedError({ journal, target, choice }: Replaying, tally: Tally): SvcError {
-  const { sent, failed, untried, unsentSince } = tally;
+function failedError({ out }: Context, { journal, target, choice }: Replaying, tally: Tally): SvcError {
+  const { sent, failed, unsent } = tally;
+  const untried = unsent.count - failed;
   const rest = `; the rest (${formatNumber(untried)}) was not tried, since the target does not respond`;
-  const also = sent === 0 ? '' : ALSO_SENT;
-  const all = countText(sent + failed + untried, 'event');
+  const again = unsent.choice((text) => out.redact(text));
+  const also = sent === 0 ? '' : alsoSent(again);
+  const all = countText(sent + unsent.count, 'event');
   const where = displayTarget(target);
   return new SvcError('network', `${formatNumber(failed)} of ${all} did not reach ${where}${untried > 0 ? rest : ''}`, {
     hint: `Check that the target is running, then send them again${also}${targetAdvice(target)}.`,
-    next: replayCommand(journal, target, { ...choice, since: unsentSince }),
+    next: replayCommand(journal, target, { ...choice, ...again }),
     facts: { sent, failed, untried },
   });
 }

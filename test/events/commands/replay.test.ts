@@ -105,13 +105,22 @@ it('svc events replay continues after one that is refused, and ends with 8 and t
   expect(JSON.parse(stderr)).toMatchObject({
     code: 'network',
     message: expect.stringContaining('1 of 4 events did not reach'),
-    hint: expect.stringContaining(
-      'send them again, and with them any others since then (<url> is the whole target, of which parts are not shown)',
-    ),
-    next: 'svc events replay j.jsonl --forward-to <url> --since 2026-01-05T12:00:01.000Z',
+    hint: expect.stringContaining('<url> is the whole target, of which parts are not shown'),
+    next: 'svc events replay j.jsonl --forward-to <url> --id b',
     failed: 1,
     sent: 3,
     untried: 0,
+  });
+});
+
+it('svc events replay says that a choice by time sends events again that arrived', async () => {
+  const ids = Array.from({ length: 9 }, (_, at) => `e${at}`);
+  writeFileSync(home.file('j.jsonl'), ids.map((id, at) => line(id, at)).join(''));
+  target.play((_, at) => answer(at % 3 === 0 ? 200 : 400));
+  expect(errorIn(await replay())).toMatchObject({
+    message: expect.stringContaining('6 of 9 events did not reach'),
+    hint: expect.stringContaining('send them again, and with them any others since then (<url> is'),
+    next: expect.stringContaining('--since 2026-01-05T12:00:01.000Z'),
   });
 });
 
@@ -133,7 +142,7 @@ it.each([
   const { code, stdout, stderr } = await svcIn(home.path, argv, { env: { SVC_DEBUG: '1' } });
   expect(code).toBe(8);
   expect(stderr).toMatch(/1 of 4 events did not reach http\S+…/);
-  expect(stderr).toContain('--forward-to <url> --since ');
+  expect(stderr).toContain('--forward-to <url> --id b');
   expect(stdout + stderr).not.toContain('9fKq2Lw8Zr4TyB6Vn1');
 });
 
@@ -173,7 +182,7 @@ it.each<[string, number, string[], string[]]>([
   });
 });
 
-it('svc events replay names the same ids again', async () => {
+it('svc events replay names the same ids again where more failed than it lists', async () => {
   const ids = Array.from({ length: 7 }, (_, at) => `e${at}`);
   writeFileSync(home.file('j.jsonl'), ['x', ...ids, 'y'].map((id, at) => line(id, at)).join(''));
   target.play([answer(400)]);
