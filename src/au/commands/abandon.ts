@@ -123,6 +123,7 @@ async function releaseJob(context: Context, job: string): Promise<AbandonedJob> 
 
 /** Refuses to leave out rows of a job that ended and was found later. @throws SvcError `conflict` */
 async function refuseFound(client: Client, claimed: ClaimedJob, files: JobFiles): Promise<void> {
+  if (claimed.claim.row_set === null) return;
   const found = await findJob(client, claimed.claim.job);
   const why = whyPaid(claimed, found, files);
   if (why) throw paidError(claimed, found?.status, why);
@@ -132,7 +133,7 @@ async function refuseFound(client: Client, claimed: ClaimedJob, files: JobFiles)
 async function rowsToLeaveOut({ claim, cycle, entries }: ClaimedJob): Promise<RowsWithoutJob | undefined> {
   const lost = (await rowsWithoutJob({ cycle, entries })).filter((one) => one.claim.job === claim.job);
   const sets = lost.map(({ rows }) => rows);
-  return lost[0] && { ...lost[0], rows: RowSet.union(sets) };
+  return lost[0] && { ...lost[0], rows: RowSet.union(sets, lost[0].rows.salt) };
 }
 
 /** Leaves rows that no job has out of their cycle, on the operator's word. */
@@ -152,7 +153,8 @@ async function leaveOut(
     // Another command may have sent them while the operator answered.
     const left = await rowsToLeaveOut({ ...now, entries });
     if (left === undefined) return undefined;
-    return { kind: 'left_out', job, keys: 2, row_set: await now.cycle.createRowSet(left.rows) };
+    const { keys, salt } = left.claim;
+    return { kind: 'left_out', job, keys, salt, row_set: await now.cycle.createRowSet(left.rows) };
   });
   if (!isLeftOut) {
     context.notices.note(`${rows} have a job by now; nothing was changed`);
@@ -197,7 +199,8 @@ interface Judged {
 /**
  * Judges whether the rows of a job may be freed. They are paid for if the service says so or somebody read the results. A
  * pending job whose file the store confirmed to this machine is about to be processed, but where the service does
- * not find the job, the confirmation may have come from a proxy.
+ * not find the job, the confirmation may have come from a proxy. A claim of unknown rows keeps every file of its cycle from
+ * being sent, so it can be released although its job is completed.
  * @throws SvcError `conflict` for a job that is paid for and may have results, or is closed; `outcome_unknown` for one that
  *   the service does not find, while its absence can be proven
  */
@@ -205,6 +208,7 @@ function judged(claimed: ClaimedJob, found: AccountUpdaterJob | undefined, files
   const { claim, entries } = claimed;
   const cycle = claimed.cycle.name;
   const status = found?.status;
+  if (claim.row_set === null && status !== 'processing') return { found, isPaid: false };
   const why = whyPaid(claimed, found, files);
   const isRecent = now <= provableUntil(claim);
   if (!why && found === undefined && isRecent && files.sent === 'stored')

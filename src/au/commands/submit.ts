@@ -232,7 +232,7 @@ class Sending {
     this.#context.notices.note(`${what} before; nothing was sent now`);
   }
 
-  /** Writes the left-out rows whose result is an error to the fix file. Returns their number. */
+  /** Writes the left-out rows whose result is an error to the fix file. Returns the largest possible number of such rows. */
   async #leftOutErrors(written: FileResults): Promise<number> {
     if (written.jobs.every((job) => isOfFile(job, written.fileJobs.file))) return 0;
     const { deliverFixFile } = await import('../jobs/fix-file.ts');

@@ -7,7 +7,7 @@ import type { Confirmed } from './options.ts';
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import { isFileCycle } from '../ledger/cycle-names.ts';
 import { whenKnownText } from '../ledger/doubt.ts';
-import type { RowSet } from '../ledger/row-set.ts';
+import type { FileRows } from '../ledger/request-rows.ts';
 import type { Check } from '../request/checks.ts';
 import { implausibleFile } from '../request/implausible-file.ts';
 import { type RequestFile, checkedFileRow, checkedFileView, noteOverview } from '../request/open-request-file.ts';
@@ -75,7 +75,7 @@ interface NewCycle {
   readonly tenant: string;
   /** The name of the cycle in the ledger. */
   readonly cycle: string;
-  readonly rows: RowSet;
+  readonly rows: FileRows;
   /** Undefined for a dry run that the service did not answer. */
   readonly client: Client | undefined;
 }
@@ -90,8 +90,8 @@ export async function reportNewCycle(
   { tenant, cycle, rows, client }: NewCycle,
 ): Promise<CompareAgain> {
   const { notices, settings } = context;
-  const { name } = file;
-  const readOthers = async () => otherCycles(await ledger.open(tenant), cycle, rows);
+  const { name, check } = file;
+  const readOthers = async () => otherCycles(await ledger.open(tenant), cycle, rows, check.sha256);
   const others = await readOthers();
   const compareAgain = await refuseSharedRows(context, { file, input, words }, { rows, client }, others, readOthers);
   const again = billedAgainText(name, others, client?.now() ?? context.clock.now());
@@ -101,7 +101,7 @@ export async function reportNewCycle(
   const who = tenantText(context, tenant);
   notices.note(`first upload of cycle ${cycle}: profile ${settings.profile.value}, tenant ${who}`);
   const [most] = others
-    .filter((each) => !isFileCycle(each.name) && each.rows >= rows.size * MIN_SHARE_OF_CYCLE)
+    .filter((each) => !isFileCycle(each.name) && (each.rows ?? 0) >= rows.size * MIN_SHARE_OF_CYCLE)
     .toSorted((one, other) => other.shared - one.shared);
   const share = most === undefined ? 1 : most.shared / rows.size;
   if (most === undefined || share >= MIN_SHARE_OF_CYCLE) return compareAgain;
@@ -131,7 +131,7 @@ export async function refuseFreedRows(
   since: number,
 ): Promise<CompareAgain> {
   const readOthers = async () => {
-    const others = await otherCycles(await ledger.open(tenant), cycle, rows);
+    const others = await otherCycles(await ledger.open(tenant), cycle, rows, file.check.sha256);
     return others.filter(({ lastSent }) => lastSent >= since);
   };
   return refuseSharedRows(context, { file, input, words }, { rows, client }, await readOthers(), readOthers);

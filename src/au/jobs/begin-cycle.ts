@@ -6,11 +6,12 @@ import { countText, fixedPercent } from '../../cli/output/number.ts';
 import type { Client } from '../../client/api/client.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { senderName, deliveryOf, wereResultsRead, standingClaims } from '../ledger/claims.ts';
-import type { Entry } from '../ledger/entry.ts';
+import type { ClaimEntry, Entry } from '../ledger/entry.ts';
 import { findJob } from '../job/job.ts';
 import type { JobFiles } from '../job/job-files.ts';
-import { fileCycle, isFileCycle } from '../ledger/cycle-names.ts';
-import type { RowSet } from '../ledger/row-set.ts';
+import { isFileCycle } from '../ledger/cycle-names.ts';
+import { fileCycles, unknownRowsCycle } from '../ledger/earlier-keys.ts';
+import type { FileRows } from '../ledger/request-rows.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { ForkedLedger } from '../ledger/damage.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -40,14 +41,23 @@ export interface OtherCycle {
   readonly openJobs: readonly string[];
   /** The number of rows that the file and the cycle share. */
   readonly shared: number;
-  /** The number of rows of the cycle. */
-  readonly rows: number;
+  /** The number of rows of the cycle; undefined if the rows of a job are unknown. */
+  readonly rows: number | undefined;
   /** Whether the same file was submitted without a name for its cycle, which made this cycle. */
   readonly isSameFile: boolean;
 }
 
-/** Compares a file with the newest cycles except its own, and returns these cycles, newest first. */
-export async function otherCycles(ledger: Ledger, ownCycle: string, rows: RowSet): Promise<readonly OtherCycle[]> {
+/**
+ * Compares a file with the newest cycles except its own, and returns these cycles, newest first. A claim whose rows are
+ * unknown is compared by the hash of its file.
+ */
+export async function otherCycles(
+  ledger: Ledger,
+  ownCycle: string,
+  rows: FileRows,
+  sha256: string,
+): Promise<readonly OtherCycle[]> {
+  const ownNames = new Set([...(await fileCycles(ledger, rows)), unknownRowsCycle(sha256)]);
   const begun: { readonly cycle: LedgerCycle; readonly entries: readonly Entry[]; readonly began: number }[] = [];
   for (const name of await ledger.cycleNames()) {
     const cycle = ledger.cycle(name);
@@ -61,19 +71,21 @@ export async function otherCycles(ledger: Ledger, ownCycle: string, rows: RowSet
     newest.map(async ({ cycle, entries, began }) => {
       const { name } = cycle;
       const claims = standingClaims(entries);
-      let shared = 0;
-      for (const claim of claims) shared += rows.countShared(await cycle.rowSet(claim.row_set));
+      const shared = await countSharedRows(cycle, claims, rows, sha256);
+      const isKnown = claims.every(({ row_set: set }) => set !== null);
+      const rowsOfCycle = isKnown ? claims.reduce((sum, claim) => sum + claim.rows, 0) : undefined;
       const unread = claims.map(({ job }) => job).filter((job) => !wereResultsRead(entries, job));
       const lastSent = Math.max(...claims.map(({ created_at: at }) => parseTime(at) ?? Infinity));
+      const isSameFile = ownNames.has(name);
       return {
         name,
         entries: entries.length,
         began,
         lastSent,
-        shared: Math.min(shared, rows.size),
-        rows: claims.reduce((sum, claim) => sum + claim.rows, 0),
+        shared,
+        rows: rowsOfCycle,
         openJobs: unread,
-        isSameFile: name === fileCycle(rows),
+        isSameFile,
       };
     }),
   );
@@ -87,6 +99,19 @@ async function readUnlessForked(cycle: LedgerCycle): Promise<readonly Entry[]> {
     if (error instanceof ForkedLedger) return [];
     throw error;
   }
+}
+
+async function countSharedRows(
+  cycle: LedgerCycle,
+  claims: readonly ClaimEntry[],
+  rows: FileRows,
+  sha256: string,
+): Promise<number> {
+  let shared = 0;
+  for (const claim of claims)
+    if (claim.row_set !== null) shared += await rows.countShared(await cycle.rowSetOf(claim));
+    else if (claim.file.sha256 === sha256) shared += claim.rows;
+  return Math.min(shared, rows.size);
 }
 
 /** The command that begins a cycle, as words. */

@@ -91,7 +91,7 @@ async function bindFile(
   if (bound && bound.sha256 !== sha256) throw jobBoundError(job.id);
   const { name } = named;
   const beginning = { name, rows: rows.size, cycle: undefined, words, submit, now: client.now() };
-  const readOthers = () => otherCycles(opened, cycle, rows);
+  const readOthers = () => otherCycles(opened, cycle, rows, sha256);
   const compareAgain =
     payAgain || isBegun ? undefined : await refuseRowsOfOthers(client, await readOthers(), readOthers, beginning);
   const isUnclaimed = bound === undefined;

@@ -3,7 +3,7 @@
 import type { SettledClaim } from '../ledger/claims.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { keyOfRequestRow, keyOfRequestToken } from '../ledger/request-rows.ts';
-import { type RowSet, RowSetBuilder } from '../ledger/row-set.ts';
+import { RowSet, RowSetBuilder } from '../ledger/row-set.ts';
 import type { RequestFileCheck } from '../request/request-file.ts';
 import { readRequest } from '../request/request-lines.ts';
 import { type DividedRows, RowsFile, repeatsToken, withTokensOnce } from '../request/rows-file.ts';
@@ -48,17 +48,17 @@ export async function divideRows(
 ): Promise<Division | undefined> {
   const repeats = isMixed && (await repeatsToken(source));
   const newTokens = await cycle.newTokens(await cycle.read());
-  if (!repeats && taken.length === 0 && newTokens.size === 0) return undefined;
-  const sets = await Promise.all(taken.map(({ claim }) => cycle.rowSet(claim.row_set)));
+  if (!repeats && taken.length === 0 && newTokens.every(({ size }) => size === 0)) return undefined;
+  const sets = await Promise.all(taken.map(({ claim }) => cycle.rowSetOf(claim)));
   const groups = taken.map(() => new RowsFile(context));
   const free = new RowsFile(context);
-  const upToDate = new RowSetBuilder();
+  const upToDate = new RowSetBuilder(salt);
   for await (const rows of readRequest(source.open())) {
     for (const row of rows) {
-      const key = keyOfRequestRow(salt, row);
-      const group = groups[sets.findIndex((set) => set.has(key))];
+      const group = groups[RowSet.firstWith(sets, (salt) => keyOfRequestRow(salt, row))];
       if (group !== undefined) group.add(row.line);
-      else if (newTokens.size > 0 && newTokens.has(keyOfRequestToken(salt, row.token))) upToDate.add(key);
+      else if (RowSet.firstWith(newTokens, (salt) => keyOfRequestToken(salt, row.token)) !== -1)
+        upToDate.add(keyOfRequestRow(salt, row));
       else free.add(row.line);
     }
     for (const file of [free, ...groups]) await file.flush();

@@ -9,7 +9,7 @@ import { endedClaims, wereResultsRead, standingClaims, hasStandingClaim, type Se
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import type { ClaimEntry } from '../ledger/entry.ts';
 import { proofOfAbsence, provableFrom, provableUntil } from '../ledger/proof-of-absence.ts';
-import type { RowSet } from '../ledger/row-set.ts';
+import type { FileRows } from '../ledger/request-rows.ts';
 
 export interface SettledClaims {
   /** Claims that still stand. */
@@ -38,13 +38,13 @@ export interface SettleOptions {
 export async function settleClaims(
   client: Client | undefined,
   cycle: LedgerCycle,
-  rows: RowSet,
+  rows: FileRows,
   { ownJobs, ...options }: SettleOptions = {},
 ): Promise<SettledClaims> {
   const taken: SettledClaim[] = [];
   const failed: SettledClaim[] = [];
   const countRows = async (claim: ClaimEntry): Promise<number> =>
-    ownJobs?.has(claim.job) ? 0 : rows.countShared(await cycle.rowSet(claim.row_set));
+    ownJobs?.has(claim.job) ? 0 : rows.countShared(await cycle.rowSetOf(claim));
   if (client) await claimFoundJobs(client, cycle, options.warn, async (claim) => (await countRows(claim)) > 0);
   const entries = [...(await cycle.read())];
   for (const claim of standingClaims(entries)) {
@@ -65,7 +65,8 @@ export async function settleClaims(
 
 /**
  * Lets ended claims stand again whose jobs have their files after all, so that their rows are paid for: the operator freed the rows
- * before the service found the job, or somebody read its results.
+ * before the service found the job, or somebody read its results. A claim of unknown rows would keep every file from being sent, and
+ * the operator may free it although its job is completed, so it does not count.
  */
 export async function claimFoundJobs(
   client: Client,
@@ -77,7 +78,7 @@ export async function claimFoundJobs(
   for (const { claim, end } of endedClaims(entries)) {
     const { job } = claim;
     const wasRead = wereResultsRead(entries, job);
-    if (!(wasRead || end.why === 'operator') || !(await isWanted(claim))) continue;
+    if (claim.row_set === null || !(wasRead || end.why === 'operator') || !(await isWanted(claim))) continue;
     const status = wasRead ? 'completed' : (await findJob(client, job))?.status;
     if (status !== 'processing' && status !== 'completed') continue;
     const twice = await countTaken(cycle, claim);
@@ -97,7 +98,9 @@ export async function claimFoundJobs(
 /** Counts the rows of an ended claim that standing claims have. */
 async function countTaken(cycle: LedgerCycle, claim: ClaimEntry): Promise<number> {
   const others = standingClaims(await cycle.read()).filter(({ job }) => job !== claim.job);
-  return (await cycle.rowSet(claim.row_set)).countShared(await cycle.union(others.map(({ row_set: set }) => set)));
+  const sets = await Promise.all(others.map((other) => cycle.rowSetOf(other)));
+  const rows = await cycle.rowSetOf(claim);
+  return rows === undefined ? 0 : rows.size - rows.without(sets.filter((set) => set !== undefined)).size;
 }
 
 /**

@@ -9,14 +9,13 @@ import type { ClaimEntry, Entry, EntryBody } from './entry.ts';
 import type { LedgerCycle } from './cycle.ts';
 import type { Ledger } from './ledger.ts';
 import { provableFrom } from './proof-of-absence.ts';
-import { newTokenKeys } from './request-rows.ts';
-import type { RowSet } from './row-set.ts';
+import { type FileRows, newTokenKeys } from './request-rows.ts';
 
 /** Rows to claim, and the job that was created for them. */
 export interface RowsToClaim {
   readonly job: AccountUpdaterJob;
   readonly cycle: string;
-  readonly rows: RowSet;
+  readonly rows: FileRows;
   readonly source: Pick<UploadSource, 'open'>;
   /** The number of the job within the file, in the order of the rows. */
   readonly part: number;
@@ -40,17 +39,17 @@ export async function claimRows(ledger: Ledger, claiming: RowsToClaim): Promise<
   // A claim in this machine's copies may be missing in a restored ledger.
   await cycle.heal();
   const claimed = await cycle.read();
-  if (isClaimed(claimed, claiming)) {
+  if (await isClaimed(cycle, claimed, claiming)) {
     await cycle.requireCondition();
     await requireOnlyClaim(cycle, claiming, claimed);
     return false;
   }
   const times = { created_at: serviceTime(job, job.created_at), expires_at: serviceTime(job, job.expires_at) };
   if (!(await ledger.mark(job.id, claiming.cycle))) throw jobBoundError(job.id);
-  const body = claimBody(claiming, await cycle.createRowSet(rows), times);
+  const body = claimBody(claiming, await cycle.createRowSet(rows.rows), times);
   return cycle.append(async (entries) => {
-    if (isClaimed(entries, claiming)) return undefined;
-    await requireFreeRows(ledger, cycle, claiming, entries);
+    if (await isClaimed(cycle, entries, claiming)) return undefined;
+    await requireFreeRows(cycle, claiming, entries);
     return body;
   });
 }
@@ -93,15 +92,14 @@ async function requireOnlyClaim(
 async function firstClaimWithRows(
   cycle: LedgerCycle,
   claims: readonly ClaimEntry[],
-  rows: RowSet,
+  rows: FileRows,
 ): Promise<ClaimEntry | undefined> {
-  for (const claim of claims) if (rows.countShared(await cycle.rowSet(claim.row_set)) > 0) return claim;
+  for (const claim of claims) if ((await rows.countShared(await cycle.rowSetOf(claim))) > 0) return claim;
   return undefined;
 }
 
 /** Checks that no claim has the rows, and that none of their tokens came from results of the cycle. @throws RowsTaken */
 async function requireFreeRows(
-  { salt }: Pick<Ledger, 'salt'>,
   cycle: LedgerCycle,
   { rows, source, file }: RowsToClaim,
   entries: readonly Entry[],
@@ -114,30 +112,35 @@ async function requireFreeRows(
       retryable: true,
       facts: { job: taken.job },
     });
-  const newTokens = await cycle.newTokens(entries);
-  if (newTokens.size > 0 && (await newTokenKeys(salt, source)).countShared(newTokens) > 0)
-    throw new RowsTaken('conflict', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
-      hint: 'Run the same command again: it sends the other rows.',
-      retryable: true,
-    });
+  for (const newTokens of await cycle.newTokens(entries))
+    if ((await newTokenKeys(newTokens.salt, source)).countShared(newTokens) > 0)
+      throw new RowsTaken('conflict', `results of this cycle made tokens of ${file.name} meanwhile; nothing was sent`, {
+        hint: 'Run the same command again: it sends the other rows.',
+        retryable: true,
+      });
 }
 
 /**
  * Tells whether the job has a standing claim of this very file.
  * @throws SvcError `job_expired` for a claim that ended, `conflict` for a claim of another file
  */
-function isClaimed(entries: readonly Entry[], { job, rows, sha256 }: RowsToClaim): boolean {
+async function isClaimed(
+  cycle: LedgerCycle,
+  entries: readonly Entry[],
+  { job, rows, sha256 }: RowsToClaim,
+): Promise<boolean> {
   if (!hasClaim(entries, job.id)) return false;
   const ownClaim = standingClaims(entries).find((claim) => claim.job === job.id);
   if (ownClaim === undefined)
     throw new SvcError('job_expired', `job ${job.id} was ended in the ledger, because it has no file`);
   if (ownClaim.sha256 !== sha256) throw jobBoundError(job.id);
-  if (ownClaim.row_set !== rows.name()) throw jobBoundError(job.id);
+  const claimed = await cycle.rowSetOf(ownClaim);
+  if (claimed !== undefined && !(await rows.areAllOf(claimed))) throw jobBoundError(job.id);
   return true;
 }
 
 function claimBody(
-  { job, rows, part, file, bytes, sha256 }: RowsToClaim,
+  { job, rows: { rows }, part, file, bytes, sha256 }: RowsToClaim,
   rowSet: string,
   times: Pick<ClaimEntry, 'created_at' | 'expires_at'>,
 ): EntryBody {

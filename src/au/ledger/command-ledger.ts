@@ -223,10 +223,10 @@ export class CommandLedger {
   }
 
   /** Opens this machine's own ledger, which it uses without a shared one. */
-  async openOwn(tenant: string): Promise<Ledger> {
+  async openOwn(tenant: string, { onlyReads = this.onlyReads } = {}): Promise<Ledger> {
     const objects = await openOwnLedgers(this.#context, this.#root());
     const options = { isFirstUse: false, isOwn: true };
-    return this.#openAt(this.onlyReads ? new PlannedObjects(objects) : objects, tenant, options);
+    return this.#openAt(onlyReads ? new PlannedObjects(objects) : objects, tenant, options);
   }
 
   async #openAt(objects: ObjectStore, tenant: string, host: Partial<LedgerHost>): Promise<Ledger> {

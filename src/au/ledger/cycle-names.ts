@@ -13,7 +13,7 @@ export function fileCycle(rows: RowSet): string {
 
 /** Tells whether a cycle was made for a file submitted without one. */
 export function isFileCycle(cycle: string): boolean {
-  return /^file-[0-9a-f]{16}$/.test(cycle);
+  return /^file-(?:unknown-)?[0-9a-f]{16}$/.test(cycle);
 }
 
 /** Tells whether the folder of a cycle has a name that an operator typed, not a hash. */

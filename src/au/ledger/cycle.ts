@@ -10,6 +10,7 @@ import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { folderOf } from '../../base/files/names.ts';
 import { hasClaim, addsToEntries } from './claims.ts';
 import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
+import { missingSalt } from './earlier-keys.ts';
 import {
   bodyOf,
   type ClaimEntry,
@@ -20,6 +21,7 @@ import {
   entryBytes,
   entryName,
   isEntry,
+  type Keys,
   markBytes,
   parseEntry,
   parseMark,
@@ -50,10 +52,12 @@ export interface LedgerHost {
   readonly onFirstEntry?: (() => Promise<void>) | undefined;
 }
 
-/** The folder and host that all cycles of a ledger share. */
+/** The folder, host and salts that all cycles of a ledger share. */
 export interface LedgerPlace {
   readonly folder: LedgerFolder;
   readonly host: LedgerHost;
+  /** Returns the salt of the keys in an entry's sets. */
+  readonly saltOf: (entry: Keys) => string;
 }
 
 /** An object that is missing in the ledger, and that this machine has. */
@@ -70,6 +74,7 @@ interface MissingObject {
 export class LedgerCycle {
   /** The name of the cycle, as the ledger has it. */
   readonly name: string;
+  readonly #place: LedgerPlace;
   readonly #folder: LedgerFolder;
   readonly #host: LedgerHost;
   readonly #prefix: string;
@@ -88,6 +93,7 @@ export class LedgerCycle {
 
   constructor(place: LedgerPlace, folder: string) {
     this.name = folder;
+    this.#place = place;
     this.#folder = place.folder;
     this.#host = place.host;
     this.#prefix = `cycles/${folder}`;
@@ -224,30 +230,41 @@ export class LedgerCycle {
     );
   }
 
-  /** Reads the new tokens in results of this cycle. @throws as `rowSet` */
-  async newTokens(entries: readonly Entry[]): Promise<RowSet> {
-    return this.union(entries.flatMap((entry) => (entry.kind === 'done' && entry.born) || []));
+  /** Reads the rows of a claim; undefined if nobody knows them, so that the claim may have any row. @throws as `rowSet` */
+  async rowSetOf(claim: Pick<ClaimEntry, 'row_set' | keyof Keys>): Promise<RowSet | undefined> {
+    return claim.row_set === null ? undefined : this.rowSet(claim.row_set, claim);
   }
 
-  /** Reads the closed accounts in results of this cycle. @throws as `rowSet` */
-  async closedAccounts(): Promise<RowSet> {
-    return this.union((await this.read()).flatMap((entry) => (entry.kind === 'done' && entry.closed) || []));
+  /** Reads the sets of new tokens in results of this cycle. @throws as `rowSet` */
+  async newTokens(entries: readonly Entry[]): Promise<readonly RowSet[]> {
+    return this.#setsOf('born', entries);
   }
 
-  /** Reads the keys of several sets together. @throws as `rowSet` */
-  async union(sets: readonly string[]): Promise<RowSet> {
-    return RowSet.union(await Promise.all([...new Set(sets)].map((set) => this.rowSet(set))));
+  /** Reads the sets of closed accounts in results of this cycle. @throws as `rowSet` */
+  async closedAccounts(): Promise<readonly RowSet[]> {
+    return this.#setsOf('closed', await this.read());
+  }
+
+  #setsOf(member: 'born' | 'closed', entries: readonly Entry[]): Promise<RowSet[]> {
+    const sets = new Map<string, Keys>();
+    for (const entry of entries) {
+      if (entry.kind !== 'done') continue;
+      const set = entry[member];
+      if (set) sets.set(set, entry);
+    }
+    return Promise.all([...sets].map(([set, done]) => this.rowSet(set, done)));
   }
 
   /** Reads a set that an entry names. @throws SvcError `config` if it is absent or damaged */
-  async rowSet(sha256: string): Promise<RowSet> {
+  async rowSet(sha256: string, entry: Keys): Promise<RowSet> {
     const cached = this.#sets.get(sha256);
     if (cached) return cached;
+    const salt = this.#place.saltOf(entry);
     const name = this.#nameOfSet(sha256);
     const bytes = await this.#folder.get(name, MAX_SET_BYTES, (kept) => sha256Of(kept) === sha256);
     if (bytes === undefined) throw damagedLedger(this.#folder.shownName(name), 'it is missing');
     if (sha256Of(bytes) !== sha256) throw damagedLedger(this.#folder.shownName(name), 'it has another hash');
-    const rows = RowSet.parse(bytes, this.#folder.shownName(name));
+    const rows = RowSet.parse(bytes, this.#folder.shownName(name), salt);
     this.#sets.set(sha256, rows);
     return rows;
   }
@@ -328,7 +345,8 @@ export class LedgerCycle {
     const listed = await this.#folder.list(`${this.#prefix}/`);
     const entries = await this.#missingEntries();
     await this.#requireNoGap(this.#lastOf(listed));
-    return [...(await this.#missingSets(listed)), ...(await this.#missingMarks()), ...entries];
+    const salt = await missingSalt(this.#folder);
+    return [...salt, ...(await this.#missingSets(listed)), ...(await this.#missingMarks()), ...entries];
   }
 
   async #missingEntries(): Promise<MissingObject[]> {
@@ -450,7 +468,8 @@ export class LedgerCycle {
     const sets = new Map<string, number | undefined>();
     const entries = this.#allEntries();
     // The rows of a claim that ended are compared until another job has them.
-    for (const entry of entries) if (entry.kind === 'claim') sets.set(entry.row_set, entry.rows * KEY_BYTES);
+    for (const entry of entries)
+      if (entry.kind === 'claim' && entry.row_set !== null) sets.set(entry.row_set, entry.rows * KEY_BYTES);
     for (const entry of entries) for (const set of otherSetsOf(entry)) if (!sets.has(set)) sets.set(set, undefined);
     return sets;
   }

@@ -15,6 +15,7 @@ const DOUBTS = {
   sent: (job: string) =>
     `the whole file of ${job} was sent, no response said that it was stored, and the job is still pending`,
   confirmed: (job: string) => `the store confirmed the file of ${job}, and the service does not find the job`,
+  unknown: (job: string) => `which rows ${job} has is not known: no copy of them was found`,
   read: (job: string) => `the service does not find ${job}, whose results were read only for the tokens that they made`,
   delivered: (job: string) => `the service does not find ${job}, whose results were read before`,
   shown: (job: string) => `the service does not find ${job}, though it just showed it as completed`,
@@ -113,7 +114,7 @@ function doubtText({ claim, why, end }: Doubt, cycle: string, now: number): stri
 function adviceFor({ claim, why }: Doubt, { cycle, now, again }: DoubtContext): ErrorDetails {
   const { job } = claim;
   const status = ['au', 'status', job];
-  const isLate = why === 'ended' || (why !== 'shown' && now > provableUntil(claim));
+  const isLate = why === 'unknown' || why === 'ended' || (why !== 'shown' && now > provableUntil(claim));
   if (why === 'read' || why === 'delivered' || why === 'shown') {
     const paid = 'The rows are paid for and are not sent again.';
     const later = `${paid} The service may lag: run the same command again later.`;
@@ -126,8 +127,12 @@ function adviceFor({ claim, why }: Doubt, { cycle, now, again }: DoubtContext): 
     return { hint: elsewhere, next: ['au', 'status', cycle], retryable: false };
   }
   if (isLate) {
+    const only =
+      why === 'unknown'
+        ? `Get the results of job ${job}. Only if they have no row of your file`
+        : `Find out what became of job ${job}. Only if its file was not processed`;
     return {
-      hint: `Find out what became of job ${job}. Only if its file was not processed, free its rows with the second of these commands and submit them again: rows that were processed are then paid for twice.`,
+      hint: `${only}, free its rows with the second of these commands and submit them again: rows that were processed are then paid for twice.`,
       next: status,
       alternatives: [['au', 'abandon', job]],
       retryable: false,

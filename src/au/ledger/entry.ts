@@ -2,11 +2,11 @@
 
 import * as z from 'zod/mini';
 import { refuseNewer, SvcError } from '../../base/errors.ts';
-import { isObject, parsedJson } from '../../schema/json-value.ts';
+import { parsedJson } from '../../schema/json-value.ts';
 import { damagedLedger } from './damage.ts';
 import { MAX_ENTRY_BYTES } from './objects.ts';
 
-/** The version of entries. Builds before the first release wrote version 1, whose keys cannot be compared with today's. */
+/** The version of new entries. Entries of version 1, whose keys have another salt, are still read. */
 const VERSION = 2;
 
 const text = z.string().check(z.maxLength(1000));
@@ -16,7 +16,7 @@ const count = z.int().check(z.nonnegative());
 
 /** The members of every entry. */
 const COMMON = {
-  version: z.literal(VERSION),
+  version: z.literal([1, VERSION]),
   /** The SHA-256 of the previous entry; null in the first. */
   previous: z.nullable(sha256),
   at: text,
@@ -25,19 +25,22 @@ const COMMON = {
 
 const job = text.check(z.minLength(1));
 
-/** How the keys in an entry's sets are made: 2 means with the tenant as their salt. */
-const keys = z.literal(2);
+/**
+ * The salt of the keys in an entry's sets: `keys: 2` means the tenant. Entries of version 1 have the salt of their ledger, or
+ * `salt` if they were copied from another ledger.
+ */
+const KEYS = { keys: z.optional(z.literal(2)), salt: z.optional(sha256) };
 
 /** Gives rows to a job. At most one claim of a job stands. */
 const CLAIM = {
   kind: z.literal('claim'),
   job,
-  keys,
+  ...KEYS,
   /** The times of the job, as the service gave them. */
   created_at: time,
   expires_at: z.nullable(time),
-  /** The name of the set of rows. */
-  row_set: sha256,
+  /** The name of the set of rows; null if the rows are unknown, so that the claim may have any row. */
+  row_set: z.nullable(sha256),
   rows: count,
   /** The number of the job within its file, in the order of the rows. */
   part: count,
@@ -62,7 +65,7 @@ const results = z.looseObject({
 const DONE = {
   kind: z.literal('done'),
   job,
-  keys: z.optional(keys),
+  ...KEYS,
   born: z.nullable(sha256),
   closed: z.optional(sha256),
   results: z.optional(results),
@@ -78,7 +81,7 @@ const RELEASE = {
 };
 
 /** Records that the operator left rows out of the cycle that no job has. They belong to the file of a job's claim. */
-const LEFT_OUT = { kind: z.literal('left_out'), job, keys, row_set: sha256 };
+const LEFT_OUT = { kind: z.literal('left_out'), job, ...KEYS, row_set: sha256 };
 
 const entrySchema = z.discriminatedUnion('kind', [
   z.looseObject({ ...COMMON, ...CLAIM }),
@@ -96,6 +99,7 @@ const leftOutBody = z.object(LEFT_OUT);
 export type Entry = z.infer<typeof entrySchema>;
 export type ClaimEntry = Extract<Entry, { kind: 'claim' }>;
 export type DoneEntry = Extract<Entry, { kind: 'done' }>;
+export type Keys = Pick<ClaimEntry, 'keys' | 'salt'>;
 export type Who = ClaimEntry['by'];
 
 /** The body of an entry that follows a claim. */
@@ -139,7 +143,6 @@ export function parseEntry(bytes: Uint8Array, name: string): Entry {
   if (bytes.byteLength > MAX_ENTRY_BYTES) throw damagedLedger(name, `it has ${bytes.byteLength} bytes`);
   const value = parsedJson(Buffer.from(bytes).toString());
   refuseNewer(value, VERSION, name);
-  if (isObject(value) && value['version'] === 1) throw damagedLedger(name, 'a build before the first release wrote it');
   const result = entrySchema.safeParse(value);
   if (!result.success) throw damagedLedger(name, 'it is no entry of a ledger');
   return result.data;

@@ -8,7 +8,8 @@ import { creationOf, hasClaim, wereResultsRead, openJobs } from './claims.ts';
 import { CLOSED, LedgerCycle, type LedgerHost, type LedgerPlace, markName } from './cycle.ts';
 import { cycleFolder } from './cycle-names.ts';
 import { ForkedLedger } from './damage.ts';
-import { type ClaimEntry, type Entry, markBytes, parseMark } from './entry.ts';
+import { saltsOf } from './earlier-keys.ts';
+import { type ClaimEntry, type Entry, type Keys, markBytes, parseMark } from './entry.ts';
 import { LedgerFolder, requireNotEmpty } from './objects.ts';
 import { saltOf } from './row-set.ts';
 import { lostRows, type RowsWithoutJob } from './rows-without-job.ts';
@@ -51,9 +52,11 @@ export class Ledger {
    */
   static async open(objects: ObjectStore, tenant: string, host: LedgerHost): Promise<Ledger> {
     const folder = new LedgerFolder(objects, tenant, host.cache);
+    const salt = saltOf(tenant);
+    const salts = await saltsOf(folder, salt);
     await requireNotEmpty(objects, tenant, host.cache);
     if (host.isFirstUse !== false) await folder.try();
-    return new Ledger({ folder, host }, saltOf(tenant));
+    return new Ledger({ folder, host, saltOf: salts }, salt);
   }
 
   /** Whether the first use showed that this machine may only read the ledger. */
@@ -69,6 +72,11 @@ export class Ledger {
   /** The location in messages. */
   get name(): string {
     return this.#folder.place;
+  }
+
+  /** Returns the salt of an entry's sets. @throws SvcError `config` if it is lost */
+  saltOf(entry: Keys): string {
+    return this.#place.saltOf(entry);
   }
 
   /** Returns a cycle by its name. */

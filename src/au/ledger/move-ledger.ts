@@ -2,6 +2,7 @@
 
 import { standingClaims } from './claims.ts';
 import type { LedgerCycle } from './cycle.ts';
+import { keysOfCopy } from './earlier-keys.ts';
 import type { ClaimEntry, DoneEntry } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -49,8 +50,11 @@ async function copyClaim(from: LedgerCycle, claim: ClaimEntry, shared: Ledger): 
   const { version: _version, previous: _previous, at: _at, by: _by, ...body } = claim;
   const { job } = claim;
   const target = (await shared.cycleOfJob(job)) ?? shared.cycle(from.name);
-  for (const set of [claim.row_set, ...(claim.file.row_sets ?? [])]) await target.createRowSet(await from.rowSet(set));
-  await target.append(async (now) => (now.some((entry) => entry.job === job) ? undefined : body));
+  const rows = await from.rowSetOf(claim);
+  if (rows) await target.createRowSet(rows);
+  for (const set of claim.file.row_sets ?? []) await target.createRowSet(await from.rowSet(set, claim));
+  const copied = { ...body, ...keysOfCopy(claim, rows) };
+  await target.append(async (now) => (now.some((entry) => entry.job === job) ? undefined : copied));
   // The mark comes after the claim: the service may have the job's file, and a mark without a claim would hide that.
   await shared.mark(job, from.name);
   for (const entry of await from.read())
@@ -59,6 +63,8 @@ async function copyClaim(from: LedgerCycle, claim: ClaimEntry, shared: Ledger): 
 
 async function copyDone(from: LedgerCycle, done: DoneEntry, to: LedgerCycle): Promise<void> {
   const { version: _version, previous: _previous, at: _at, by: _by, ...body } = done;
-  for (const set of [done.born, done.closed]) if (set) await to.createRowSet(await from.rowSet(set));
-  await to.endClaim(body);
+  const [born] = await from.newTokens([done]);
+  const closed = done.closed === undefined ? undefined : await from.rowSet(done.closed, done);
+  for (const set of [born, closed]) if (set) await to.createRowSet(set);
+  await to.endClaim({ ...body, ...keysOfCopy(done, born) });
 }

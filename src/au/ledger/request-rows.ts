@@ -9,6 +9,48 @@ import { keyOfNewToken, keyOfRow, type RowSet, RowSetBuilder } from './row-set.t
 
 type Rows = Pick<UploadSource, 'open' | 'sha256'>;
 
+/** Returns the keys of a file's rows, or of its tokens, with a salt. */
+type KeysUnder = (salt: string) => Promise<RowSet>;
+
+/** The keys of a file's rows, with the salt of each set that they are compared with. */
+export class FileRows {
+  /** The keys for a new claim. */
+  readonly rows: RowSet;
+  readonly keysUnder: KeysUnder;
+
+  private constructor(rows: RowSet, under: KeysUnder) {
+    this.rows = rows;
+    this.keysUnder = under;
+  }
+
+  /** Makes the keys for new claims, which have `salt`. */
+  static async of(salt: string, under: KeysUnder): Promise<FileRows> {
+    return new FileRows(await under(salt), under);
+  }
+
+  get size(): number {
+    return this.rows.size;
+  }
+
+  /** Counts the rows that are in a set. An undefined set may have any row, so all rows count. */
+  async countShared(set: RowSet | undefined): Promise<number> {
+    return set === undefined ? this.size : (await this.keysUnder(set.salt)).countShared(set);
+  }
+
+  /** Tells whether a set has exactly these rows. */
+  async areAllOf(set: RowSet): Promise<boolean> {
+    return set.size === this.size && (await this.countShared(set)) === this.size;
+  }
+
+  /** Counts the rows that are in none of the sets. Sets with different salts cannot be added, so the count may be too high. */
+  async countFree(sets: readonly RowSet[]): Promise<number> {
+    let free = this.size;
+    for (const salt of new Set(sets.map((set) => set.salt)))
+      free = Math.min(free, (await this.keysUnder(salt)).countMissingFrom(sets));
+    return free;
+  }
+}
+
 /** The keys of the rows of a request file. */
 export interface RequestRows {
   readonly rows: RowSet;
@@ -20,7 +62,7 @@ export interface RequestRows {
 export async function readRows(salt: string, source: Rows): Promise<RequestRows> {
   let first: string | undefined;
   let isMixed = false;
-  const rows = await setOf(source, (row) => {
+  const rows = await setOf(salt, source, (row) => {
     const merchant = merchantOf(row);
     first ??= merchant;
     isMixed ||= merchant !== first;
@@ -31,7 +73,7 @@ export async function readRows(salt: string, source: Rows): Promise<RequestRows>
 
 /** Returns the keys that the tokens of a request file would have as new tokens of results. */
 export async function newTokenKeys(salt: string, source: Rows): Promise<RowSet> {
-  return setOf(source, ({ token }) => keyOfRequestToken(salt, token));
+  return setOf(salt, source, ({ token }) => keyOfRequestToken(salt, token));
 }
 
 /** Returns the key of a row of a request file. */
@@ -44,8 +86,8 @@ export function keyOfRequestToken(salt: string, token: string): bigint {
   return keyOfNewToken(salt, tokenKey(token));
 }
 
-async function setOf(source: Rows, keyOf: (row: RequestRow) => bigint): Promise<RowSet> {
-  const keys = new RowSetBuilder();
+async function setOf(salt: string, source: Rows, keyOf: (row: RequestRow) => bigint): Promise<RowSet> {
+  const keys = new RowSetBuilder(salt);
   for await (const rows of readRequest(unchanged(source))) for (const row of rows) keys.add(keyOf(row));
   return keys.build();
 }

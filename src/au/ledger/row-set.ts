@@ -1,6 +1,7 @@
 // Sets of row keys: 8 bytes for each row, from which no token can be read.
 
 import { hash } from 'node:crypto';
+import { SvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import { damagedLedger } from './damage.ts';
 
@@ -53,8 +54,13 @@ function halfAt(digest: string, at: number): number {
 
 /** Collects keys in any order, in 8 bytes of memory each. */
 export class RowSetBuilder {
+  readonly #salt: string;
   #keys = new BigUint64Array(1024);
   #size = 0;
+
+  constructor(salt: string) {
+    this.#salt = salt;
+  }
 
   add(key: bigint): void {
     if (this.#size === this.#keys.length) {
@@ -67,26 +73,29 @@ export class RowSetBuilder {
   }
 
   build(): RowSet {
-    return RowSet.of(this.#keys.subarray(0, this.#size));
+    return RowSet.of(this.#keys.subarray(0, this.#size), this.#salt);
   }
 }
 
 /** A set of row keys: numbers in ascending order, without repeats. */
 export class RowSet {
   readonly keys: BigUint64Array;
+  /** The salt of the keys. */
+  readonly salt: string;
 
-  private constructor(keys: BigUint64Array) {
+  private constructor(keys: BigUint64Array, salt: string) {
     this.keys = keys;
+    this.salt = salt;
   }
 
   /** Makes a set of keys in any order. Repeated keys count once. */
-  static of(keys: Iterable<bigint>): RowSet {
+  static of(keys: Iterable<bigint>, salt: string): RowSet {
     const sorted = keys instanceof BigUint64Array ? keys.toSorted() : BigUint64Array.from(keys).toSorted();
-    return new RowSet(withoutRepeats(sorted));
+    return new RowSet(withoutRepeats(sorted), salt);
   }
 
   /** Reads a set. `name` is its place in messages. @throws SvcError `config` if the bytes are no set */
-  static parse(bytes: Uint8Array, name: string): RowSet {
+  static parse(bytes: Uint8Array, name: string, salt: string): RowSet {
     if (bytes.byteLength % KEY_BYTES !== 0) throw damagedLedger(name, 'its size is not a number of rows');
     const keys = new BigUint64Array(bytes.byteLength / KEY_BYTES);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -95,7 +104,7 @@ export class RowSet {
       if (at > 0 && key <= (keys[at - 1] ?? 0n)) throw damagedLedger(name, 'its rows are not in order');
       keys[at] = key;
     }
-    return new RowSet(keys);
+    return new RowSet(keys, salt);
   }
 
   get size(): number {
@@ -106,8 +115,9 @@ export class RowSet {
     return this.keys[lowerBound(this.keys, key)] === key;
   }
 
-  /** Counts the keys that are also in another set. Both sorted sets are read once, side by side. */
+  /** Counts the keys that are also in another set with the same salt. Both sorted sets are read once, side by side. */
   countShared(other: RowSet): number {
+    if (other.salt !== this.salt) throw new SvcError('bug', 'sets of keys with two salts were compared');
     // Each key is read as two halves, because reading it as one number would allocate memory.
     const ours = halvesOf(this.keys);
     const theirs = halvesOf(other.keys);
@@ -123,18 +133,23 @@ export class RowSet {
     return shared;
   }
 
-  /** Counts the keys that are in none of the sets. */
+  /** Counts the keys that are in none of the sets. Sets with another salt are ignored. */
   countMissingFrom(sets: readonly RowSet[]): number {
-    return this.size - this.countShared(RowSet.union(sets));
+    return this.size - this.countShared(RowSet.union(sets, this.salt));
   }
 
-  /** Returns the keys that are in none of the sets. */
+  /** Returns the keys that are in none of the sets. Sets with another salt are ignored. */
   without(sets: readonly RowSet[]): RowSet {
-    const others = RowSet.union(sets);
-    return new RowSet(this.keys.filter((key) => !others.has(key)));
+    const others = RowSet.union(sets, this.salt);
+    return new RowSet(
+      this.keys.filter((key) => !others.has(key)),
+      this.salt,
+    );
   }
 
-  static union(sets: readonly RowSet[]): RowSet {
+  /** Returns the union of the sets with a salt. */
+  static union(all: readonly RowSet[], salt: string): RowSet {
+    const sets = all.filter((set) => set.salt === salt);
     const [first] = sets;
     if (first !== undefined && sets.length === 1) return first;
     const keys = new BigUint64Array(sets.reduce((sum, { size }) => sum + size, 0));
@@ -143,7 +158,17 @@ export class RowSet {
       keys.set(set.keys, at);
       at += set.size;
     }
-    return RowSet.of(keys);
+    return RowSet.of(keys, salt);
+  }
+
+  /** Returns the index of the first set with a key, or -1. An undefined set has every key. */
+  static firstWith(sets: readonly (RowSet | undefined)[], keyUnder: (salt: string) => bigint): number {
+    let last: { readonly salt: string; readonly key: bigint } | undefined;
+    return sets.findIndex((set) => {
+      if (set === undefined) return true;
+      if (last?.salt !== set.salt) last = { salt: set.salt, key: keyUnder(set.salt) };
+      return set.has(last.key);
+    });
   }
 
   /** Returns the bytes of the set: each key big-endian, in ascending order. */

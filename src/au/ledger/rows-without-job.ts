@@ -2,7 +2,7 @@
 
 import { endedClaims, openJobs, standingClaims } from './claims.ts';
 import type { LedgerCycle } from './cycle.ts';
-import type { ClaimEntry, Entry } from './entry.ts';
+import type { ClaimEntry, Entry, Keys } from './entry.ts';
 import { RowSet } from './row-set.ts';
 
 /** The entries of a cycle, and its sets of rows. */
@@ -23,9 +23,10 @@ export interface RowsWithoutJob {
 
 /**
  * Returns the rows that files of the cycle have and no job has, by the claims of the files. Rows that the operator left out do not
- * count, unless a later claim has them.
+ * count, unless a later claim has them. Returns none where the rows of a standing claim are unknown.
  */
 export async function rowsWithoutJob(of: CycleRows): Promise<readonly RowsWithoutJob[]> {
+  if (standingClaims(of.entries).some(({ row_set: set }) => set === null)) return [];
   const ended = await unaccounted(of, true, []);
   // A later claim of the same file may name rows of a job that ended. They belong to that job's claim.
   return [...ended, ...(await unaccounted(of, false, ended))];
@@ -55,7 +56,8 @@ async function unaccounted(
       const claim = claimsOf(entries.slice(0, index)).findLast(({ job }) => job === entry.job);
       if (claim !== undefined) accounted.addFile(claim);
     } else if (entry.kind === 'claim') {
-      const rows = await accounted.takeOthers(isEnded ? [entry.row_set] : (entry.file.row_sets ?? []));
+      const own = entry.row_set === null ? [] : [entry.row_set];
+      const rows = await accounted.takeOthers(entry, isEnded ? own : (entry.file.row_sets ?? []));
       if (rows.size > 0) found.push({ claim: entry, isEnded, isAbandoned: isEnded && abandoned.has(entry.job), rows });
     }
   }
@@ -74,10 +76,15 @@ function claimsOf(entries: readonly Entry[]): ClaimEntry[] {
   return entries.filter((entry) => entry.kind === 'claim');
 }
 
+/** An entry with a set of rows. */
+type SetEntry = Keys & { readonly row_set: string | null; readonly sha256?: string };
+
 /** Rows that have a job, that nobody wants, or that were found. */
 class AccountedRows {
   readonly #cycle: CycleRows['cycle'];
-  readonly #sets = new Set<string>();
+  readonly #sets = new Map<string, Keys>();
+  /** The hashes of the files of claims, since row sets of an earlier build cannot be compared. */
+  readonly #files = new Set<string>();
   readonly #found: RowSet[];
 
   constructor(cycle: CycleRows['cycle'], found: readonly RowSet[]) {
@@ -85,22 +92,26 @@ class AccountedRows {
     this.#found = [...found];
   }
 
-  add(entry: { readonly row_set: string }): void {
-    this.#sets.add(entry.row_set);
+  add(entry: SetEntry): void {
+    if (entry.row_set !== null) this.#sets.set(entry.row_set, entry);
+    if (entry.sha256 !== undefined) this.#files.add(entry.sha256);
   }
 
   /** Adds the rows of a claim, and those of its file that had no job then. */
   addFile(claim: ClaimEntry): void {
     this.add(claim);
-    for (const name of claim.file.row_sets ?? []) this.#sets.add(name);
+    for (const name of claim.file.row_sets ?? []) this.#sets.set(name, claim);
   }
 
-  /** Returns the other rows in sets, which are accounted for from now on. */
-  async takeOthers(of: readonly string[]): Promise<RowSet> {
-    const names = of.filter((name) => !this.#sets.has(name));
-    if (names.length === 0) return RowSet.of([]);
-    const read = (sets: Iterable<string>) => Promise.all([...sets].map((name) => this.#cycle.rowSet(name)));
-    const rows = RowSet.union(await read(names)).without([...(await read(this.#sets)), ...this.#found]);
+  /** Returns the other rows in sets of a claim, which are accounted for from now on. */
+  async takeOthers(claim: ClaimEntry, of: readonly string[]): Promise<RowSet> {
+    const isSent = (name: string): boolean => name === claim.row_set && this.#files.has(claim.sha256);
+    const names = of.filter((name) => !this.#sets.has(name) && !isSent(name));
+    const sets = await Promise.all(names.map((name) => this.#cycle.rowSet(name, claim)));
+    const [first] = sets;
+    if (first === undefined) return RowSet.of([], '');
+    const accounted = await Promise.all([...this.#sets].map(([name, keys]) => this.#cycle.rowSet(name, keys)));
+    const rows = RowSet.union(sets, first.salt).without([...accounted, ...this.#found]);
     this.#found.push(rows);
     return rows;
   }

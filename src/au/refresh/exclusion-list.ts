@@ -94,8 +94,8 @@ async function closedElsewhere(context: Context, directory: RefreshDirectory) {
   let closed: { readonly accounts: number; readonly cycle: string } | undefined;
   for (const name of await ledger.cycleNames()) {
     if (name === directory.cycle) continue;
-    const { size } = await ledger.cycle(name).closedAccounts();
-    if (size > 0) closed = { accounts: (closed?.accounts ?? 0) + size, cycle: name };
+    for (const accounts of await ledger.cycle(name).closedAccounts())
+      closed = { accounts: (closed?.accounts ?? 0) + accounts.size, cycle: name };
   }
   return closed;
 }

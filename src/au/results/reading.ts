@@ -5,7 +5,7 @@ import { areTokensKnown, deliveryOf, lastReading, senderName, wereResultsRead } 
 import type { CommandLedger } from '../ledger/command-ledger.ts';
 import type { LedgerCycle } from '../ledger/cycle.ts';
 import { undeliveredError } from '../ledger/doubt.ts';
-import type { DoneEntry, EndBody } from '../ledger/entry.ts';
+import type { DoneEntry, EndBody, Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type RowSet, RowSetBuilder, keyOfClosedAccount, keyOfNewToken } from '../ledger/row-set.ts';
 import { tokenKey } from '../request/row-key.ts';
@@ -76,7 +76,7 @@ export class EnteredResults {
       if (!(error instanceof ReadOnlyPlace)) throw error;
       // Results whose tokens the ledger knows need no entry, so a machine that may only read the ledger gets them.
       const isKnown =
-        areTokensKnown(entries, job) && reading?.born.countMissingFrom([await cycle.newTokens(entries)]) === 0;
+        areTokensKnown(entries, job) && reading !== undefined && (await areTokensEntered(cycle, entries, file));
       if (!isKnown) throw isDelivered ? undeliveredError(error, job) : error;
     }
     if (before?.results === undefined || reading === undefined) return;
@@ -96,6 +96,14 @@ export class EnteredResults {
     if (this.#read?.sha256 !== sha256) this.#read = { sha256, reading: readResultsFile(ledger.salt, file) };
     return this.#read.reading;
   }
+}
+
+/** Tells whether the entries of a cycle name all new tokens in a results file. */
+async function areTokensEntered(cycle: LedgerCycle, entries: readonly Entry[], file: string): Promise<boolean> {
+  const newTokens = await cycle.newTokens(entries);
+  for (const salt of new Set(newTokens.map((set) => set.salt)))
+    if ((await readResultsFile(salt, file))?.born.countMissingFrom(newTokens) === 0) return true;
+  return false;
 }
 
 /** Returns the path of the kept results of a job, if they are the newest results in the ledger. */
@@ -153,8 +161,8 @@ export interface Reading {
 
 /** Reads a results file. Returns undefined if it is no CSV table, which only the operator can accept. */
 export async function readResultsFile(salt: string, file: string): Promise<Reading | undefined> {
-  const born = new RowSetBuilder();
-  const closed = new RowSetBuilder();
+  const born = new RowSetBuilder(salt);
+  const closed = new RowSetBuilder(salt);
   const codes = new Map<string, number>();
   const source = await fileSource(file);
   const hash = createHash('sha256');
@@ -227,6 +235,7 @@ async function describeLoss(cycle: LedgerCycle, before: DoneEntry, reading: Read
   const reduced = results.codes.find(({ code, rows }) => (reading.codes.get(code) ?? 0) < rows);
   if (reduced !== undefined)
     return `has ${countText(reading.codes.get(reduced.code) ?? 0, 'row')} with ${reduced.code}, and had ${reduced.rows}`;
-  const missing = (await cycle.newTokens([before])).countMissingFrom([reading.born]);
+  const [born] = await cycle.newTokens([before]);
+  const missing = born?.countMissingFrom([reading.born]) ?? 0;
   return missing === 0 ? undefined : `lacks ${countText(missing, 'new token')} that it had`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { otherCycles, refuseRowsOfOtherCycle } from '../../../src/au/jobs/begin-cycle.ts';
+import { sha256Of } from '../../../src/base/files/draft.ts';
 import { claim, DAY, fileOf, fileRows, type Machine, Machines } from '../ledger/machines.ts';
 
 const TEN = 'a b c d e f g h i j'.split(' ');
@@ -12,10 +13,10 @@ async function begin(
   isSandbox = false,
 ): Promise<void> {
   const file = fileOf(tokens);
-  const rows = await fileRows(ledger, file);
-  const others = await otherCycles(ledger, cycle ?? 'file-0123456789abcdef', rows);
+  const [rows, sha256] = [await fileRows(ledger, file), sha256Of(file.text)];
+  const others = await otherCycles(ledger, cycle ?? 'file-0123456789abcdef', rows, sha256);
   const words = ['au', 'submit', 'tokens.csv'];
-  const beginning = { name: 'tokens.csv', rows: rows.size, cycle, words, now: client.now(), isSandbox };
+  const beginning = { name: 'tokens.csv', rows: rows.rows.size, cycle, words, now: client.now(), isSandbox };
   await refuseRowsOfOtherCycle(client, others, beginning);
 }
 

@@ -62,7 +62,7 @@ describe('a job that the service does not find and that the ledger has', () => {
   it('svc au status ends with 9 where the ledger cannot be read', async () => {
     const { machine } = await submitted();
     const [tenant] = machine.ours.tenants;
-    writeFileSync(machine.path(`state/ledger/${tenant?.id}/jobs/${UNKNOWN}`), '{');
+    writeFileSync(machine.path(`state/ledger/${tenant?.id}/ledger.json`), '{');
     ended(await machine.svc(`au status ${UNKNOWN}`), 9, {
       error: {
         message: expect.stringContaining(`job ${UNKNOWN} is not found, and whether its file was sent is not known: `),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { claimBody } from '../ledger/entries.ts';
 import { type Machine, Machines, claim, fileOf, oneClaim, settle } from '../ledger/machines.ts';
 import { HEADER, UUID } from '../rows.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -98,6 +99,14 @@ it('the rows of a file that all belong to claims leave none free', async () => {
   expect(tokensIn(division)).toEqual({ free: undefined, 'job-1': ['b', 'a'] });
 });
 
+it('R58: the rows of a file all belong to a claim of unknown rows', async () => {
+  const machines = new Machines();
+  const laptop = await machines.open('laptop');
+  const { id } = await laptop.client.accountUpdater.create();
+  await laptop.ledger.cycle('2026-12').append(async () => claimBody(id, { row_set: null }));
+  expect(tokensIn(await divide(laptop, ['x', 'y']))).toEqual({ free: undefined, 'job-1': ['x', 'y'] });
+});
+
 it('R58: the rows of a file are those of a claim with any quotes, other dates and capitals of a UUID, and stay as they are', async () => {
   const machines = await oneClaim(['a', 'b', UUID]);
   const rows = ['"a",27,"01","M"', `${UUID.toUpperCase()},,,M`, 'A,26,12,M', 'b,26,12,N', '"c ""1""",26,12,"M,1"'];
@@ -113,7 +122,7 @@ it('R85: the rows of a file whose tokens results of the cycle made are left out 
   const laptop = await machines.open('laptop');
   const cycle = laptop.ledger.cycle('2026-12');
   const made = ['n', UUID].map((token) => keyOfNewToken(laptop.ledger.salt, token));
-  const born = await cycle.createRowSet(RowSet.of(made));
+  const born = await cycle.createRowSet(RowSet.of(made, laptop.ledger.salt));
   await cycle.endClaim({ kind: 'done', job: 'job-1', keys: 2, born });
   const division = await divide(laptop, ['c', 'n', UUID.toUpperCase()]);
   expect([tokensIn(division), division?.upToDate.size]).toEqual([{ free: ['c'] }, 2]);
@@ -168,7 +177,7 @@ it('the rows of a file that needs very many jobs are in at most 100 sets, none o
   });
   const names = (await rows.createRowSets('ours', '2026-12', slices)) ?? [];
   const cycle = laptop.ledger.cycle('2026-12');
-  const sets = await Promise.all(names.map((name) => cycle.rowSet(name)));
+  const sets = await Promise.all(names.map((name) => cycle.rowSet(name, { keys: 2 })));
   expect([...new Set(sets.map(({ size }) => size))]).toEqual([3, 1]);
   expect([sets.length, sets.reduce((sum, { size }) => sum + size, 0)]).toEqual([84, 250]);
 });

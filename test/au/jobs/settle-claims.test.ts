@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { settleClaims } from '../../../src/au/jobs/settle-claims.ts';
-import { claim, DAY, fileOf, fileRows, type Machines, MINUTE, oneClaim, settle } from '../ledger/machines.ts';
+import { claimBody } from '../ledger/entries.ts';
+import { claim, DAY, fileOf, fileRows, Machines, MINUTE, oneClaim, settle } from '../ledger/machines.ts';
 
 /** Returns the jobs that still have rows, each with their number and its status. */
 function words({ taken }: Awaited<ReturnType<typeof settle>>): string[] {
@@ -32,6 +33,14 @@ describe('a claim that stands', () => {
     const machines = await oneClaim();
     const own = new Set(['job-1']);
     expect(words(await settle(await machines.open('laptop'), ['a'], { ownJobs: own }))).toEqual([]);
+  });
+
+  it('R58: a claim of unknown rows has every row', async () => {
+    const machines = new Machines();
+    const laptop = await machines.open('laptop');
+    const { id } = await laptop.client.accountUpdater.create();
+    await laptop.ledger.cycle('2026-12').append(async () => claimBody(id, { row_set: null }));
+    expect(words(await settle(laptop, ['x', 'y']))).toEqual(['job-1 2 pending']);
   });
 
   it('every claim stands without a client, and nothing is read or written', async () => {
@@ -120,6 +129,17 @@ describe('a claim that the operator freed', () => {
     machines.store('job-1', 'completed');
     expect(words(await settle(await machines.open('laptop'), ['c']))).toEqual([]);
     expect(await machines.entries()).toEqual(['claim job-1', 'release job-1']);
+  });
+
+  it('R58: a freed claim of unknown rows, which would have every row, stays free', async () => {
+    const machines = new Machines();
+    const laptop = await machines.open('laptop');
+    const { id: job } = await laptop.client.accountUpdater.create();
+    const cycle = laptop.ledger.cycle('2026-12');
+    await cycle.append(async () => claimBody(job, { row_set: null }));
+    await cycle.endClaim({ kind: 'release', job, why: 'operator', proof: 'the operator' });
+    machines.store(job, 'completed');
+    expect(words(await settle(laptop, ['x']))).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { tableRenderer } from '../../../src/cli/output/table.ts';
 import { listText } from '../../cli/output/views.ts';
 import { claimBody, WHO } from '../ledger/entries.ts';
 
-const COMMON = { version: 2, previous: null, at: '2026-12-01T05:00:00Z', by: { ...WHO } } as const;
+const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: { ...WHO } } as const;
 
 function claimed(job: string): ClaimEntry {
   return { ...COMMON, ...claimBody(job) };

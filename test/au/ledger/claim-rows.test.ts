@@ -27,7 +27,7 @@ it('R58: rows that two claims have are sent to neither job until one of the clai
   // As where the claims of another ledger were copied into this one.
   const cycle = runner.ledger.cycle('2026-12');
   const { sha256, rows } = other;
-  const copied = claimBody('job-2', { keys: 2, row_set: await cycle.createRowSet(rows), sha256 });
+  const copied = claimBody('job-2', { keys: 2, row_set: await cycle.createRowSet(rows.rows), sha256 });
   await cycle.append(async () => copied);
   for (const claiming of [own, other])
     await expect(claimRows(runner.ledger, claiming)).rejects.toMatchObject({ code: 'pending', exitCode: 11 });
@@ -145,6 +145,13 @@ describe('rows that another job has', () => {
     expect(await refusalOf(machines, ['TOK'])).toBeUndefined();
   });
 
+  it('R58: a claim of unknown rows has every row', async () => {
+    const machines = new Machines();
+    const { ledger } = await machines.open('runner-7');
+    await ledger.cycle('2026-12').append(async () => claimBody('job-9', { row_set: null }));
+    expect(await refusalOf(machines, ['x', 'y'])).toMatchObject({ facts: { job: 'job-9' } });
+  });
+
   it('R58: a release names a job, so that a late one frees no newer claim', async () => {
     const machines = await oneClaim();
     const release = { kind: 'release', job: 'job-1', why: 'gone', proof: 'late' } as const;
@@ -189,7 +196,7 @@ describe('rows that another job has', () => {
         const cycle = ledger.cycle('2026-12');
         const claims = standingClaims(await cycle.read());
         const keys: bigint[] = [];
-        for (const one of claims) keys.push(...(await cycle.rowSet(one.row_set)).keys);
+        for (const one of claims) keys.push(...((await cycle.rowSetOf(one))?.keys ?? []));
         expect(new Set(keys).size).toBe(keys.length);
         expect(claims).toHaveLength(outcomes.filter(({ status }) => status === 'fulfilled').length);
         expect(claims.length).toBeGreaterThan(0);
@@ -206,7 +213,7 @@ describe('tokens that a cycle made', () => {
     const machines = await oneClaim(['a', 'b']);
     const { ledger } = await machines.open('runner-7');
     const cycle = ledger.cycle('2026-12');
-    const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, UUID)]));
+    const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, UUID)], ledger.salt));
     await cycle.endClaim({ kind: 'done', job: 'job-1', keys: 2, born });
     for (const token of [UUID, UUID.toUpperCase()]) {
       const error = await refusalOf(machines, ['c', token]);
@@ -222,7 +229,9 @@ describe('tokens that a cycle made', () => {
   it('R85: a token of results that are entered while its rows are claimed is not sent', async () => {
     const machines = await oneClaim(['a', 'b']);
     const [laptop, runner] = [await machines.open('laptop'), await machines.open('runner-7')];
-    const born = await runner.ledger.cycle('2026-12').createRowSet(RowSet.of([keyOfNewToken(runner.ledger.salt, 'c')]));
+    const born = await runner.ledger
+      .cycle('2026-12')
+      .createRowSet(RowSet.of([keyOfNewToken(runner.ledger.salt, 'c')], runner.ledger.salt));
     const done = { kind: 'done', job: 'job-1', keys: 2, born } as const;
     let isLate = true;
     machines.objects.onCreate = (name) => {
@@ -241,7 +250,7 @@ describe('tokens that a cycle made', () => {
     const { ledger } = await machines.open('runner-7');
     const cycle = ledger.cycle('2026-12');
     await cycle.endClaim({ kind: 'release', job: 'job-1', why: 'operator', proof: '' });
-    const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, 'c')]));
+    const born = await cycle.createRowSet(RowSet.of([keyOfNewToken(ledger.salt, 'c')], ledger.salt));
     for (let time = 0; time < 2; time += 1) await cycle.endClaim({ kind: 'done', job: 'job-1', keys: 2, born });
     expect(await machines.entries()).toEqual(['claim job-1', 'release job-1', 'done job-1']);
     expect(await refusalOf(machines, ['c'])).toBeInstanceOf(RowsTaken);

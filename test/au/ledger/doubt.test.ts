@@ -10,7 +10,7 @@ const FILE = { name: 'tokens.csv', cycle: '2026-12', isNamed: true };
 const PROVABLE = Date.parse('2026-12-01T06:15:01Z');
 
 const CLAIM: ClaimEntry = {
-  version: 2,
+  version: 1,
   previous: null,
   at: '2026-12-01T05:00:00Z',
   by: { ...WHO },
@@ -25,6 +25,7 @@ function doubtOf(why: Doubt['why'], now: number) {
 it.each([
   ['rows that another job has', rowsTakenError(FILE, [TAKEN], 40, PROVABLE), 6, false],
   ['rows in doubt', doubtOf('missing', PROVABLE), 9, true],
+  ['unknown rows', doubtOf('unknown', PROVABLE), 9, false],
   ['rows whose job failed elsewhere', failedElsewhereError(FILE, [TAKEN]), 10, true],
 ])('the errors about claims say whether the same command helps later: %s', (_, error, code, retryable) => {
   expect(error).toMatchObject({ exitCode: code, retryable });

@@ -8,7 +8,6 @@ export function claimBody(job: string, more: Partial<ClaimEntry> = {}): Extract<
   return {
     kind: 'claim',
     job,
-    keys: 2,
     created_at: '2026-12-01T05:00:00Z',
     expires_at: '2026-12-01T06:00:00Z',
     row_set: HASH,

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { EntryBody } from '../../../src/au/ledger/entry.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { RowSet } from '../../../src/au/ledger/row-set.ts';
+import { RowSet, saltOf } from '../../../src/au/ledger/row-set.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type CreateFault, MemoryObjects } from '../../support/memory-objects.ts';
 import { claimBody, HASH, WHO } from './entries.ts';
 
 const CYCLE = 'ours/cycles/2026-12';
+const SALT = saltOf('ours');
 const clock = new FakeClock();
 
 function open(objects: MemoryObjects, host = WHO.host, cache?: MemoryObjects): Promise<Ledger> {
@@ -104,6 +105,23 @@ describe('opening a ledger', () => {
     await expect(open(objects)).rejects.toMatchObject({ code: 'network' });
     objects.onCreate = undefined;
     await expect(open(objects)).resolves.toBeDefined();
+  });
+
+  it.each([
+    ['an empty file', ''],
+    ['a page', '<html></html>'],
+    ['a short salt', '{"version":1,"keys":1,"salt":"00","created_at":"2026-01-01T00:00:00Z"}'],
+    ['keys of another kind', `{"version":1,"keys":2,"salt":"${HASH}","created_at":"2026-01-01T00:00:00Z"}`],
+    ['a newer version', `{"version":2,"keys":1,"salt":"${HASH}","created_at":"2026-01-01T00:00:00Z"}`],
+    ['too many bytes', ' '.repeat(70_000)],
+  ])('R83: opening a ledger refuses %s in place of its settings, and leaves it', async (_, text) => {
+    const objects = new MemoryObjects();
+    objects.put('ours/ledger.json', text);
+    await expect(open(objects)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('ours/ledger.json') as string,
+    });
+    expect(objects.text('ours/ledger.json')).toBe(text);
   });
 
   it.each(['', '../up', '.', 'a/b', 'ours ', 'o'.repeat(81)])(
@@ -252,7 +270,7 @@ describe('a damaged ledger', () => {
     const cache = new MemoryObjects();
     const ledger = await open(objects, 'one', cache);
     const cycle = ledger.cycle('2026-12');
-    const rows = RowSet.of([1n, 2n]);
+    const rows = RowSet.of([1n, 2n], SALT);
     await ledger.mark('job-1', '2026-12');
     await cycle.append(async () => claimBody('job-1', { row_set: rows.name(), rows: 2 }));
     expect(await cycle.createRowSet(rows)).toBe(rows.name());
@@ -501,7 +519,7 @@ describe('a damaged ledger', () => {
 });
 
 describe('the sets of a ledger', () => {
-  const rows = RowSet.of([1n, 2n, 3n]);
+  const rows = RowSet.of([1n, 2n, 3n], SALT);
   const place = `${CYCLE}/rows/${rows.name()}`;
 
   it('a set is created once, and read by its name', async () => {
@@ -509,17 +527,22 @@ describe('the sets of a ledger', () => {
     for (const host of ['one', 'other'])
       expect(await (await open(objects, host)).cycle('2026-12').createRowSet(rows)).toBe(rows.name());
     expect(Buffer.from(objects.objects.get(place) ?? [])).toEqual(rows.bytes());
-    expect(await (await open(objects)).cycle('2026-12').rowSet(rows.name())).toEqual(rows);
+    expect(await (await open(objects)).cycle('2026-12').rowSet(rows.name(), { keys: 2 })).toEqual(rows);
   });
 
   it('R83: a set that is absent, has another hash or too many bytes is damage', async () => {
     const objects = new MemoryObjects();
     const damaged = { code: 'config', facts: { object: `memory/${place}` } };
     const cycle = async () => (await open(objects)).cycle('2026-12');
-    await expect((await cycle()).rowSet(rows.name())).rejects.toMatchObject(damaged);
-    for (const bytes of [RowSet.of([1n, 2n]).bytes(), Buffer.alloc(0), rows.bytes().subarray(1), Buffer.alloc(5e7)]) {
+    await expect((await cycle()).rowSet(rows.name(), { keys: 2 })).rejects.toMatchObject(damaged);
+    for (const bytes of [
+      RowSet.of([1n, 2n], SALT).bytes(),
+      Buffer.alloc(0),
+      rows.bytes().subarray(1),
+      Buffer.alloc(5e7),
+    ]) {
       objects.put(place, bytes);
-      await expect((await cycle()).rowSet(rows.name())).rejects.toMatchObject(damaged);
+      await expect((await cycle()).rowSet(rows.name(), { keys: 2 })).rejects.toMatchObject(damaged);
       await expect((await cycle()).createRowSet(rows)).rejects.toMatchObject(damaged);
     }
   });
@@ -529,7 +552,7 @@ describe('the sets of a ledger', () => {
     const bytes = Buffer.from(rows.bytes().toReversed());
     const name = sha256Of(bytes);
     objects.put(`${CYCLE}/rows/${name}`, bytes);
-    await expect((await open(objects)).cycle('2026-12').rowSet(name)).rejects.toMatchObject({
+    await expect((await open(objects)).cycle('2026-12').rowSet(name, { keys: 2 })).rejects.toMatchObject({
       code: 'config',
       facts: { object: `memory/${CYCLE}/rows/${name}` },
     });
@@ -553,20 +576,20 @@ describe('the copies of a ledger on a machine', () => {
 
   it('a machine reads neither its own entries nor its own sets again', async () => {
     const [objects, cache] = [new MemoryObjects(), new MemoryObjects()];
-    const rows = RowSet.of([1n]);
+    const rows = RowSet.of([1n], SALT);
     const cycle = (await open(objects, 'one', cache)).cycle('2026-12');
     const name = await cycle.createRowSet(rows);
     await cycle.append(async () => claimBody('job-1', { row_set: name }));
     const again = (await open(objects, 'one', cache)).cycle('2026-12');
     objects.requests = [];
     expect(await again.read()).toHaveLength(1);
-    expect(await again.rowSet(name)).toEqual(rows);
+    expect(await again.rowSet(name, { keys: 2 })).toEqual(rows);
     expect(objects.requests).toEqual([`read ${nameOf(2)}`]);
   });
 
   it('a damaged copy is read from the store', async () => {
     const objects = await threeClaims();
-    const rows = RowSet.of([1n]);
+    const rows = RowSet.of([1n], SALT);
     await (await open(objects)).cycle('2026-12').createRowSet(rows);
     const place = `${CYCLE}/rows/${rows.name()}`;
     for (const damage of ['', 'x', ' '.repeat(70_000), objects.text(nameOf(3))]) {
@@ -575,7 +598,7 @@ describe('the copies of a ledger on a machine', () => {
       cache.put(nameOf(2), damage);
       cache.put(place, damage);
       expect(await jobsOf(objects, cache)).toEqual(['job-1', 'job-2', 'job-3']);
-      expect(await (await open(objects, 'one', cache)).cycle('2026-12').rowSet(rows.name())).toEqual(rows);
+      expect(await (await open(objects, 'one', cache)).cycle('2026-12').rowSet(rows.name(), { keys: 2 })).toEqual(rows);
     }
   });
 

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ended, succeeded } from '../../support/run-here.ts';
 import type { Clock } from '../../../src/base/system.ts';
 import { openStore } from '../../../src/client/store/open-store.ts';
@@ -7,6 +7,7 @@ import type { ObjectStore } from '../../../src/client/store/store.ts';
 import { BUCKET } from '../../support/bucket-signature.ts';
 import { BucketServer } from '../../support/bucket-server.ts';
 import { openMachine } from '../commands/machine.ts';
+import { openEarlierLedger } from './earlier-ledger.ts';
 
 const SUBMIT = 'au submit tokens.csv --cycle 2026-12';
 
@@ -74,3 +75,39 @@ it.each(['directory', 'bucket'])(
     ended(await on('runner-1', wrong), 0, { uploads: 2 });
   },
 );
+
+it.each(['directory', 'bucket'])(
+  'R58: a ledger of an earlier build that is copied over a place where a run began one, a %s, still knows all rows',
+  async (kind) => {
+    const earlier = await openEarlierLedger();
+    const before = earlier.rowsReceived();
+    const places = kind === 'directory' ? directories(earlier) : await prefixes(earlier);
+    const { right, wrong, env } = places;
+    await copyOver(places, earlier.path('shared'), right);
+    const lines = ['au submit theirs.csv --cycle 2026-12', 'au submit other.csv', 'au submit sent.csv --cycle 2026-12'];
+    const on = (host: string, line: string) =>
+      earlier.newcomer(line, { ...env, SVC_LEDGER: wrong, SVC_STATE_DIR: earlier.path(host) });
+    for (const line of lines) expect([line, (await on('runner-1', line)).code]).toEqual([line, 9]);
+    await copyOver(places, right, wrong);
+    for (const host of ['runner-2', 'runner-1'])
+      for (const line of lines) expect([host, line, (await on(host, line)).code]).toEqual([host, line, 0]);
+    expect(earlier.rowsReceived()).toEqual(before);
+  },
+);
+
+it('R58: a machine that begins to share copies the rows of an earlier build, which another machine then finds in each spelling', async () => {
+  const earlier = await openEarlierLedger();
+  const before = earlier.rowsReceived();
+  const more = '6c4c85a6-17d3-4347-a302-a0ea9c770ee1,23,12,';
+  // One row of its own makes the laptop open the ledger that machines share.
+  earlier.writeRows('one.csv', [more]);
+  const shared = { SVC_LEDGER: earlier.path('shared') };
+  succeeded(await earlier.laptop('au submit one.csv --cycle 2026-12', shared));
+  for (const line of ['au submit ours.csv --cycle 2026-12', 'au submit alone.csv', 'au submit uploaded.csv']) {
+    succeeded(await earlier.newcomer(line));
+  }
+  for (const name of ['ours.csv', 'alone.csv']) earlier.writeRows(name, earlier.rowsOf(name).toReversed());
+  succeeded(await earlier.runner('au submit ours.csv --cycle 2026-12'));
+  succeeded(await earlier.runner('au submit alone.csv'));
+  expect(earlier.rowsReceived().slice(before.length)).toEqual([more]);
+});

@@ -1,7 +1,6 @@
 import { type RowsToClaim, claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
-import { readRows } from '../../../src/au/ledger/request-rows.ts';
-import type { RowSet } from '../../../src/au/ledger/row-set.ts';
+import { FileRows, readRows } from '../../../src/au/ledger/request-rows.ts';
 import { type SettledClaims, settleClaims, type SettleOptions } from '../../../src/au/jobs/settle-claims.ts';
 import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Client } from '../../../src/client/api/client.ts';
@@ -62,8 +61,8 @@ export function fileOf(tokens: readonly string[]): { readonly text: string; open
 export async function fileRows(
   { salt }: Pick<Ledger, 'salt'>,
   source: Parameters<typeof readRows>[1],
-): Promise<RowSet> {
-  return (await readRows(salt, source)).rows;
+): Promise<FileRows> {
+  return FileRows.of(salt, async (other) => (await readRows(other, source)).rows);
 }
 
 /** Returns what a machine claims for a job: rows with these tokens. */

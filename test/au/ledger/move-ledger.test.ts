@@ -2,12 +2,13 @@ import { expect, it } from 'vitest';
 import { claimRows } from '../../../src/au/ledger/claim-rows.ts';
 import type { ClaimEntry } from '../../../src/au/ledger/entry.ts';
 import { Ledger } from '../../../src/au/ledger/ledger.ts';
+import { enteredWithoutRows } from '../../../src/au/ledger/earlier-keys.ts';
 import { copyClaims } from '../../../src/au/ledger/move-ledger.ts';
 import { readRows } from '../../../src/au/ledger/request-rows.ts';
 import { keyOfNewToken, RowSet } from '../../../src/au/ledger/row-set.ts';
 import { rowsWithoutJob } from '../../../src/au/ledger/rows-without-job.ts';
 import { MemoryObjects } from '../../support/memory-objects.ts';
-import { WHO } from './entries.ts';
+import { claimBody, WHO } from './entries.ts';
 import { claim, claimOf, fileOf, type Machine, Machines } from './machines.ts';
 
 /** Opens the ledger that a machine has alone. */
@@ -36,7 +37,7 @@ it('a machine that begins to share its ledger copies the claims that stand, with
   expect(await machines.entries('2027-01')).toEqual(['claim job-4']);
   const [copy] = await ledger.cycle('2026-12').read();
   expect(copy).toMatchObject({ keys: 2, rows: 1, file: { name: 'tokens.csv' } });
-  expect(await ledger.cycle('2026-12').rowSet((copy as ClaimEntry).row_set)).toEqual(
+  expect(await ledger.cycle('2026-12').rowSetOf(copy as ClaimEntry)).toEqual(
     (await readRows(ledger.salt, fileOf(['b']))).rows,
   );
   for (const job of ['job-2', 'job-3', 'job-4']) expect([job, await ledger.isMarked(job)]).toEqual([job, true]);
@@ -56,19 +57,31 @@ it('a machine that begins to share its ledger copies which rows of a file no job
   expect(lost.map(({ claim: { job }, isEnded, rows: { size } }) => [job, isEnded, size])).toEqual([[id, false, 2]]);
 });
 
+it('of the claims without rows in a shared ledger, a machine takes only those that an earlier build entered for its own', async () => {
+  const machines = new Machines();
+  const own = await openOwn(machines, new MemoryObjects());
+  const { id } = await claim(own, ['a']);
+  const { ledger } = await machines.open('runner-7');
+  for (const job of [id, 'job-of-another'])
+    await ledger.cycle('2026-12').append(async () => claimBody(job, { row_set: null }));
+  await ledger.mark(id, '2026-12');
+  const entered = await enteredWithoutRows(own.ledger, ledger, ['2026-12']);
+  expect(entered.map(({ job }) => job)).toEqual([id]);
+});
+
 it('R85: a machine that begins to share its ledger copies results that were read with the tokens that they made, delivered or not', async () => {
   const machines = new Machines();
   const own = await openOwn(machines, new MemoryObjects());
   const { id: job } = await claim(own, ['a']);
   const cycle = own.ledger.cycle('2026-12');
-  const made = RowSet.of([keyOfNewToken(own.ledger.salt, 'n')]);
+  const made = RowSet.of([keyOfNewToken(own.ledger.salt, 'n')], own.ledger.salt);
   const born = await cycle.createRowSet(made);
   await cycle.endClaim({ kind: 'done', job, keys: 2, born, delivered: false });
   const { ledger } = await machines.open('runner-7');
   await copyClaims(own.ledger, ledger);
   expect(await machines.entries()).toEqual(['claim job-1', 'done job-1']);
   expect((await ledger.cycle('2026-12').read())[1]).toMatchObject({ keys: 2, born, delivered: false });
-  expect(await ledger.cycle('2026-12').rowSet(born)).toEqual(made);
+  expect(await ledger.cycle('2026-12').rowSet(born, { keys: 2 })).toEqual(made);
 });
 
 it('a machine that begins to share its ledger copies no job that is known there', async () => {

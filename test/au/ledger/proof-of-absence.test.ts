@@ -8,7 +8,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { claimBody, WHO } from './entries.ts';
 
 const NOW = '2026-12-01T06:16:00Z';
-const CLAIM: ClaimEntry = { ...claimBody('old'), version: 2, previous: null, at: '2026-12-01T05:00:01Z', by: WHO };
+const CLAIM: ClaimEntry = { ...claimBody('old'), version: 1, previous: null, at: '2026-12-01T05:00:01Z', by: WHO };
 
 type List = (size: number, attempt: number) => readonly Page<ListedJob>[];
 

@@ -13,7 +13,7 @@ async function rowsOf(salt: string, source: Parameters<typeof readRows>[1]): Pro
 
 it('the rows of a request file are the same in any order, with any quotes, line ends and repeats', async () => {
   const plain = await rowsOf('salt', fileOf(`${HEADER}\na,26,12,M\nb,27,01,N\n`));
-  expect(plain).toEqual(RowSet.of([keyOfRow('salt', 'a\0M'), keyOfRow('salt', 'b\0N')]));
+  expect(plain).toEqual(RowSet.of([keyOfRow('salt', 'a\0M'), keyOfRow('salt', 'b\0N')], 'salt'));
   for (const text of [
     `${HEADER}\nb,27,01,N\na,26,12,M`,
     `${HEADER}\r\n"a",26,12,"M"\r\nb,"27",01,N\r\n`,
@@ -28,11 +28,12 @@ it('the rows of a request file are known by token and merchant', async () => {
   expect(one.countShared(await rowsOf('salt', fileOf(other)))).toBe(2);
   const salted = await rowsOf('another salt', fileOf(other));
   expect(one.keys).not.toContain(salted.keys[0]);
+  expect(() => one.countShared(salted)).toThrow('sets of keys with two salts were compared');
 });
 
 it('the tokens of a request file are known without their merchants, apart from its rows', async () => {
   const text = `${HEADER}\na,26,12,M\na,26,12,N\n${UUID.toUpperCase()},,,\n`;
   const tokens = await newTokenKeys('salt', fileOf(text));
-  expect(tokens).toEqual(RowSet.of([keyOfNewToken('salt', 'a'), keyOfNewToken('salt', UUID)]));
+  expect(tokens).toEqual(RowSet.of([keyOfNewToken('salt', 'a'), keyOfNewToken('salt', UUID)], 'salt'));
   expect(tokens.countShared(await rowsOf('salt', fileOf(text)))).toBe(0);
 });

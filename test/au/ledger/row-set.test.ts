@@ -18,10 +18,10 @@ function keys(): fc.Arbitrary<bigint[]> {
 it('a set of rows survives its bytes, which are sorted and have its hash as their name', () => {
   fc.assert(
     fc.property(keys(), (numbers) => {
-      const rows = RowSet.of(numbers);
+      const rows = RowSet.of(numbers, SALT);
       const bytes = rows.bytes();
       expect(bytes.byteLength).toBe(8 * new Set(numbers).size);
-      expect(RowSet.parse(bytes, PLACE)).toEqual(rows);
+      expect(RowSet.parse(bytes, PLACE, SALT)).toEqual(rows);
       expect(rows.name()).toBe(sha256Of(bytes));
       const inOrder = [...new Set(numbers)].toSorted((a, b) => (a < b ? -1 : 1));
       expect([...rows.keys]).toEqual(inOrder);
@@ -37,24 +37,29 @@ it('a set of rows is the same in any order and with any repeats', () => {
   );
   fc.assert(
     fc.property(shuffled, ([numbers, others]) => {
-      expect(RowSet.of(others).name()).toBe(RowSet.of(numbers).name());
-      const builder = new RowSetBuilder();
+      expect(RowSet.of(others, SALT).name()).toBe(RowSet.of(numbers, SALT).name());
+      const builder = new RowSetBuilder(SALT);
       for (const key of others) builder.add(key);
-      expect(builder.build().name()).toBe(RowSet.of(numbers).name());
+      expect(builder.build().name()).toBe(RowSet.of(numbers, SALT).name());
     }),
   );
 });
 
 it('a set of rows has more keys than a builder has room for at first', () => {
-  const builder = new RowSetBuilder();
+  const builder = new RowSetBuilder(SALT);
   for (let key = 5000n; key > 0n; key -= 1n) builder.add(key);
-  expect(builder.build().name()).toBe(RowSet.of(Array.from({ length: 5000 }, (_, at) => BigInt(at + 1))).name());
+  expect(builder.build().name()).toBe(
+    RowSet.of(
+      Array.from({ length: 5000 }, (_, at) => BigInt(at + 1)),
+      SALT,
+    ).name(),
+  );
 });
 
 it('a set of rows finds its keys, and counts those of another set, as a Set does', () => {
   fc.assert(
     fc.property(keys(), keys(), (one, other) => {
-      const [rows, others] = [RowSet.of(one), RowSet.of(other)];
+      const [rows, others] = [RowSet.of(one, SALT), RowSet.of(other, SALT)];
       const [known, wanted] = [new Set(one), new Set(other)];
       for (const key of [...one, ...other]) expect(rows.has(key)).toBe(known.has(key));
       expect(rows.size).toBe(known.size);
@@ -67,27 +72,32 @@ it('a set of rows finds its keys, and counts those of another set, as a Set does
 it('a set of rows has all rows of the sets that it unites, as a Set does', () => {
   fc.assert(
     fc.property(fc.array(keys(), { maxLength: 4 }), (all) => {
-      const united = RowSet.union(all.map((numbers) => RowSet.of(numbers)));
-      expect(united.name()).toBe(RowSet.of(new Set(all.flat())).name());
+      const united = RowSet.union(
+        all.map((numbers) => RowSet.of(numbers, SALT)),
+        SALT,
+      );
+      expect(united.name()).toBe(RowSet.of(new Set(all.flat()), SALT).name());
     }),
   );
 });
 
 it('a set of rows is read from the middle of a larger buffer', () => {
-  const rows = RowSet.of([1n, 2n, 3n]);
+  const rows = RowSet.of([1n, 2n, 3n], SALT);
   const bytes = Buffer.concat([Buffer.from('odd'), rows.bytes(), Buffer.from('end')]);
-  expect(RowSet.parse(bytes.subarray(3, 27), PLACE)).toEqual(rows);
+  expect(RowSet.parse(bytes.subarray(3, 27), PLACE, SALT)).toEqual(rows);
 });
 
 it('a set of rows that is cut, repeats a row or is out of order is refused', () => {
-  const bytes = Buffer.from(RowSet.of([1n, 2n, 3n]).bytes());
+  const bytes = Buffer.from(RowSet.of([1n, 2n, 3n], SALT).bytes());
   const [first, second] = [bytes.subarray(0, 8), bytes.subarray(8, 16)];
   for (const damaged of [bytes.subarray(1), bytes.subarray(0, 23)])
-    expect(() => RowSet.parse(damaged, PLACE)).toThrow(
+    expect(() => RowSet.parse(damaged, PLACE, SALT)).toThrow(
       'the ledger is damaged: rows/1: its size is not a number of rows',
     );
   for (const damaged of [Buffer.concat([second, first]), Buffer.concat([first, first])])
-    expect(() => RowSet.parse(damaged, PLACE)).toThrow('the ledger is damaged: rows/1: its rows are not in order');
+    expect(() => RowSet.parse(damaged, PLACE, SALT)).toThrow(
+      'the ledger is damaged: rows/1: its rows are not in order',
+    );
 });
 
 it('a set of rows has room for a file of the shortest rows', () => {
@@ -129,7 +139,9 @@ describe('the key of a row', () => {
 
   it('the keys of a set show no token', () => {
     const token = 'tok_0123456789';
-    const bytes = Buffer.from(RowSet.of([keyOfRow(SALT, rowKey(token, 'M')), keyOfNewToken(SALT, token)]).bytes());
+    const bytes = Buffer.from(
+      RowSet.of([keyOfRow(SALT, rowKey(token, 'M')), keyOfNewToken(SALT, token)], SALT).bytes(),
+    );
     for (let at = 0; at + 4 <= token.length; at += 1) expect(bytes.includes(token.slice(at, at + 4))).toBe(false);
     expect(bytes.byteLength).toBe(16);
   });

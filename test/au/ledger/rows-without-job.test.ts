@@ -4,13 +4,16 @@ import { RowSet } from '../../../src/au/ledger/row-set.ts';
 import { lostRows, rowsWithoutJob } from '../../../src/au/ledger/rows-without-job.ts';
 import { claimBody, WHO } from './entries.ts';
 
-const COMMON = { version: 2, previous: null, at: '2026-12-01T05:00:00Z', by: WHO } as const;
+const COMMON = { version: 1, previous: null, at: '2026-12-01T05:00:00Z', by: WHO } as const;
 
 /** A claim of the rows from one number to another. */
 const claim = (job: string, from: number, to: number): Entry => ({
   ...COMMON,
   ...claimBody(job, { row_set: `${from} ${to}`, sha256: `${from} ${to}` }),
 });
+
+/** A claim of which it is unknown which rows it has. */
+const unknownClaim = (job: string): Entry => ({ ...COMMON, ...claimBody(job, { row_set: null }) });
 
 const release = (job: string, why: 'failed' | 'gone' | 'refused' | 'operator'): Entry => ({
   ...COMMON,
@@ -24,14 +27,16 @@ const leftOut = (job: string, from: number, to: number): Entry => ({
   ...COMMON,
   kind: 'left_out',
   job,
-  keys: 2,
   row_set: `${from} ${to}`,
 });
 
 /** Returns the rows of a set, which its name says. */
 async function rowSet(name: string): Promise<RowSet> {
   const [from = 0, to = 0] = name.split(' ').map(Number);
-  return RowSet.of(Array.from({ length: to - from }, (_, at) => BigInt(from + at)));
+  return RowSet.of(
+    Array.from({ length: to - from }, (_, at) => BigInt(from + at)),
+    'salt',
+  );
 }
 
 /** Returns the number of rows that no job has, by the jobs whose files have them. */
@@ -82,6 +87,16 @@ it.each([
       claim('a', 0, 9),
       release('a', 'failed'),
     ],
+    { a: 9 },
+  ],
+  [
+    'a job that failed while another one may have any row',
+    [claim('a', 0, 9), release('a', 'failed'), unknownClaim('b')],
+    {},
+  ],
+  [
+    'a job that failed before one with unknown rows failed',
+    [claim('a', 0, 9), release('a', 'failed'), unknownClaim('b'), release('b', 'failed')],
     { a: 9 },
   ],
 ])('the rows of a cycle that no job has are counted: %s', async (_, entries, unsent) => {
