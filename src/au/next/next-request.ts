@@ -86,6 +86,12 @@ export class PackedResults {
   /** The next result of the same token, by index. The results of a token form a ring: after the last comes the first. */
   readonly #following: number[] = [];
   readonly #texts: string[] = [];
+  /** Whether it is unknown which result belongs to which row of a token. */
+  readonly #isUnclear: boolean;
+
+  constructor(isUnclear = false) {
+    this.#isUnclear = isUnclear;
+  }
 
   add(row: ResultRow): void {
     const { token, result_code, new_token, new_expiration_year, new_expiration_month } = row;
@@ -93,6 +99,12 @@ export class PackedResults {
     const last = this.#last.get(key) - 1;
     const added = this.#texts.length;
     this.#texts.push(JSON.stringify([result_code, new_token, new_expiration_year, new_expiration_month]));
+    if (last !== -1 && this.#isUnclear && (this.#at(last).new_token === '') !== (new_token === '')) {
+      // Every row of the token must get the new token, so results without one do not count.
+      this.#following.push(added);
+      if (new_token !== '') this.#last.set(key, added + 1);
+      return;
+    }
     this.#following.push(last === -1 ? added : (this.#following[last] ?? 0));
     if (last !== -1) this.#following[last] = added;
     this.#last.set(key, added + 1);
@@ -144,11 +156,11 @@ export async function resultsInOrder(results: AsyncIterable<Uint8Array>): Promis
 
 /**
  * Keeps results in memory, so that they can be in any order. Each row of a token takes the token's next result, or the last one
- * again: an update applies to every row.
+ * again: an update applies to every row. `isUnclear` tells whether it is unknown which result belongs to which row.
  * @throws SvcError `refused_input` for more results than fit in memory
  */
-export async function indexResults(results: AsyncIterable<Uint8Array>): Promise<ResultsByToken> {
-  const packed = new PackedResults();
+export async function indexResults(results: AsyncIterable<Uint8Array>, isUnclear?: boolean): Promise<ResultsByToken> {
+  const packed = new PackedResults(isUnclear);
   for await (const rows of readResults(results)) {
     for (const row of rows) {
       if (row.row > MAX_BUFFERED) throw tooManyToMatch(MAX_BUFFERED);

@@ -57,6 +57,8 @@ export interface NextFiles {
   /** The largest share of rows that need fixing, each of which is billed again; undefined for any. */
   readonly mostToFix?: Threshold | undefined;
   readonly force: boolean;
+  /** Whether a token may have more results than rows, as in jobs of earlier builds. */
+  readonly mayHaveMore?: boolean | undefined;
   /** Whether the caller counted the results and printed the warnings itself. */
   readonly isCounted?: boolean | undefined;
 }
@@ -134,7 +136,7 @@ interface MatchedFiles {
  * @throws SvcError `checksum_mismatch` for results of another request
  */
 async function matchFiles(context: Context, input: NextFiles): Promise<MatchedFiles> {
-  const { request, results: name } = input;
+  const { request, results: name, mayHaveMore } = input;
   await requireRequestAndResults(context, { request, results: name, next: ['au', 'next', request, '<results>'] });
   requireProven(name);
   const { submitted, check, ...opened } = await openRequestFile(context, resolvePath(context, request));
@@ -142,12 +144,13 @@ async function matchFiles(context: Context, input: NextFiles): Promise<MatchedFi
   const withRepeats = opened.withRepeats && endingWith(context, opened.withRepeats);
   const results = withProgress(context, 'next', await fileSource(resolvePath(context, name)));
   const comparison = await reconcile(source, results, { withRepeats });
-  if (comparison.not_requested + comparison.duplicates > 0)
+  const repeated = mayHaveMore ? 0 : comparison.duplicates;
+  if (comparison.not_requested + repeated > 0)
     throw unmatchedRowsError(input, comparison, ['au', 'report', name, '--request', request]);
   // A token with several rows takes its result from any position, so that no row keeps an old token.
   const hasSeveralRows = submitted.duplicates.hasSeveralMerchants && (await repeatsToken(source, check.rows));
   const isInOrder = comparison.matched_by === 'order' && !hasSeveralRows;
-  const answers = isInOrder ? await resultsInOrder(results.open()) : await indexResults(results.open());
+  const answers = isInOrder ? await resultsInOrder(results.open()) : await indexResults(results.open(), mayHaveMore);
   return { source, answers };
 }
 

@@ -21,6 +21,7 @@ import { keepFileOf } from '../results/kept-columns.ts';
 import { makeReport, requireReconciled } from '../results/make-report.ts';
 import { dominanceWarning } from '../results/report-view.ts';
 import { checkThreshold, countCycle, type Counted, drawResults, type Results } from '../results/submission.ts';
+import { repeatedResults } from '../results/rows-of-request.ts';
 import type { Trend } from '../results/trend.ts';
 import { exclusionsFor, noteExclusions } from './exclusion-list.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
@@ -47,6 +48,8 @@ export class CycleFiles {
   readonly #input: RefreshInput;
   readonly #results: FileResults;
   readonly #actions: Actions;
+  /** Whether a token may have more results than rows, as in jobs of earlier builds. */
+  readonly #mayHaveMore: boolean;
 
   constructor(context: Context, directory: RefreshDirectory, input: RefreshInput, results: FileResults) {
     this.#context = context;
@@ -54,6 +57,7 @@ export class CycleFiles {
     this.#input = input;
     this.#results = results;
     this.#actions = actionsOf(context, input.action);
+    this.#mayHaveMore = results.jobs.some(({ claim }) => claim.keys !== 2);
   }
 
   get #rows(): number {
@@ -139,7 +143,7 @@ export class CycleFiles {
       },
       isCounted: true,
     });
-    requireReconciled(report);
+    requireReconciled(report, { mayHaveMore: this.#mayHaveMore });
     return html;
   }
 
@@ -175,7 +179,7 @@ export class CycleFiles {
     const { exclusions, record, request, next, cycle } = this.#directory;
     if (this.#input.exclusions === undefined) await exclusionsFor(this.#context, this.#directory, this.#input);
     const keep = out !== undefined && this.#directory.has(this.#directory.keep) ? this.#directory.keep : undefined;
-    if (out !== undefined) this.#announceNext([...option('--keep', keep), ...option('--out', next)]);
+    if (out !== undefined) await this.#announceNext([...option('--keep', keep), ...option('--out', next)]);
     const {
       rows,
       groups,
@@ -191,6 +195,7 @@ export class CycleFiles {
       cycle,
       actions: this.#actions,
       force: true,
+      mayHaveMore: this.#mayHaveMore,
       isCounted: true,
     });
     const hashes = await Promise.all(this.#results.jobs.map(({ file }) => hashFile(file)));
@@ -214,11 +219,17 @@ export class CycleFiles {
     return listed;
   }
 
-  #announceNext(options: readonly string[]): void {
+  /** Announces the step that writes the next request, with its command if one command alone can do it. */
+  async #announceNext(options: readonly string[]): Promise<void> {
     const { request, results, exclusions } = this.#directory;
     // A refresh writes the next request whatever the share of rows to fix, which its own --fail-on limits.
     const words = ['au', 'next', request, results, '--exclusions', exclusions, ...options, '--fail-on', 'err=100%'];
-    announceStep(this.#context, this.#input, 'next', [...words, ...actionWords(this.#input.action)]);
+    // `svc au next` takes the results of a token in order, and refuses more results than rows.
+    if (!this.#mayHaveMore || (await repeatedResults(await fileSource(this.#results.file))).size === 0)
+      return announceStep(this.#context, this.#input, 'next', [...words, ...actionWords(this.#input.action)]);
+    this.#context.notices.note(
+      `no single command writes ${this.#directory.next}, since some results of another machine's job may be those of other rows`,
+    );
   }
 
   /** Returns the typed database, or that of the last cycle, and records it for later commands. */

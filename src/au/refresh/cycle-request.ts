@@ -9,7 +9,7 @@ import { exclusionsFor } from './exclusion-list.ts';
 import { type RequestPaths, joinRequests } from './join-requests.ts';
 import type { RefreshDirectory, RefreshRecord } from './refresh-directory.ts';
 import { type RefreshInput, announceStep, withExport } from './refresh-input.ts';
-import { restoreRequest } from './restore-request.ts';
+import { lostRequest, restoreRequest } from './restore-request.ts';
 import { copyFile, copyInput, openSpool } from '../request/spool.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -73,7 +73,7 @@ export async function standingRequest(
   directory: RefreshDirectory,
   input: RefreshInput,
 ): Promise<CycleRequest> {
-  const { request, keep } = directory;
+  const { request, keep, record } = directory;
   await requireUnchanged(directory, input);
   const path = directory.has(request)
     ? await copyFile(context, directory.resolve(request))
@@ -82,7 +82,33 @@ export async function standingRequest(
   const hasKept = isKept && directory.has(keep);
   if (isKept && !hasKept)
     context.notices.warn(`${keep} is missing: the columns kept with --keep will not be in the todo files`);
-  return { request: path, keep: hasKept ? directory.resolve(keep) : undefined };
+  const standing = { request: path, keep: hasKept ? directory.resolve(keep) : undefined };
+  return record.requests === undefined ? standing : joinEarlier(context, directory, standing, input);
+}
+
+/** Joins the requests of an earlier build, which wrote one for each export. */
+async function joinEarlier(
+  context: Context,
+  directory: RefreshDirectory,
+  first: RequestPaths,
+  input: RefreshInput,
+): Promise<RequestPaths> {
+  let joined = first;
+  for (const each of (directory.record.requests ?? []).slice(1)) {
+    const request = fileIn(directory, each.request);
+    const keep = fileIn(directory, each.keep);
+    const here = await directory.hash(request);
+    if (here === undefined || !directory.isOwn(request, here))
+      throw lostRequest(request, input, `${request} is not as it was prepared`);
+    const kept = directory.has(keep) ? directory.resolve(keep) : undefined;
+    joined = await joinRequests(context, joined, { request: directory.resolve(request), keep: kept });
+  }
+  return joined;
+}
+
+/** Returns a file of the directory by its name in the record of an earlier build. */
+function fileIn({ path }: RefreshDirectory, name: string): string {
+  return `${path}/${name}`;
 }
 
 /**

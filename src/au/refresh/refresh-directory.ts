@@ -17,6 +17,7 @@ import { fileSource, hashFile } from '../../client/transfer/source.ts';
 import { parsedJson } from '../../schema/json-value.ts';
 import { REFRESH_REQUEST } from '../ledger/cycle-names.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
+import { readEarlierRecord } from './earlier-record.ts';
 import { withOption } from './refresh-input.ts';
 import { SQL_DIALECTS } from './update-sql.ts';
 
@@ -62,6 +63,8 @@ const recordSchema = z.looseObject({
   finished: z.optional(z.literal(true)),
   /** The database for which `update.sql` is written. */
   sql: z.optional(z.enum(SQL_DIALECTS)),
+  /** The request files of an earlier build, until they are joined into one. */
+  requests: z.optional(z.array(z.looseObject({ request: z.string(), keep: z.string() }))),
 });
 
 const tenantSchema = z.looseObject({ version: z.literal(1), tenant: z.string() });
@@ -79,7 +82,8 @@ function newRecord(cycle: string): RefreshRecord {
 function readRecord(content: unknown, file: string): RefreshRecord | undefined {
   refuseNewer(content, VERSION, file);
   const { data } = recordSchema.safeParse(content);
-  return data && { ...newRecord(data.cycle), ...data };
+  const members = data ?? readEarlierRecord(content);
+  return members && { ...newRecord(members.cycle), ...members, version: VERSION };
 }
 
 /**

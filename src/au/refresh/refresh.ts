@@ -296,8 +296,14 @@ class Refresh {
       record.dropped = added?.dropped;
       record.excluded = added?.excluded ?? record.excluded;
     }
+    const joined = (record.requests ?? []).slice(1).flatMap((each) => [each.request, each.keep]);
+    record.requests = undefined;
     directory.noteTenant(tenant);
     directory.save();
+    if (joined.length > 0)
+      this.#context.notices.note(
+        `${directory.request} has the rows of all exports now; an earlier svc wrote a file for each, which nothing reads any more: ${joined.join(', ')}`,
+      );
     // The request is stored, so the same command no longer needs standard input.
     this.#input = { ...this.#input, again: withoutInput(this.#input.again) };
   }

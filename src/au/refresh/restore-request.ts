@@ -16,7 +16,7 @@ import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/sour
 export async function restoreRequest(
   context: Context,
   directory: RefreshDirectory,
-  { cycle }: RefreshInput,
+  input: RefreshInput,
 ): Promise<string> {
   const { request } = directory;
   const sent = await sentRows(context, directory);
@@ -24,11 +24,11 @@ export async function restoreRequest(
     context.notices.note(`${request} was restored from the rows that this machine sent`);
     return sent;
   }
-  throw new SvcError('local', `${request} is gone, and the rows that this machine sent do not give the same file`, {
-    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again. To get the results alone:',
-    next: ['au', 'resume', cycle, '--wait'],
-    facts: { file: request },
-  });
+  throw lostRequest(
+    request,
+    input,
+    `${request} is gone, and the rows that this machine sent do not give the same file`,
+  );
 }
 
 /** Returns a private file with the rows that this machine sent in the cycle; undefined without any. */
@@ -51,4 +51,13 @@ async function sentRows(context: Context, directory: RefreshDirectory): Promise<
         await draft.write(rows.map(({ line }) => `${line}\n`).join(''));
   });
   return path;
+}
+
+/** Returns the error for a request that is not as it was prepared. */
+export function lostRequest(file: string, { cycle }: RefreshInput, message: string): SvcError {
+  return new SvcError('local', message, {
+    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again. To get the results alone:',
+    next: ['au', 'resume', cycle, '--wait'],
+    facts: { file },
+  });
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Draft } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { csvRowFormat } from '../../cli/output/csv.ts';
+import { countText } from '../../cli/output/number.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { RESULT_COLUMNS } from '../../schema/account-updater-files.ts';
 import type { FileResults } from '../jobs/file-jobs.ts';
@@ -15,7 +16,7 @@ import type { RefreshDirectory } from './refresh-directory.ts';
 import { type SqlDialect, updateScript } from './update-sql.ts';
 import { readRequest, rowKeyOf } from '../request/request-lines.ts';
 import { tokenKey } from '../request/row-key.ts';
-import { TokenRows } from '../results/rows-of-request.ts';
+import { repeatedResults, TokenRows } from '../results/rows-of-request.ts';
 
 /** The columns of `replace.csv`, after the kept ones. Programs read this file, so it exists even without rows. */
 const REPLACE_COLUMNS = ['token', 'new_token', 'new_expiration_year', 'new_expiration_month', 'result_code'] as const;
@@ -50,6 +51,7 @@ export async function writeTodo(
   const kept = await openKept(context, directory.has(directory.keep) ? directory.keep : undefined);
   const placeOf = kept && (await placeOfResult(results));
   const files = new TodoFiles(context, directory, kept?.names ?? [], updateScript(sql));
+  let withoutKept = 0;
   try {
     for await (const rows of readResults((await fileSource(results.file)).open()))
       for (const row of rows) {
@@ -58,9 +60,11 @@ export async function writeTodo(
         const place = placeOf?.(row.token);
         if (group === 'keep') continue;
         await files.add(group, row, kept?.cellsAt(row.token, place) ?? []);
+        if (group === 'replace' && kept && place === undefined) withoutKept += 1;
       }
     const written = await files.finish();
     const [replace, update] = [files.nameOf('replace'), files.nameOf('update')];
+    if (withoutKept > 0) context.notices.warn(withoutKeptText(withoutKept, replace));
     const others = OTHERS.map((group) => ({ group, rows: files.rowsOf(group) })).filter(({ rows }) => rows > 0);
     return { replace, update, newTokens: files.rowsOf('replace'), others, files: written };
   } finally {
@@ -131,6 +135,12 @@ class TodoFiles {
   }
 }
 
+/** Warns of new tokens without kept columns. */
+function withoutKeptText(count: number, replace: string): string {
+  const [have, their, tokens] = count === 1 ? ['has', 'its', 'token'] : ['have', 'their', 'tokens'];
+  return `${countText(count, 'new token')} ${have} no kept columns in ${replace}: ${their} old ${tokens} ${have} rows of several merchants, and the results do not show which row got it`;
+}
+
 function columnsOf(group: TodoGroup): readonly (typeof RESULT_COLUMNS)[number][] {
   return group === 'replace' ? REPLACE_COLUMNS : RESULT_COLUMNS;
 }
@@ -142,45 +152,55 @@ function columnsOf(group: TodoGroup): readonly (typeof RESULT_COLUMNS)[number][]
  */
 async function placeOfResult(results: FileResults): Promise<(token: string) => number | undefined> {
   const rows = await TokenRows.of(results.fileJobs.file.source);
-  const places = await placesByToken(results, rows);
+  const places = await placesByJob(results, rows);
+  // A job of an earlier build may have a token for several merchants, and this request may lack one of them.
+  const isEarlier = results.jobs.some(({ claim }) => claim.keys !== 2);
+  const repeated = isEarlier ? await repeatedResults(await fileSource(results.file)) : new Set<string>();
   const taken = new Map<string, number>();
   return (token) => {
     const key = tokenKey(token);
-    if (rows.countRows(token) === 1) return 0;
+    if (rows.countRows(token) === 1) return repeated.has(key) ? undefined : 0;
     const count = taken.get(key) ?? 0;
     taken.set(key, count + 1);
     return places.get(key)?.[count];
   };
 }
 
-/** Returns, for each token with several rows, the places of its rows with a result, in the order of the request. */
-async function placesByToken(
-  { fileJobs, jobs }: FileResults,
-  tokens: TokenRows,
-): Promise<ReadonlyMap<string, number[]>> {
+/**
+ * Returns, for each token with several rows, the places of its rows with a result, in the order of the results. A token is left
+ * out if one job has several of its rows or results.
+ */
+async function placesByJob({ fileJobs, jobs }: FileResults, tokens: TokenRows): Promise<ReadonlyMap<string, number[]>> {
+  const isSeveral = (token: string): boolean => tokens.countRows(token) > 1;
   const places = new Map<string, number>();
   const placeOf = tokens.occurrenceCounter();
   for await (const rows of readRequest(fileJobs.file.source.open()))
-    for (const row of rows) if (tokens.countRows(row.token) > 1) places.set(rowKeyOf(row), placeOf(row.token));
+    for (const row of rows) if (isSeveral(row.token)) places.set(rowKeyOf(row), placeOf(row.token));
   const answered = new Map<string, number[]>();
   if (places.size === 0) return answered;
+  const unknown = new Set<string>();
   for (const { rows: own, file } of jobs) {
-    const placeInJob = new Map<string, number>();
+    const sent = new Map<string, number[]>();
     for await (const rows of readRequest(own.source.open()))
       for (const row of rows) {
         const place = places.get(rowKeyOf(row));
-        if (place !== undefined) placeInJob.set(tokenKey(row.token), place);
+        if (place !== undefined) sent.set(tokenKey(row.token), [...(sent.get(tokenKey(row.token)) ?? []), place]);
       }
+    const counts = new Map<string, number>();
     for await (const rows of readResults((await fileSource(file)).open()))
-      for (const { token } of rows) {
-        const key = tokenKey(token);
-        const place = placeInJob.get(key);
-        if (place !== undefined)
-          answered.set(
-            key,
-            [...(answered.get(key) ?? []), place].toSorted((a, b) => a - b),
-          );
-      }
+      for (const key of rows.filter(({ token }) => isSeveral(token)).map(({ token }) => tokenKey(token)))
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const [key, count] of counts) {
+      const [place, ...others] = sent.get(key) ?? [];
+      // A job of another file may have results of rows that this request lacks.
+      if (place === undefined) continue;
+      if (count > 1 || others.length > 0) unknown.add(key);
+      answered.set(
+        key,
+        [...(answered.get(key) ?? []), place].toSorted((a, b) => a - b),
+      );
+    }
   }
+  for (const key of unknown) answered.delete(key);
   return answered;
 }

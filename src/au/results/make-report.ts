@@ -12,6 +12,7 @@ import { namedFiles, refuseReplacing } from '../../cli/app/files/own-input.ts';
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 import { endingWith, openRequestFile, type RequestFile, withProgress } from '../request/open-request-file.ts';
+import { tokenKey } from '../request/row-key.ts';
 import { requireRequestAndResults } from '../request/wrong-file.ts';
 import {
   actionFor,
@@ -32,7 +33,7 @@ import { requireNewToken } from './new-token.ts';
 import type { PageSubject } from './report-page.ts';
 import { type Report, type ReportRequest, totalRows } from './report-view.ts';
 import { onlyCountedError, unmatchedRowsError } from './results-errors.ts';
-import { TokenRows } from './rows-of-request.ts';
+import { repeatedResults, TokenRows } from './rows-of-request.ts';
 
 /** The arguments and options of a report, with file names as typed. */
 export interface ReportInput {
@@ -70,7 +71,7 @@ export async function makeReport(context: Context, input: ReportInput): Promise<
   const named = request === undefined ? undefined : { typed: request, name: input.subject?.submitted ?? request };
   const requested = named && (await openRequest(context, named));
   const compared = named && requested ? await compare(requested, source, named.name) : null;
-  const cellsOf = kept && (await keptByToken(kept, requested?.source));
+  const cellsOf = kept && (await keptByToken(kept, requested?.source, source));
   const { codes, updates, ...counts } = await summarizeResults(source.open(), actions);
   const total = totalRows({ rows: counts.rows, request: compared });
   const splitting = { force, actions, kept: kept && cellsOf && { names: kept.names, cellsOf } };
@@ -127,15 +128,15 @@ async function compare({ source, withRepeats }: Requested, results: Rereadable, 
 }
 
 /**
- * Checks the comparison with the request.
+ * Checks the comparison with the request. `mayHaveMore` allows a token more results than request rows.
  * @throws SvcError `checksum_mismatch` for a result row without a request row, `truncated` for a request too large to
  *   compare
  */
-export function requireReconciled({ file, request }: Report): void {
+export function requireReconciled({ file, request }: Report, { mayHaveMore = false } = {}): void {
   if (request === null) return;
   if (request.matched_by === 'count') throw onlyCountedError(file, request);
-  if (request.not_requested + request.duplicates > 0)
-    throw unmatchedRowsError({ results: file, request: request.file }, request);
+  const repeated = mayHaveMore ? 0 : request.duplicates;
+  if (request.not_requested + repeated > 0) throw unmatchedRowsError({ results: file, request: request.file }, request);
 }
 
 async function writePage(
@@ -177,13 +178,17 @@ interface SplitOptions {
   readonly kept: Kept | undefined;
 }
 
-/** Returns the kept columns of each token. A request tells how many rows the token has. */
+/** Returns the kept columns of each token; empty for one with several rows or results, which may be those of other rows. */
 async function keptByToken(
   kept: KeptColumns,
   request: Rereadable | undefined,
+  results: Rereadable,
 ): Promise<(token: string) => readonly string[]> {
-  const rows = request && (await TokenRows.of(request));
-  return (token) => kept.cellsOf(token, rows?.countRows(token));
+  if (request === undefined) return (token) => kept.cellsOf(token);
+  const rows = await TokenRows.of(request);
+  const repeated = await repeatedResults(results);
+  return (token) =>
+    repeated.has(tokenKey(token)) ? kept.cellsAt(token, undefined) : kept.cellsOf(token, rows.countRows(token));
 }
 
 function splitFile(directory: string, group: RowGroup): string {

@@ -14,6 +14,10 @@ export function onlyCountedError(file: string, { file: request, rows }: ReportRe
   });
 }
 
+/** Explains a token with more results than request rows. */
+const MORE_RESULTS =
+  'A token has more results than rows: another machine may have sent it for several merchants in one job.';
+
 /** Returns the error for result rows that match no request row. `next` compares the two files. */
 export function unmatchedRowsError(
   { results, request }: Readonly<Record<'results' | 'request', string>>,
@@ -22,11 +26,12 @@ export function unmatchedRowsError(
 ): SvcError {
   const first = mismatches.slice(0, 3).map(({ row }) => row);
   const rows = `${first.join(', ')}${mismatches.length > 3 ? ' …' : ''}`;
+  const why = duplicates > 0 && not_requested === 0 ? `${MORE_RESULTS} ` : '';
   return new SvcError(
     'checksum_mismatch',
     `no row of ${request} matches ${countText(not_requested + duplicates, 'row')} of ${results}: ${rows}`,
     {
-      hint: 'Check that the two files belong together; else contact support with the job id.',
+      hint: `${why}Check that the two files belong together; else contact support with the job id.`,
       next,
       facts: { not_requested, duplicates, mismatches },
     },

@@ -4,12 +4,16 @@ import { merchantOf, readRequest, type RequestRow, rowKeyOf } from '../request/r
 import { tokenKey } from '../request/row-key.ts';
 import { TokenTable } from '../request/token-table.ts';
 import type { Rereadable } from './reconcile.ts';
+import { readResults } from '../result-codes.ts';
 
 type NumberOf = (row: RequestRow) => number;
 
 /** The rows of a part or job by token. Each has its number in the request, starting at 1, or 0 for a row that the request lacks. */
 export class PartRows {
-  /** The number of each token's row, plus one: 0 is the table's value for a missing token, and a row that the request lacks has 0. */
+  /**
+   * The number of each token's first row, plus one: 0 is the table's value for a missing token, and a row that the request lacks has
+   * the number 0. Only jobs of earlier builds have a token twice.
+   */
   readonly #numbers: TokenTable;
 
   private constructor(expected: number) {
@@ -57,7 +61,7 @@ export class TokenRows {
 
   static async of(request: Rereadable): Promise<TokenRows> {
     if (!(await hasSeveralMerchants(request))) return new TokenRows(new Map());
-    return new TokenRows(await repeatedTokens(request));
+    return new TokenRows(await repeatedTokens(readRequest(request.open())));
   }
 
   countRows(token: string): number {
@@ -90,11 +94,18 @@ async function hasSeveralMerchants(request: Rereadable): Promise<boolean> {
 }
 
 /** Returns the keys of repeated tokens with their number of rows. */
-async function repeatedTokens(request: Rereadable): Promise<ReadonlyMap<string, number>> {
+async function repeatedTokens(
+  batches: AsyncIterable<readonly { readonly token: string }[]>,
+): Promise<ReadonlyMap<string, number>> {
   const all = new TokenTable();
   const repeated = new Map<string, number>();
-  for await (const rows of readRequest(request.open()))
+  for await (const rows of batches)
     for (const key of rows.map(({ token }) => tokenKey(token)))
       if (all.setIfAbsent(key, 1) !== 0) repeated.set(key, (repeated.get(key) ?? 1) + 1);
   return repeated;
+}
+
+/** Returns the keys of tokens with several results. */
+export async function repeatedResults(results: Rereadable): Promise<ReadonlySet<string>> {
+  return new Set((await repeatedTokens(readResults(results.open()))).keys());
 }

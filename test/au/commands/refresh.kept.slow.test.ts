@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
+import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 import { openQuickDesk } from './support.ts';
 import { succeeded } from '../../support/run-here.ts';
 
@@ -86,6 +87,24 @@ const TURNED = [BOTH[1] ?? '', MORE, BOTH[0] ?? ''];
 const OWN = ['--keep', 'rec', '--out-dir', 'own'];
 
 describe("the new tokens of another machine's job", () => {
+  it('the new tokens of the job of an earlier build have no kept columns in replace.csv and are counted, where it may have the merchants of a token in another order', async () => {
+    const { desk, add, again, replaced } = await openKept();
+    await jobOfEarlierBuild(desk, [`${A},28,05,M1`, `${A},28,05,M2`, `${B},28,05,M1`]);
+    const said = await add(TURNED, OWN, 'laptop');
+    expect(said).toContain('2 new tokens have no kept columns in own/2026-12/todo/replace.csv');
+    expect(replaced('own/2026-12').map(([rec, token]) => [rec, token])).toEqual([
+      ['', A],
+      ['', A],
+      ['rec3', B],
+    ]);
+    // Files that are written stay as they are.
+    await again('desktop', ['--out-dir', 'own']);
+    // Machines without the jobs of earlier requests get their results again.
+    await add([LATER], OWN, 'tablet');
+    await add([`rec9,${E},05/28,M1`], OWN, 'phone');
+    expect(new Set(replaced('own/2026-12').map(([rec]) => rec))).toEqual(new Set(['', 'rec3', 'rec4', 'rec9']));
+  });
+
   it.each([
     ['the export has another order', TURNED],
     ['its rows are these rows in the same order', [...BOTH, MORE, LATER]],

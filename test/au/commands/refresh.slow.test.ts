@@ -17,6 +17,7 @@ import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { SANDBOX_MERCHANT_ID } from '../../../src/schema/account-updater-files.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { ended, errorIn, type HereResult, succeeded } from '../../support/run-here.ts';
+import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 import { openQuickDesk, type QuickDesk, writeRows } from './support.ts';
 
 const ROWS = exampleRequestFile().trimEnd().split('\n').slice(1);
@@ -216,6 +217,32 @@ it('the files of a whole cycle have a result of each merchant of a token, also e
     row: { rows: 3, updated: 1, warned: 2, unchanged: 0 },
   });
   expect([desk.uploads(), cards()]).toEqual([3, ['Ann', 'Ben']]);
+});
+
+it('the files of a whole cycle have each new token where the job of an earlier build has one for two merchants', async () => {
+  const { desk, read } = await openRefresh();
+  const [updated = '', other = ''] = TOKENS;
+  const contact = TOKENS[CONTACT] ?? '';
+  const both = [updated, contact].flatMap((token) => [`${token},28,05,`, `${token},28,05,${SANDBOX_MERCHANT_ID}`]);
+  await jobOfEarlierBuild(desk, both);
+  const rows = [updated, other, contact].map((token) => `${token};28;05;card of ${token}`);
+  const header = 'token;expiration_year;expiration_month;card';
+  writeFileSync(desk.home.file('shop.csv'), [header, ...rows, ''].join('\n'));
+  ended(await desk.on('laptop', 'au refresh shop.csv --cycle 2026-12 --keep card --next'), 0, {
+    row: { rows: 3, warned: 2, new_tokens: 3 },
+  });
+  const tokensOf = (name: string): unknown[] => tableOf(read(name)).map(({ card, token }) => [card, token]);
+  const replaced = tokensOf('todo/replace.csv');
+  expect(replaced).toHaveLength(3);
+  expect(replaced).toEqual(
+    expect.arrayContaining([
+      [`card of ${other}`, other],
+      ['', updated],
+    ]),
+  );
+  const unknown = ['', contact];
+  expect(tokensOf('todo/contact.csv')).toEqual([unknown, unknown]);
+  expect(tableOf(read('results.csv')).filter(({ token }) => token === updated)).toHaveLength(2);
 });
 
 it('the files of a whole cycle stay as they are while added rows are pending', async () => {
