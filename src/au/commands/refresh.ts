@@ -92,11 +92,14 @@ async function inputOf(context: Context, typed: Typed): Promise<RefreshInput> {
     requireRehearsal(context, typed, wordsOf({ ...typed, dryRun: false, outDir: undefined }, options));
   const parent = typed.outDir ?? usualParent(context);
   const month = new Date(context.clock.now()).toISOString().slice(0, 7);
+  const asksForCycle = typed.cycle === undefined && name !== undefined && context.prompts().canAsk;
   const againIn = (cycle: string): string[] => wordsOf({ ...typed, cycle }, options);
-  const cycle = typed.cycle ?? (await cycleToGoOnWith(context, name, { parent, month, againIn }));
+  const cycle =
+    typed.cycle ?? (asksForCycle ? month : await cycleToGoOnWith(context, name, { parent, month, againIn }));
   return {
     export: name,
     cycle,
+    asksForCycle,
     parent,
     how,
     options,

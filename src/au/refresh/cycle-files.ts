@@ -25,7 +25,7 @@ import { repeatedResults } from '../results/rows-of-request.ts';
 import type { Trend } from '../results/trend.ts';
 import { exclusionsFor, noteExclusions } from './exclusion-list.ts';
 import type { RefreshDirectory } from './refresh-directory.ts';
-import { announceStep, type RefreshInput, withOption } from './refresh-input.ts';
+import { announceStep, noteStep, type RefreshInput, withOption } from './refresh-input.ts';
 import type { RefreshRow } from './refresh-row.ts';
 import { type Todo, writeTodo } from './todo.ts';
 
@@ -227,9 +227,8 @@ export class CycleFiles {
     // `svc au next` takes the results of a token in order, and refuses more results than rows.
     if (!this.#mayHaveMore || (await repeatedResults(await fileSource(this.#results.file))).size === 0)
       return announceStep(this.#context, this.#input, 'next', [...words, ...actionWords(this.#input.action)]);
-    this.#context.notices.note(
-      `no single command writes ${this.#directory.next}, since some results of another machine's job may be those of other rows`,
-    );
+    const what = "no single command writes it, since some results of another machine's job may be those of other rows";
+    noteStep(this.#context, this.#input, 'next', `${what}: ${this.#directory.next}`);
   }
 
   /** Returns the typed database, or that of the last cycle, and records it for later commands. */

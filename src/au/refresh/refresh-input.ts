@@ -14,6 +14,8 @@ export interface RefreshInput {
   /** The export as typed; undefined to continue with the request of the cycle. */
   readonly export: string | undefined;
   readonly cycle: string;
+  /** Whether the operator named no cycle and has to confirm the month's cycle on the terminal. */
+  readonly asksForCycle: boolean;
   /** The directory of all cycles, as typed. */
   readonly parent: string;
   /** How to read the export. */
@@ -69,8 +71,16 @@ type Steps = Pick<RefreshInput, 'next' | 'verbose'>;
 /** Announces a step with the command that does only this step. A rehearsal shows no command: no other one finds its files. */
 export function announceStep(context: Context, steps: Steps, name: StepName, words: readonly string[]): void {
   if (!steps.verbose) return;
-  const title = `step ${STEPS.indexOf(name) + 1} of ${steps.next ? STEPS.length : STEPS.length - 1}, ${name}`;
-  if (context.isRehearsal) return context.notices.note(title);
-  context.notices.note(`${title}:`);
+  if (context.isRehearsal) return context.notices.note(titleOf(steps, name));
+  context.notices.note(`${titleOf(steps, name)}:`);
   context.notices.command(nextCommand(words, context.globals, context.system));
+}
+
+/** Notes a step that no single command does. */
+export function noteStep({ notices }: Context, steps: Steps, name: StepName, what: string): void {
+  if (steps.verbose) notices.note(`${titleOf(steps, name)}: ${what}`);
+}
+
+function titleOf({ next }: Steps, name: StepName): string {
+  return `step ${STEPS.indexOf(name) + 1} of ${next ? STEPS.length : STEPS.length - 1}, ${name}`;
 }

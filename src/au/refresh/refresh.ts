@@ -36,6 +36,7 @@ import { heldAsPending, isHeld } from '../../base/files/lock.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { shellWords } from '../../cli/app/hint.ts';
 import { serviceOf } from '../../cli/app/service.ts';
+import { requireYes } from '../../cli/output/prompt.ts';
 import { countText, formatNumber } from '../../cli/output/number.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 
@@ -49,8 +50,8 @@ export async function refreshCycle(context: Context, input: RefreshInput, print:
   requireCycleName(directory);
   const refresh = new Refresh(context, directory, input);
   if (!input.dryRun) {
-    const again = (): readonly string[] => refresh.again;
-    const hasBegun = (): boolean => directory.isBegun;
+    const again = (): readonly string[] | undefined => (refresh.isConfirmed ? refresh.again : undefined);
+    const hasBegun = (): boolean => refresh.isConfirmed && directory.isBegun;
     return heldAsPending(directory.hold(() => resumable(again, { cycle: input.cycle }, refresh.run(print), hasBegun)));
   }
   directory.read();
@@ -62,6 +63,8 @@ class Refresh {
   readonly #context: Context;
   readonly #directory: RefreshDirectory;
   #input: RefreshInput;
+  /** Whether the operator named or confirmed the cycle: until then, no message may name a command that pays without asking. */
+  isConfirmed: boolean;
   /** The jobs with rows of the request, once they were read from the ledger. */
   #jobs: FileJobs | undefined;
 
@@ -69,6 +72,7 @@ class Refresh {
     this.#context = context;
     this.#directory = directory;
     this.#input = input;
+    this.isConfirmed = !input.asksForCycle;
   }
 
   /** The command that continues the cycle. */
@@ -77,12 +81,13 @@ class Refresh {
   }
 
   async run(print: PrintRow): Promise<void> {
-    const { export: typed, dryRun } = this.#input;
+    const { export: typed, cycle, asksForCycle, dryRun } = this.#input;
     await this.#requireInLedger();
     const { isBegun, next } = this.#directory;
     // A next request that was written once, and that nobody changed, follows the results of its cycle.
     if (await this.#directory.isUnchanged(next)) this.#input = { ...this.#input, next: true };
     if (!isBegun && !dryRun) await requireRealResults(this.#context, this.#input.again);
+    if (asksForCycle && isBegun && !dryRun) await this.#confirmCycle(`Go on with cycle ${cycle} (UTC)?`);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
     await this.#readAsBefore(exported);
     if (!isBegun && exported === undefined) throw notBegunError(this.#directory, this.#input);
@@ -105,6 +110,8 @@ class Refresh {
       });
     if (isCounted && dryRun) return this.#context.notices.note('dry run: nothing was sent');
     const file = await openRequestFile(this.#context, this.#directory.request, request.request);
+    if (asksForCycle && !isBegun && !dryRun)
+      await this.#confirmCycle(`Begin cycle ${cycle} (UTC) with ${countText(file.check.rows, 'row')}?`);
     await this.#submit(request, file, newRows, print);
   }
 
@@ -146,6 +153,18 @@ class Refresh {
         facts: { file: recordFile, request },
       },
     );
+  }
+
+  /**
+   * Asks whether the month's cycle, which the operator did not name, is the right one. --yes does not confirm it: a script at the
+   * turn of the month would begin and pay for a new cycle unasked.
+   * @throws SvcError `declined`
+   */
+  async #confirmCycle(question: string): Promise<void> {
+    const prompts = this.#context.prompts();
+    const answer = await prompts.promptText(`${question} [y/N]`, `Name it: --cycle ${this.#input.cycle}.`);
+    requireYes(answer, 'nothing was submitted; --cycle names another cycle');
+    this.isConfirmed = true;
   }
 
   /** Adds the options and answers with which the newest export of the same form, with the same header, was read. */
