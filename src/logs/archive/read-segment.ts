@@ -79,7 +79,7 @@ async function readColumns(
 }
 
 /** Decompresses a column. Returns an empty buffer if the bytes are damaged. */
-function inflateColumn(bytes: Uint8Array): Promise<Buffer> {
+export function inflateColumn(bytes: Uint8Array): Promise<Buffer> {
   const options = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: CHUNK_BYTES, maxOutputLength: MAX_OF_COLUMN };
   return promisify(inflateRaw)(bytes, options).catch(() => Buffer.alloc(0));
 }

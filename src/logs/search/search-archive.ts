@@ -85,7 +85,7 @@ export async function searchArchive(
   const { newer = '--live adds what is newer', isHistory } = input;
   const beyond = { newer, isHistory, isEndEnough: input.live };
   uncovered.push(...reportGaps(context, manifest, bounds, beyond));
-  const index = await partsOf(context, input, store, manifest.segments);
+  const index = await lookUp(context, input, { store, segments: manifest.segments });
   const segments = manifest.segments.filter(({ sha256 }) => index?.get(sha256)?.wanted.length !== 0);
   const parts = segments.map((segment) => partToRead(index, segment));
   const byIndex = segments.length < manifest.segments.length || parts.some(({ columns }) => columns !== undefined);
@@ -114,16 +114,21 @@ export async function searchArchive(
 }
 
 /** Finds the parts of segments that may have the typed ids; undefined if all segments are read. */
-async function partsOf(
-  { system }: Context,
+async function lookUp(
+  context: Context,
   input: SearchInput & EntryFilter,
-  store: Store,
-  segments: readonly Segment[],
+  { store, segments }: { readonly store: Store; readonly segments: readonly Segment[] },
 ): Promise<Lookup | undefined> {
   const query = idsAmong(input);
   if (input.full || query.length === 0) return undefined;
-  const { lookUp } = await import('./look-up.ts');
-  return lookUp(store, system, query, segments);
+  const { IndexCache, IndexLookup } = await import('./look-up.ts');
+  const lookup = new IndexLookup(store, new IndexCache(context.system), query);
+  const lacking = await lookup.look(segments);
+  const reading = { dir: input.dir, label: 'index', store, segments: lacking };
+  const { signal } = context;
+  if (lacking.length > 0)
+    await withByteProgress(context, reading, (onBytes) => lookup.make(lacking, { onBytes, signal }));
+  return lookup.found;
 }
 
 interface Found {

@@ -23,7 +23,7 @@ async function archive() {
   const svc = (...argv: string[]) => svcHere(['logs', ...argv], { clock: new FakeClock({ start: START + DAY }), home });
   const [segment] = (await readManifest(store)).segments;
   if (segment === undefined) throw new Error('nothing was archived');
-  return { top, svc, segment };
+  return { top, home, svc, segment };
 }
 
 it('svc logs search and history say that nothing found rests on an index, and --full reads all', async () => {
@@ -72,6 +72,16 @@ it('R69: svc logs verify of a bucket also names the cache, to which a search cop
   expect(stderr).toContain('or remove _index/ and the cache directory of each machine that searches it\n');
 });
 
+it('svc logs search makes a missing index in the cache, which svc reset removes', async () => {
+  const { top, home, svc } = await archive();
+  fs.rmSync(path.join(top, '_index'), { recursive: true });
+  expect((await svc('search', top, '--entity-id', OTHER)).stderr).toContain('searched: index');
+  expect(fs.existsSync(path.join(top, '_index'))).toBe(false);
+  expect(indexesIn(home)).toHaveLength(1);
+  expect((await svcHere(['reset', '--yes'], { home })).code).toBe(0);
+  expect(indexesIn(home)).toEqual([]);
+});
+
 it('svc logs history refuses --full without an archive', async () => {
   const { svc } = await archive();
   expect(errorIn(await svc('history', ID, '--full'))).toMatchObject({
@@ -79,3 +89,7 @@ it('svc logs history refuses --full without an archive', async () => {
     message: '--full is about an archive',
   });
 });
+
+function indexesIn(home: string): string[] {
+  return fs.readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.idx'));
+}

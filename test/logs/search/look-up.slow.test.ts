@@ -2,12 +2,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { assert, asyncProperty, boolean, constantFrom, integer, nat, record } from 'fast-check';
 import { expect, test } from 'vitest';
+import { sha256Of } from '../../../src/base/files/draft.ts';
 import type { Store } from '../../../src/client/store/store.ts';
 import { readManifest } from '../../../src/logs/archive/manifest.ts';
 import { findOld } from '../../../src/logs/archive/retention.ts';
 import { INDEX, IndexBuilder, keyOf } from '../../../src/logs/archive/segment-index.ts';
 import { nothingVerified, verifyArchive } from '../../../src/logs/prove/verify.ts';
-import { lookUp, partToRead } from '../../../src/logs/search/look-up.ts';
+import { IndexCache, IndexLookup, type Lookup, partToRead } from '../../../src/logs/search/look-up.ts';
 import { searchSegments } from '../../../src/logs/search/search-segments.ts';
 import type { Log } from '../../../src/schema/log.ts';
 import { buildArchive, type Commit, filesIn, openStore, TENANT } from '../archive/build.ts';
@@ -64,6 +65,25 @@ test('R69: a search does not trust a changed column: it reads the whole segment 
   bytes[middle] = (bytes[middle] ?? 0) ^ 1;
   fs.writeFileSync(segment, bytes);
   await expect(found(store, 25_000, home)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+  // Without an index, none is made of a changed segment.
+  fs.rmSync(path.join(top, INDEX), { recursive: true });
+  await expect(found(store, 25_000, home)).rejects.toMatchObject({ code: 'checksum_mismatch' });
+  expect(cachedIn(home)).toEqual([]);
+});
+
+test('a search makes the missing indexes as the writer made them, into the cache and not into the archive', async () => {
+  const { top, store } = await buildArchive(START, [LARGE, ...hours(3, START + HOUR)]);
+  const home = temporaryDirectory();
+  const written = indexesIn(top).map((file) => sha256Of(fs.readFileSync(path.join(top, file))));
+  fs.rmSync(path.join(top, INDEX), { recursive: true });
+  const all = filesIn(top);
+  expect(await found(store, 20_500, home)).toHaveLength(1);
+  expect(filesIn(top)).toEqual(all);
+  const cached = cachedIn(home).map((file) => sha256Of(fs.readFileSync(file)));
+  expect(cached.toSorted()).toEqual(written.toSorted());
+  const seen = { bytes: 0, total: 0, due: 0 };
+  expect(await found(store, 20_500, home, seen)).toHaveLength(1);
+  expect(seen.bytes).toBeLessThan(seen.total / 4);
 });
 
 test('a search from a bucket keeps the indexes, and reads each once', async () => {
@@ -77,12 +97,12 @@ test('a search from a bucket keeps the indexes, and reads each once', async () =
   expect(reads.filter((file) => file.startsWith(INDEX))).toHaveLength(5);
 });
 
-test('without a cache that can be written, a search from a bucket finds the same', async () => {
+test('without a cache that can be written, a search reads all of a segment without an index', async () => {
   const { top, store } = await buildArchive(START, hours(5));
-  const remote = Object.assign(openStore(top), { isRemote: true });
+  fs.rmSync(path.join(top, INDEX), { recursive: true });
   const taken = path.join(temporaryDirectory(), 'taken');
   fs.writeFileSync(taken, '');
-  for (const home of ['', taken]) expect(await found(remote, 1, home)).toEqual(await found(store, 1, undefined));
+  for (const home of ['', taken]) expect(await found(store, 1, home)).toEqual(await found(store, 1, undefined));
 });
 
 test('R69: verify warns of an index that hides an entry or is damaged, and not of a missing one', async () => {
@@ -143,14 +163,21 @@ async function found(
 ): Promise<Log[]> {
   const { segments } = await readManifest(store);
   seen.total = segments.reduce((sum, { bytes }) => sum + bytes, 0);
-  const system = { env: {}, platform: 'linux', home: home === '' ? undefined : home, cwd: '/' } as const;
-  const index = home === undefined ? undefined : await lookUp(store, system, [[`entity-${id}`]], segments);
+  const index = home === undefined ? undefined : await lookUp(store, id, home);
   seen.due = segments.reduce((sum, segment) => sum + partToRead(index, segment).bytes, 0);
   const matches = (log: Log): boolean => log.entity_id === `entity-${id}`;
   const onBytes = (bytes: number): void => void (seen.bytes += bytes);
   const logs: Log[] = [];
   for await (const batch of searchSegments(store, { segments, matches, index, onBytes })) logs.push(...batch);
   return logs;
+}
+
+async function lookUp(store: Store, id: number, home: string): Promise<Lookup> {
+  const { segments } = await readManifest(store);
+  const cache = new IndexCache({ env: {}, platform: 'linux', home: home === '' ? undefined : home, cwd: '/' });
+  const lookup = new IndexLookup(store, cache, [[`entity-${id}`]]);
+  await lookup.make(await lookup.look(segments), {});
+  return lookup.found;
 }
 
 async function otherIndexes(top: string): Promise<number> {
