@@ -111,12 +111,13 @@ export function build({ copy, state }, changes) {
 
 /**
  * Runs test files with one change on, or with none for the number 0. Resolves to whether they passed, and what was
- * printed. Tests that take longer than `limitMs` fail.
+ * printed. `names` is a pattern for the full names of the tests to run. Tests that take longer than `limitMs` fail.
  */
-export async function runTests({ copy, state }, number, files, limitMs = 3_600_000) {
+export async function runTests({ copy, state }, number, files, { limitMs = 3_600_000, names = '' } = {}) {
   writeFileSync(join(state, 'number'), String(number));
   // One file at a time, so that the switch in a program that a test starts knows which test that is.
   const options = ['--config', 'mutants.config.mjs', '--maxWorkers=1', '--no-file-parallelism', '--bail=1'];
+  if (names !== '') options.push('--testNamePattern', names);
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...options, ...files], {
     cwd: copy,
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST'))),
