@@ -105,3 +105,45 @@ function isNumber(cell: string): boolean {
 function isDate(cell: string): boolean {
   return /^\d[\d\s:/.TZ+-]*$|^\d{1,2}-[A-Za-z]{3,9}-\d{2,4}$/.test(cell) && readExpiration(cell) !== undefined;
 }
+
+/**
+ * Returns the error for an export without a header. It shows no cell, and proposes names only for cells that can be one
+ * column alone.
+ */
+export function withoutHeader(cells: readonly string[]): SvcError {
+  return new SvcError('refused_input', 'the file has no header line', {
+    facts: { needs: 'columns', proposed: proposedColumns(cells) },
+  });
+}
+
+/** The names in a header, the indexes of those that are sent or kept, and of the token. */
+interface HeaderNames {
+  readonly names: readonly string[];
+  readonly used: ReadonlySet<number>;
+  readonly token: number;
+}
+
+/**
+ * Returns column names for rows with more or fewer cells than the header. The header's names are aligned from the left, or from
+ * the right if they fit there: R writes no name for its first column.
+ */
+export function columnsOfRows({ names, used, token }: HeaderNames, cells: readonly string[]): readonly string[] {
+  const shift = [0, cells.length - names.length].find((each) => isUuid(cells[token + each] ?? ''));
+  if (shift === undefined) return proposedColumns(cells);
+  return cells.map((_, at) => (used.has(at - shift) ? (names[at - shift] ?? '-') : '-'));
+}
+
+function proposedColumns(cells: readonly string[]): string[] {
+  const numbers = cells.flatMap((cell, at) => (/^\d{1,2}$|^20\d\d$/.test(cell) ? [at] : []));
+  const [one = -1, other = -1] = numbers;
+  const isMonth = (at: number): boolean => Number(cells[at]) >= 1 && Number(cells[at]) <= 12;
+  const isPair = numbers.length === 2 && isMonth(one) !== isMonth(other);
+  const token = Math.max(0, cells.findIndex(isUuid));
+  const date = isPair ? -1 : cells.findIndex((cell, at) => at !== token && !/^\d+$/.test(cell) && isDate(cell));
+  return cells.map((_, at) => {
+    if (at === token) return 'token';
+    if (at === date) return 'expiration';
+    if (isPair && numbers.includes(at)) return isMonth(at) ? 'month' : 'year';
+    return '-';
+  });
+}

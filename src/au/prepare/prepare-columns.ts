@@ -211,12 +211,12 @@ function unclear(
   names: readonly string[],
   found: readonly number[] = [],
 ): SvcError {
-  const foundNames = found.map((at) => names[at] ?? '');
-  const [first = '', second] = foundNames;
+  const [first = 0, second = first] = found;
   // Columns with the same name differ only in their place.
-  const isSame = second !== undefined && isSameName(first, second);
+  const isSame = first !== second && isSameName(names[first] ?? '', names[second] ?? '');
+  const proposed = names.map((name, at) => (at === second || !isShown(name) ? '-' : name));
   return refused(`${problem}; the export has the columns ${shownNames(names)}`, {
-    facts: isSame ? { needs: 'columns' } : { needs: column, found_names: foundNames },
+    facts: isSame ? { needs: 'columns', proposed } : { needs: column, found_names: found.map((at) => names[at] ?? '') },
   });
 }
 

@@ -13,7 +13,7 @@ import { headerName, KEPT_COLUMNS, onOneLine } from '../results/kept-columns.ts'
 import { CSV_FAULTS, type CsvFault, type CsvRow, CsvRows } from '../csv-rows.ts';
 import type { ChangeKind } from './changes.ts';
 import { emptyExport, PIECE_LENGTH, readHead, refusedHeader } from './export-head.ts';
-import { type Header, isDataRow, isHeader } from './find-header.ts';
+import { columnsOfRows, type Header, isDataRow, isHeader, withoutHeader } from './find-header.ts';
 import type { PrepareOptions } from './how-to-read.ts';
 import { type ColumnChoice, findColumns, findKept, type PreparedColumn } from './prepare-columns.ts';
 import type { RowFinding } from './prepare-problems.ts';
@@ -121,6 +121,10 @@ class ExportReader {
   #rejects: (() => readonly string[])[] = [];
   #keep: string[][] = [];
   #count = 0;
+  /** The number of refused rows. */
+  #refused = 0;
+  /** The first row and the number of rows, as long as all rows differ from the header in the same number of cells. */
+  #otherWidth: { readonly cells: readonly string[]; rows: number } | undefined;
   /** A row without a token, which is left out if it is the last one. */
   #withoutToken: CsvRow | undefined;
 
@@ -153,6 +157,11 @@ class ExportReader {
     if (made === undefined) return;
     const { finding } = made;
     if (finding === undefined) return this.#takePrepared(cells, made);
+    this.#refused += 1;
+    if (finding.rule === 'columns') {
+      this.#otherWidth ??= { cells, rows: 0 };
+      if (cells.length === this.#otherWidth.cells.length) this.#otherWidth.rows += 1;
+    }
     this.#rejects.push(() => [String(line), reasonOf(finding), ...shownCells(cells, finding)]);
   }
 
@@ -189,6 +198,8 @@ class ExportReader {
 
   async finish(): Promise<PreparedRows & Pick<Prepared, 'columns' | 'leftOut' | 'kept'>> {
     if (this.#rows === undefined) throw emptyExport(this.#options);
+    const { cells, rows = 0 } = this.#otherWidth ?? {};
+    if (cells && this.#count === 0 && rows === this.#refused) throw this.#otherHeader(cells);
     const { names, places, kept } = this.#columns;
     const used = new Set([...Object.values(places), ...kept]);
     return {
@@ -212,6 +223,17 @@ class ExportReader {
     });
   }
 
+  /** Returns the error for a header that has more or fewer cells than every row. */
+  #otherHeader(cells: readonly string[]): SvcError {
+    const { columnNames } = this.#options;
+    const { names, places, kept } = this.#columns;
+    const what = columnNames === undefined ? `line ${this.#header.skipped + 1} is a header with` : '--columns names';
+    const problem = `${what} ${countText(names.length, 'column')}, and each row has ${countText(cells.length, 'cell')}`;
+    const used = new Set([...Object.values(places), ...kept]);
+    const proposed = columnsOfRows({ names, used, token: places.token ?? 0 }, cells);
+    return new SvcError('refused_input', problem, { facts: { needs: 'columns', proposed } });
+  }
+
   /** Takes the header, or the first row if the operator named the columns. Returns the preparer of that first row. */
   #takeHeader(row: CsvRow): RowPreparer | undefined {
     const header = row.cells.map(headerName);
@@ -221,8 +243,7 @@ class ExportReader {
       throw refusedHeader(CARD_NUMBER, this.#options, row.line);
     const isNamed = isHeader(header, this.#options);
     if (columnNames !== undefined && !isNamed) requireRow(header, columnNames, columns);
-    else if (columnNames === undefined && isDataRow(header) && !isNamed)
-      throw new SvcError('refused_input', 'the file has no header line', { facts: { needs: 'columns' } });
+    else if (columnNames === undefined && isDataRow(header) && !isNamed) throw withoutHeader(header);
     const names = columnNames ?? header;
     const kept = findKept(names, keep);
     this.#columns = { names, places: findColumns(names, columns, noExpiration), kept };

@@ -124,8 +124,10 @@ export function withMap(words: readonly string[], column: string, name: string):
 }
 
 /** Removes choices of columns from a command. */
-export function withoutMap(words: readonly string[], isRemoved: (column: string) => boolean): string[] {
-  const isMap = (at: number): boolean =>
-    words[at] === '--map' && isRemoved((words[at + 1] ?? '').split('=', 1)[0] ?? '');
+export function withoutMap(words: readonly string[], isRemoved: (column: string, name: string) => boolean): string[] {
+  const isMap = (at: number): boolean => {
+    const [column = '', ...name] = words[at] === '--map' ? (words[at + 1] ?? '').split('=') : [];
+    return column !== '' && isRemoved(column, name.join('='));
+  };
   return words.filter((_, at) => !isMap(at) && !isMap(at - 1));
 }

@@ -74,19 +74,23 @@ it('svc au prepare names --no-quotes where a quote is never closed', async () =>
 });
 
 it.each([
-  ['tokens that are UUIDs', `${A},Ann Smith,05/29\n${B},Bob,06/29\n`],
-  ['other tokens, with dates', 'tok_1,Ann Smith,05/29\n'],
-  ['numbers', '17,Ann Smith,9,99\n'],
-])('svc au prepare shows no cell of an export without a header, and names --columns: %s', async (_, text) => {
-  ended(await place(text).prepare('--map', 'merchant_id=shop'), 13, {
-    stdout: '',
-    error: {
-      message: 'export.csv: the file has no header line',
-      next: 'svc au prepare export.csv --map merchant_id=shop --columns NAMES',
-    },
-    unsaid: 'Ann',
-  });
-});
+  ['tokens that are UUIDs', `${A},Ann Smith,05/29\n${B},Bob,06/29\n`, ' token,-,expiration'],
+  ['other tokens, with dates', 'tok_1,Ann Smith,05/29\n', ' token,-,expiration'],
+  ['a month and a year', `Ann Smith,${A},5,2029\n`, '=-,token,month,year'],
+  ['numbers', '17,Ann Smith,9,99\n', ' token,-,-,-'],
+])(
+  'svc au prepare shows no cell of an export without a header, and reads it with --columns: %s',
+  async (_, text, columns) => {
+    ended(await place(text).prepare('--map', 'merchant_id=shop'), 13, {
+      stdout: '',
+      error: {
+        message: 'export.csv: the file has no header line',
+        next: `svc au prepare export.csv --columns${columns}`,
+      },
+      unsaid: 'Ann',
+    });
+  },
+);
 
 it('svc au prepare --columns reads an export without a header, its first row too, and keeps columns by their names', async () => {
   const { prepare, read } = place(`${A};05;29;M-1;Ann\n${B};6;2029;M-2;Bob\n`);
@@ -137,7 +141,7 @@ it('svc au prepare takes no row with a token for a title', async () => {
 it('svc au prepare tells columns of the same name apart with --columns, which replaces the header', async () => {
   const { prepare } = place(`token,token,expiry\n${A},x,05/29\n`);
   const refused = await prepare();
-  expect(errorIn(refused)['next']).toBe('svc au prepare export.csv --columns NAMES');
+  expect(errorIn(refused)['next']).toBe('svc au prepare export.csv --columns token,-,expiry');
   expect(rowsIn((await prepare('--columns', 'token,-,expiry')).stdout)).toEqual([`${A},29,05,`]);
 });
 
@@ -178,19 +182,50 @@ it.each([
   [
     'one cell less, as R writes row names',
     `"token","expiry","mid"\n"1","${A}","05/29","M-1"\n"2","${B}","06/29","M-2"\n`,
+    3,
+    4,
     '-,token,expiry,mid',
   ],
-  ['one cell more', `token,expiry,mid,\n${A},05/29,M-1\n${B},06/29,M-2\n`, 'token,expiry,mid'],
-  ['one name in front more', `row,token,expiry,mid\n${A},05/29,M-1\n${B},06/29,M-2\n`, 'token,expiry,mid'],
+  ['one cell more', `token,expiry,mid,\n${A},05/29,M-1\n${B},06/29,M-2\n`, 4, 3, 'token,expiry,mid'],
+  ['one name in front more', `row,token,expiry,mid\n${A},05/29,M-1\n${B},06/29,M-2\n`, 4, 3, 'token,expiry,mid'],
 ])(
-  'svc au prepare refuses each row, and reads them with --columns, where the header has %s',
-  async (_, text, names) => {
+  'svc au prepare says that the header is wrong and reads the rows with --columns, where it has %s',
+  async (_, text, columns, cells, names) => {
     const { prepare } = place(text);
-    ended(await prepare(), 13, { stdout: '', error: { problems: [{ rule: 'columns', count: 2 }] } });
-    const named = succeeded(await prepare(`--columns=${names}`));
-    expect(rowsIn(named.stdout)).toEqual([`${A},29,05,M-1`, `${B},29,06,M-2`]);
+    ended(await prepare(), 13, {
+      stdout: '',
+      error: {
+        message: `export.csv: line 1 is a header with ${columns} columns, and each row has ${cells} cells`,
+        next: `svc au prepare export.csv --columns${names.startsWith('-') ? '=' : ' '}${names}`,
+      },
+    });
+    const next = succeeded(await prepare(`--columns=${names}`));
+    expect(rowsIn(next.stdout)).toEqual([`${A},29,05,M-1`, `${B},29,06,M-2`]);
   },
 );
+
+it('svc au prepare keeps kept columns in the command for a header with one cell less', async () => {
+  const { prepare, read } = place(`customer,token,expiry\n1,Ann,${A},05/29\n2,Bob,${B},06/29\n`);
+  const words = ['--keep', 'customer', '--out', 'tokens.csv'];
+  const refused = errorIn(await prepare(...words, '--columns', 'customer,token,expiration'));
+  expect(refused['message']).toBe('export.csv: --columns names 3 columns, and each row has 4 cells');
+  expect(refused['next']).toMatch(
+    /^svc au prepare export\.csv .*--keep customer .*--columns=-,customer,token,expiration$/,
+  );
+  expect(refused['next']).not.toContain('--columns customer');
+  const named = ['--keep', 'customer', '--columns=-,customer,token,expiration', '--out', 'tokens.csv'];
+  succeeded(await prepare(...named));
+  expect(rowsIn(read('tokens.keep.csv'))).toEqual([`1,${A},Ann`, `2,${B},Bob`]);
+});
+
+it('svc au prepare keeps a column whose name is a short word in the command for a header with one cell less', async () => {
+  const { cwd, prepare, read } = place(`token,expiry,merchant,"Name, first"\n${A},05/29,a,Ann,x\n`);
+  const words = ['--keep', 'merchant', '--keep', 'Name, first', '--no-merchant', '--out', 'tokens.csv'];
+  const { next_words: next } = errorIn(await prepare(...words)) as { next_words: readonly string[] };
+  succeeded(await svcHere(next.slice(1), { cwd, home: cwd }));
+  expect(rowsIn(read('tokens.csv'))).toEqual([`${A},29,05,`]);
+  expect(read('tokens.keep.csv')).toBe(`row,token,merchant,"Name, first"\n1,${A},a,Ann\n`);
+});
 
 it('svc au prepare refuses --columns with a quote that is not closed', async () => {
   ended(await place(`${A},05/29\n`).prepare('--columns', 'token,"expiry'), 2, 'must be names with commas between them');
@@ -203,31 +238,42 @@ it('svc au prepare sends a merchant that it also keeps only if it is named', asy
 });
 
 it.each([
-  ['columns of the same name below a title', [], `Cards;;\ntoken;mid;mid\n${A};M-1;x\n`, 'token,mid,-', `${A},,,M-1`],
-  ['one cell less below a title', [], `Cards\ntoken,expiry\n1,${A},05/29\n`, '-,token,expiry', `${A},29,05,`],
-  ['the same name beside a mapped one', ['token=card'], `card,mid,mid\n${A},M-1,x\n`, 'card,mid,-', `${A},,,M-1`],
-  ['a mapped name', ['token=Card'], `card,expiry\n1,${A},05/29\n`, '-,Card,expiry', `${A},29,05,`],
+  ['columns of the same name below a title', [], `Cards;;\ntoken;mid;mid\n${A};M-1;x\n`, [`${A},,,M-1`]],
+  ['a header with one cell less below a title', [], `Cards\ntoken,expiry\n1,${A},05/29\n`, [`${A},29,05,`]],
+  ['columns of the same name beside a mapped one', ['token=card'], `card,mid,mid\n${A},M-1,x\n`, [`${A},,,M-1`]],
+  ['a mapped name and one cell less', ['token=Card'], `card,expiry\n1,${A},05/29\n`, [`${A},29,05,`]],
   [
     'mapped names that are short words too',
     ['token=card', 'expiration_month=month', 'expiration_year=year'],
     `card,month,year,mid,mid\n${A},05,29,M-1,x\n`,
-    'card,month,year,mid,-',
-    `${A},29,05,M-1`,
+    [`${A},29,05,M-1`],
   ],
+  ['a name with a comma', ['expiration=End, Date'], `token,"End, Date"\n${A},05/29,x\n`, [`${A},29,05,`]],
+  ['the tokens below a name with a comma', ['token=Card, id'], `"Card, id",expiry\n1,${A},05/29\n`, [`${A},29,05,`]],
   [
-    'the tokens below a name with a comma',
-    ['token=Card, id'],
-    `"Card, id",expiry\n1,${A},05/29\n`,
-    '-,"Card, id",expiry',
-    `${A},29,05,`,
+    'no header, and the word token in a row',
+    ['token=card'],
+    `${A},token,M-1\n${B},token,M-1\n`,
+    [`${A},,,`, `${B},,,`],
   ],
-])('svc au prepare --columns makes no row of a header with %s', async (_, maps, text, columns, row) => {
-  const words = [...maps.flatMap((each) => ['--map', each]), `--columns=${columns}`];
-  expect(rowsIn(succeeded(await place(text).prepare(...words)).stdout)).toEqual([row]);
-});
+])(
+  'svc au prepare names a command with --columns that makes rows of the rows alone: %s',
+  async (_, maps, text, rows) => {
+    const { cwd, prepare } = place(text);
+    const refused = ended(await prepare(...maps.flatMap((each) => ['--map', each])), 13);
+    const { next_words: words } = errorIn(refused) as { next_words: readonly string[] };
+    expect(words.join(' ')).toContain('--columns');
+    expect(rowsIn(succeeded(await svcHere(words.slice(1), { cwd, home: cwd })).stdout)).toEqual(rows);
+  },
+);
 
 it('svc au prepare proposes one column of the expiration in place of two', async () => {
   const { prepare } = place(`token,y,m,end\n${A},29,05,05/29\n`);
   const words = ['--map', 'expiration_year=y', '--map', 'expiration_month=m', '--map', 'expiration=end'];
   expect(errorIn(await prepare(...words))['next']).toBe('svc au prepare export.csv --map expiration=NAME');
+});
+
+it('svc au prepare blames a row that alone has another number of cells, not the header', async () => {
+  const refused = await place(`token,expiry\n${A},05/29\n${B},06/29,x\n`).prepare();
+  expect(errorIn(refused)['message']).toBe('export.csv is refused: 1 problem');
 });
