@@ -118,12 +118,6 @@ describe('claiming free rows', () => {
     }
     expect(await machines.entries()).toEqual([]);
   });
-
-  it('rows of one cycle are free in another', async () => {
-    const machines = await oneClaim();
-    await claim(await machines.open('laptop'), ['a', 'b'], { cycle: '2027-01' });
-    expect(await machines.entries('2027-01')).toEqual(['claim job-2']);
-  });
 });
 
 describe('rows that another job has', () => {
@@ -137,12 +131,6 @@ describe('rows that another job has', () => {
       facts: { job: 'job-1' },
     });
     expect(await machines.entries()).toEqual(['claim job-1']);
-  });
-
-  it('R58: a token in capitals is the same row if it is a UUID', async () => {
-    const machines = await oneClaim([UUID, 'tok']);
-    expect(await refusalOf(machines, [UUID.toUpperCase(), 'c'])).toBeInstanceOf(RowsTaken);
-    expect(await refusalOf(machines, ['TOK'])).toBeUndefined();
   });
 
   it('R58: a claim of unknown rows has every row', async () => {

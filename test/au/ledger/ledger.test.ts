@@ -245,12 +245,6 @@ describe('adding to a ledger', () => {
 });
 
 describe('a damaged ledger', () => {
-  it.each([1, 2])('R83: without its entry %i, a ledger takes no other', async (number) => {
-    const objects = await threeClaims();
-    objects.objects.delete(nameOf(number));
-    expect(await addLate(objects)).toMatchObject(refused(`ours/cycles/2026-12/0000000${number}.json: it is missing`));
-  });
-
   it.each([[1], [2], [3], [1, 2], [2, 3], [1, 2, 3]])(
     'R83: a machine that read the entries puts %j back, byte for byte, before it adds another',
     async (...numbers) => {
@@ -392,42 +386,6 @@ describe('a damaged ledger', () => {
     },
   );
 
-  it('R83: a machine adds nothing to a ledger that was restored and went on with a claim, if it has one since then too', async () => {
-    const objects = await threeClaims();
-    const cache = new MemoryObjects();
-    await jobsOf(objects, cache);
-    await restoreAndGoOn(objects, 3);
-    expect(await addLate(objects, cache)).toMatchObject(refused('the ledger has two histories'));
-  });
-
-  it('R83: the message about a cut last entry says from when it may be removed, and that about another one does not', async () => {
-    const at = Date.UTC(2026, 11, 1, 5);
-    for (const [number, from] of [
-      [3, '2026-12-01T06:15:01.000Z'],
-      [2, undefined],
-    ] as const) {
-      const objects = await threeClaims();
-      objects.put(nameOf(number), '');
-      objects.changedAt.set(nameOf(number), at);
-      const { error } = await addLate(objects);
-      expect(error).toMatchObject({ exitCode: 3, facts: { object: `memory/${nameOf(number)}` } });
-      expect((error as { facts: Record<string, unknown> }).facts['removable_from']).toBe(from);
-    }
-  });
-
-  it.each(['', '{"version":1', '{"version":1}', 'x'])(
-    'R83: a ledger in which a mark is %j takes no entry',
-    async (text) => {
-      const objects = await threeClaims();
-      const ledger = await open(objects);
-      objects.put('ours/jobs/job-1', text);
-      const damaged = { exitCode: 3, message: expect.stringContaining('ours/jobs/job-1: it is no mark of a job') };
-      expect(await addLate(objects)).toMatchObject({ error: damaged, isSame: true });
-      await expect(ledger.hasSent('job-1')).rejects.toMatchObject(damaged);
-      await expect(ledger.isMarked('job-1')).rejects.toMatchObject(damaged);
-    },
-  );
-
   it.each([3, 4, 5])(
     'R83: a ledger that was restored to 2 entries and went on to %i takes no other from a machine that read 4',
     async (newest) => {
@@ -479,29 +437,6 @@ describe('a damaged ledger', () => {
     expect(await addLate(objects)).toMatchObject(refused('it does not follow the entry before it'));
   });
 
-  it.each([
-    ['is empty', '', 'it is cut, or is no entry'],
-    ['is cut', '{"version":1,"previous":nu', 'it is cut, or is no entry'],
-    ['is a page', '<html></html>', 'it is cut, or is no entry'],
-    ['has too many bytes', ' '.repeat(70_000), 'bytes'],
-  ])('R83: with an entry that %s, a ledger takes no other', async (_, text, problem) => {
-    for (const number of [1, 3]) {
-      const objects = await threeClaims();
-      objects.put(nameOf(number), text);
-      expect(await addLate(objects)).toMatchObject(refused(problem));
-    }
-  });
-
-  it('R83: with an entry of a newer version, a ledger takes no other', async () => {
-    const objects = await threeClaims();
-    change(objects, 3, (entry) => (entry['version'] = 3));
-    const cycle = (await open(objects)).cycle('2026-12');
-    await expect(cycle.append(async () => claimBody('job-9'))).rejects.toMatchObject({
-      code: 'config',
-      message: `memory/${nameOf(3)} was written by a newer svc (its version is 3)`,
-    });
-  });
-
   it('a list that does not show the newest entries yet is no damage', async () => {
     const objects = await threeClaims();
     for (const number of [2, 3]) objects.unlisted.add(nameOf(number));
@@ -528,34 +463,6 @@ describe('the sets of a ledger', () => {
       expect(await (await open(objects, host)).cycle('2026-12').createRowSet(rows)).toBe(rows.name());
     expect(Buffer.from(objects.objects.get(place) ?? [])).toEqual(rows.bytes());
     expect(await (await open(objects)).cycle('2026-12').rowSet(rows.name(), { keys: 2 })).toEqual(rows);
-  });
-
-  it('R83: a set that is absent, has another hash or too many bytes is damage', async () => {
-    const objects = new MemoryObjects();
-    const damaged = { code: 'config', facts: { object: `memory/${place}` } };
-    const cycle = async () => (await open(objects)).cycle('2026-12');
-    await expect((await cycle()).rowSet(rows.name(), { keys: 2 })).rejects.toMatchObject(damaged);
-    for (const bytes of [
-      RowSet.of([1n, 2n], SALT).bytes(),
-      Buffer.alloc(0),
-      rows.bytes().subarray(1),
-      Buffer.alloc(5e7),
-    ]) {
-      objects.put(place, bytes);
-      await expect((await cycle()).rowSet(rows.name(), { keys: 2 })).rejects.toMatchObject(damaged);
-      await expect((await cycle()).createRowSet(rows)).rejects.toMatchObject(damaged);
-    }
-  });
-
-  it('R83: a set whose rows are not in order is damage although its name is its hash', async () => {
-    const objects = new MemoryObjects();
-    const bytes = Buffer.from(rows.bytes().toReversed());
-    const name = sha256Of(bytes);
-    objects.put(`${CYCLE}/rows/${name}`, bytes);
-    await expect((await open(objects)).cycle('2026-12').rowSet(name, { keys: 2 })).rejects.toMatchObject({
-      code: 'config',
-      facts: { object: `memory/${CYCLE}/rows/${name}` },
-    });
   });
 });
 
