@@ -32,15 +32,6 @@ function kinds(): string[] {
 const neverArrived: Fault = (incoming, outgoing) => incoming.resume().on('end', () => outgoing.socket?.destroy());
 
 describe('uploading a file to its job', () => {
-  it('an upload to a job uploads once', async () => {
-    const id = await submit();
-    expect(kinds()).toEqual(['uploaded']);
-    expect(bench.uploads()).toBe(1);
-    expect(await bench.client.accountUpdater.read(id)).toMatchObject({
-      status: expect.stringMatching(/processing|completed/),
-    });
-  });
-
   it('R36: an upload to a job reads the job after an upload whose answer was lost, and does not upload again', async () => {
     await submit(inTurn('PUT', STORE, answerLost));
     expect(kinds()).toEqual(['unclear', 'uploaded']);
@@ -108,21 +99,6 @@ describe('uploading a file to its job', () => {
     },
   );
 
-  it('R94: an upload to a job that got another file meanwhile is not stored', async () => {
-    bench = await openBench();
-    const job = await bench.client.accountUpdater.create();
-    const upload = async (): Promise<void> =>
-      uploadToJob(bench.client, job, await fileSource(bench.file), { onEvent: (event) => bench.events.push(event) });
-    await upload();
-    await expect(upload()).rejects.toMatchObject({
-      code: 'outcome_unknown',
-      message: expect.stringContaining(`job ${job.id} may have another file`),
-      next: ['au', 'resume', job.id, '--wait'],
-    });
-    expect(kinds()).toEqual(['uploaded']);
-    expect(bench.uploads()).toBe(1);
-  });
-
   it('an upload to a job that failed meanwhile says so', async () => {
     const upload = submit((incoming, outgoing, proceed) => {
       const { method = '', url = '' } = incoming;
@@ -160,24 +136,5 @@ describe('uploading a file to its job', () => {
       facts: { headers: ['if-none-match'] },
     });
     expect(bench.calls('PUT', STORE)).toBe(0);
-  });
-
-  it('an upload to a job leaves a job alone that has its file already', async () => {
-    const id = await submit();
-    const job = await bench.client.accountUpdater.read(id);
-    await expect(uploadToJob(bench.client, job, await fileSource(bench.file))).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringContaining('nothing was uploaded'),
-    });
-    expect(bench.uploads()).toBe(1);
-  });
-
-  it('an upload to a job does not create a second job when the first creation had no clear answer', async () => {
-    bench = await openBench(inTurn('POST', /jobs$/, answerLost));
-    await expect(bench.client.accountUpdater.create()).rejects.toMatchObject({
-      code: 'outcome_unknown',
-      next: undefined,
-    });
-    expect(bench.calls('POST', /jobs$/)).toBe(1);
   });
 });

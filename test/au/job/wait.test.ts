@@ -2,9 +2,7 @@ import { writeFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { type Bench, type Fault, inTurn, openBench, refuseWith, submitFile } from '../support.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { resumable } from '../../../src/au/job/resumable.ts';
 import { waitForJob } from '../../../src/au/job/wait.ts';
-import { SvcError } from '../../../src/base/errors.ts';
 import { nextPollDelay } from '../../../src/client/api/poll.ts';
 
 const DAY = 86_400_000;
@@ -51,12 +49,6 @@ describe('waiting for a job', () => {
     return waitForJob(bench.client, id, { limitMs, random: () => 0, onEvent: (event) => bench.events.push(event) });
   }
 
-  it('R43: the wait for a job ends with the completed job', async () => {
-    const id = await submitted();
-    expect(await wait(id)).toMatchObject({ id, status: 'completed', download_url: expect.any(String) });
-    expect(bench.events.at(-1)).toEqual({ kind: 'completed', job: id });
-  });
-
   it('R43: the wait for a job tells the errors of a failed job', async () => {
     bench = await openBench();
     writeFileSync(bench.file, 'not,a,request\n');
@@ -73,17 +65,6 @@ describe('waiting for a job', () => {
     const { id } = await bench.client.accountUpdater.create();
     await expect(wait(id)).rejects.toMatchObject({ code: 'job_expired', exitCode: 5 });
     expect(bench.clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(3_000_000);
-  });
-
-  it('R43: the wait for a job ends when its time is up, with the command that continues', async () => {
-    bench = await openBench();
-    const { id } = await bench.client.accountUpdater.create();
-    await expect(wait(id, 60_000)).rejects.toMatchObject({
-      code: 'pending',
-      exitCode: 11,
-      message: `job ${id} is still pending after 1m`,
-      next: ['au', 'resume', id, '--wait'],
-    });
   });
 
   it('R43: the wait for a job continues for a status that it does not know', async () => {
@@ -131,53 +112,4 @@ describe('waiting for a job', () => {
     expect(waited).toBeGreaterThanOrEqual(15 * 60_000);
     expect(waited).toBeLessThan(DAY / 24);
   });
-
-  it('the wait for a job does not wait on when the key is refused', async () => {
-    const id = await submitted();
-    const { sandbox } = bench;
-    const { Client } = await import('../../../src/client/api/client.ts');
-    const stranger = new Client({ baseUrl: sandbox.url, privateKey: 'unknown-key', clock: bench.clock });
-    await expect(waitForJob(stranger, id)).rejects.toMatchObject({ code: 'unauthorized' });
-    await stranger.close();
-  });
-
-  it('R43: an interrupt ends it at once and keeps its own exit code, with the command that continues', async () => {
-    bench = await openBench();
-    const { id } = await bench.client.accountUpdater.create();
-    const waiting = resumable(
-      ['au', 'resume', '1', '--wait'],
-      { job: id },
-      waitForJob(bench.client, id, { onEvent: () => bench.abort.abort(new SvcError('interrupted', 'interrupted')) }),
-    );
-    await expect(waiting).rejects.toMatchObject({
-      code: 'interrupted',
-      exitCode: 130,
-      next: ['au', 'resume', '1', '--wait'],
-    });
-  });
 });
-
-it.each([
-  [{ file: 'tokens.csv' }, 'tokens.csv can be resumed'],
-  [{ job: 'job-1' }, 'job job-1 can be resumed'],
-  [{ cycle: '2026-12' }, 'cycle 2026-12 can be resumed'],
-])('R43: an interrupt of the work on %o names just that', async (of, says) => {
-  const interrupt = new SvcError('interrupted', 'interrupted', { facts: { request: 1 } });
-  const error = await resumable(['au', 'resume'], of, Promise.reject(interrupt)).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ message: `interrupted; ${says}`, next: ['au', 'resume'] });
-  expect((error as SvcError).facts).toEqual({ request: 1, ...of });
-});
-
-it.each([[undefined], [['au', 'submit', 'tokens.csv']]])(
-  'R43: an interrupt before anything was submitted says so, and names no other command (%s)',
-  async (next) => {
-    const work = Promise.reject(new SvcError('interrupted', 'interrupted'));
-    const error: unknown = await resumable(
-      () => next,
-      { cycle: '2026-12' },
-      work,
-      () => false,
-    ).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ message: 'interrupted; nothing was submitted', next });
-  },
-);

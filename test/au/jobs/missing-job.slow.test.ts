@@ -10,7 +10,8 @@ it('svc au resume <job> --wait waits some minutes for it, and ends with 9', asyn
   const { machine, job } = await submitted();
   const { clock } = machine;
   const began = clock.now();
-  ended(await machine.svc(`au resume ${job} --wait`), 9);
+  const { stderr } = ended(await machine.svc(`au resume ${job} --wait`), 9);
+  expect(stderr.match(/was not found \(404\)/g)).toHaveLength(1);
   expect(clock.now() - began).toBeGreaterThan(5 * MINUTE_MS);
   expect(clock.now() - began).toBeLessThan(10 * MINUTE_MS);
   let reads = 0;
