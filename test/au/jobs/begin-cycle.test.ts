@@ -69,16 +69,6 @@ describe('the beginning of a cycle', () => {
     await expect(begin(laptop, TEN, '2027-01')).resolves.toBeUndefined();
   });
 
-  it('R79: the beginning of a cycle with rows of a job that is under way is pending', async () => {
-    const [, laptop] = await december(false);
-    await expect(begin(laptop, TEN, '2027-01')).rejects.toMatchObject({
-      code: 'pending',
-      exitCode: 11,
-      message: expect.stringContaining('and is not completed; nothing was submitted') as string,
-      next: ['au', 'submit', 'tokens.csv', '--cycle', '2026-12'],
-    });
-  });
-
   it('a cycle of the sandbox that began within 14 days names the command that moves its clock to the next month', async () => {
     const [machines, laptop] = await december(true);
     await machines.clock.advance(DAY);
@@ -111,15 +101,6 @@ describe('the beginning of a cycle', () => {
     const release = { kind: 'release', job: 'job-1', why: 'failed', proof: '' } as const;
     await laptop.ledger.cycle('2026-12').endClaim(release);
     await expect(begin(laptop, TEN, '2027-01')).resolves.toBeUndefined();
-  });
-
-  it.each([
-    ['file-2026-12', 'cycle file-2026-12'],
-    ['file-0123456789abcdee', 'a submission without a cycle'],
-  ])('the beginning of a cycle calls the other one %s %s', async (cycle, place) => {
-    const laptop = await new Machines().open('laptop');
-    await claim(laptop, TEN, { cycle });
-    await expect(begin(laptop, TEN, '2027-01')).rejects.toThrow(`10 rows of tokens.csv (100.0%) are in ${place} too`);
   });
 
   it('the beginning of a cycle names the newest of the cycles with its rows', async () => {

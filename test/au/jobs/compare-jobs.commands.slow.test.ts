@@ -278,15 +278,6 @@ it('R74: a job that a shared ledger does not know stops every upload, and the re
   expect(await refuse()).not.toContain('created job');
 });
 
-it('R74: two state directories of one tenant without a shared ledger do not both pay: the second, being empty, ends with 9 until --new-ledger', async () => {
-  const machine = await openMachine();
-  succeeded(await machine.svc(SUBMIT));
-  const env = { SVC_STATE_DIR: machine.path('second') };
-  for (const options of ['', '--cycle 2026-11', '--profile other'])
-    ended(await machine.svc(`${SUBMIT} ${options}`.trim(), env), 9, 'this ledger is new', { uploads: 1 });
-  ended(await machine.svc(`${SUBMIT} --new-ledger`, env), 0, { uploads: 2 });
-});
-
 it('R74: a shared ledger that a machine with a wrong clock began in the future does not know a job from outside, which stops the upload', async () => {
   const machine = await openMachine();
   const shared = sharedLedger(machine.path('ledger'));

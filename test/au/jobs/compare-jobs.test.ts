@@ -10,18 +10,6 @@ const JOB = jobAt('new', 20, 'ours', 'pending');
 const OTHERS = Array.from({ length: 150 }, (_, at) => jobAt(`other-${at}`, 30, 'theirs'));
 const EARLIER = jobAt('earlier', -60, 'theirs');
 
-it.each(['pending', 'processing', 'completed'])(
-  'R74: a job that the ledger does not know stops the upload to a shared ledger after 300 later %s jobs of another key',
-  async (status) => {
-    const later = Array.from({ length: 300 }, (_, at) => jobAt(`later-${at}`, 10, 'theirs', status));
-    const unknown = jobAt('unknown', 1, 'ours');
-    const shared = { isShared: true };
-    const compare = comparing(pagesOf([JOB, ...later, unknown, EARLIER]), JOB, shared);
-    await expect(compare).rejects.toMatchObject({ code: 'outcome_unknown', facts: { unrecorded_jobs: ['unknown'] } });
-    await expect(comparing(pagesOf([JOB, ...later, EARLIER]), JOB, shared)).resolves.toEqual([]);
-  },
-);
-
 const SHORT = { items: [JOB], next: '1' };
 const FULL = { items: OTHERS.slice(0, 100), next: '1' };
 const CUT = new SvcError('bad_response', 'the page cannot be read');

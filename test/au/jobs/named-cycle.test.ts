@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { cycleOrJob } from '../../../src/au/jobs/named-cycle.ts';
 import { SvcError } from '../../../src/base/errors.ts';
@@ -33,19 +32,6 @@ it('svc au resume ends with 8 where something else answers the list of jobs with
   succeeded(await machine.svc('au submit tokens.csv --cycle c'));
   machine.fault = (_incoming, outgoing) => outgoing.writeHead(404, { 'content-type': 'text/html' }).end('<p>lost</p>');
   ended(await machine.svc('au resume'), 8, 'svc doctor');
-});
-
-it('a key that may not list jobs gets the results of those that it sent', async () => {
-  const machine = await openMachine();
-  writeFileSync(machine.path('work/more.csv'), 'token,expiration_year,expiration_month,merchant_id\none-more,,,\n');
-  machine.fault = (incoming, outgoing, proceed) => {
-    if (incoming.url?.split('?')[0] === '/account-updater/jobs' && incoming.method === 'GET')
-      outgoing.writeHead(403).end();
-    else proceed();
-  };
-  for (const line of ['au submit tokens.csv --cycle c --new-ledger', 'au submit more.csv --cycle c', 'au status'])
-    expect(await machine.svc(line)).toMatchObject({ code: 0 });
-  ended(await machine.svc('au resume c --wait --out results.csv'), 0, { row: { rows: 41, status: 'completed' } });
 });
 
 it('a 404 of a store is no reason to look for a job with the name of a cycle', async () => {

@@ -55,7 +55,7 @@ it.each([
   'au resume 2026-12 --wait --out r.csv',
   'au resume JOB',
   'au resume JOB --wait',
-  'au download JOB --out results.csv',
+  'au download JOB --out results.csv --force --accept-unproven',
   'au upload JOB tokens.csv --pay-again',
 ])('R43: an interrupt of the first read of svc %s prints the same command again', async (line) => {
   const { desk, job, interrupted } = await openFirstRead();

@@ -1,8 +1,6 @@
 import * as cycleNames from '../../../src/au/ledger/cycle-names.ts';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LedgerCycle } from '../../../src/au/ledger/cycle.ts';
-import { SvcError } from '../../../src/base/errors.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Draft } from '../../../src/base/files/draft.ts';
 import { exampleRequestFile } from '../../../src/emulator/vault/cards.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
@@ -50,12 +48,6 @@ describe('a cycle that other machines sent', () => {
       expect(await on(machine, `au submit ${file}.csv --cycle 2026-12 --wait`)).toMatchObject({ code: 0 });
     expect(results('2026-12.results.csv')).toEqual([...results('first.results.csv'), ...results('second.results.csv')]);
     expect(uploads()).toBe(2);
-  });
-
-  it('the results of a cycle are not called compared by a machine that has the request of only its last job', async () => {
-    const { on } = await openHalves();
-    const note = 'the results were not compared with the tokens of a request';
-    ended(await on('laptop', 'au resume 2026-12 --wait'), 0, note, { row: { rows: 40, results: { compared: false } } });
   });
 
   it('the results of a cycle are downloaded again where those that this machine keeps were changed', async () => {
@@ -210,12 +202,6 @@ describe('a cycle that other machines sent', () => {
     ended(await on('fresh', 'au resume'), 0, 'nothing is open');
   });
 
-  it('R72: a cycle with a job that failed ends with 10 when the time passes while another job is under way', async () => {
-    const { on, jobs, service } = await openHalves();
-    service.failed = jobs.slice(0, 1);
-    ended(await on('fresh', 'au resume 2026-12 --wait --timeout 10m'), 10, jobs[0]);
-  });
-
   it.each(['', ' --timeout 10s'])(
     'a cycle with a job that the service does not know ends with 9 and frees nothing, with --wait%s',
     async (limit) => {
@@ -247,16 +233,6 @@ describe('a cycle that other machines sent', () => {
     expect(told.stderr).toContain(`job ${jobs[0]} with 20 rows`);
     expect((await on('fresh', 'au status 2026-12')).stdout).not.toContain('"freed":null');
     expect(created).toBe(1);
-  });
-
-  it('a job that the service deleted is freed on any machine, once the service shows whose the key is', async () => {
-    const { on, jobs, service, clock } = await openHalves();
-    service.forgotten = jobs;
-    await clock.advance(9 * 24 * HOUR_MS);
-    const line = `au abandon ${jobs[1]} --yes`;
-    ended(await on('fresh', line), 9);
-    succeeded(await on('fresh', 'au create'));
-    succeeded(await on('fresh', line));
   });
 
   it('a cycle whose lost job is older than a week names the command that frees its rows, on any machine', async () => {
@@ -433,27 +409,6 @@ describe('results that nobody received', () => {
     },
   );
 
-  it('R84: a ledger that cannot be written to after the results were delivered changes no exit code', async () => {
-    const { on, clock, jobs, home } = await openHalves();
-    await clock.advance(HOUR_MS);
-    const ending = vi.spyOn(LedgerCycle.prototype, 'endClaim').mockImplementation(async function (
-      this: LedgerCycle,
-      end,
-    ) {
-      const isDelivery = end.kind === 'done' && end.delivered !== false;
-      if (isDelivery) throw new SvcError('server', 'the bucket does not respond');
-      await this.append(async () => end);
-    });
-    onTestFinished(() => ending.mockRestore());
-    ended(
-      await on('fresh', `au download ${jobs[0]} --out job.csv`),
-      0,
-      'the ledger still has their jobs as open: the bucket does not respond',
-    );
-    expect(existsSync(home.file('job.csv'))).toBe(true);
-    expect(await openOn(on, 'other')).toEqual(jobs);
-  });
-
   it('the next month begins while jobs stay open of which the month before needed only some rows', async () => {
     const { on, clock, jobs, home } = await openHalves();
     await clock.advance(HOUR_MS);
@@ -471,17 +426,6 @@ describe('results that nobody received', () => {
     service.refuse = (_, url) => (url.includes(`/store/results/${jobs[1]}`) ? 503 : undefined);
     ended(await on('fresh', 'au resume 2026-12'), 8);
     expect(await openOn(on, 'other')).toEqual(jobs);
-  });
-
-  it('the rows of a job can be freed whose results nobody received before the service forgot them', async () => {
-    const { on, clock, service, jobs, home } = await openHalves();
-    await clock.advance(HOUR_MS);
-    writeFileSync(home.file('made-up.csv'), `${HEADER}\none-more,,,\n`);
-    succeeded(await on('fresh', 'au submit made-up.csv --cycle 2026-12'));
-    service.forgotten = jobs.slice(0, 1);
-    await clock.advance(8 * 24 * HOUR_MS);
-    ended(await on('other', 'au resume 2026-12'), 9, `au abandon ${jobs[0]}`);
-    succeeded(await on('other', `au abandon ${jobs[0]} --yes`));
   });
 });
 
@@ -588,14 +532,6 @@ it.each(['run-2026-12', '2026-12_'])(
     expect([shown.code, shown.stdout.trimEnd().split('\n').length], shown.stderr).toEqual([0, 2]);
     ended(await on('laptop', `au resume ${name} --wait`), 0, { row: { cycle: name, rows: 2 } });
     expect(results(`${name}.results.csv`)).toHaveLength(2);
-  },
-);
-
-it.each(['au resume 2026-13', 'au status 2026-13', 'au resume no*cycle'])(
-  'a word that names no job or cycle is said to: svc %s',
-  async (line) => {
-    const { on } = await openHalves();
-    ended(await on('fresh', line), 5, 'the ledger has no such cycle', { stdout: '' });
   },
 );
 

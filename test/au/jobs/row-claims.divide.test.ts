@@ -73,12 +73,6 @@ function tokensIn(division: Division | undefined): Record<string, string[] | und
   return { free: tokensOf(division.free[0]), ...Object.fromEntries(joined) };
 }
 
-it('the rows of a file are not divided if all are free', async () => {
-  const machines = await oneClaim();
-  expect(await divide(await machines.open('laptop'), ['c', 'd'])).toBeUndefined();
-  expect(await divide(await new Machines().open('laptop'), ['c', 'd'])).toBeUndefined();
-});
-
 it('R58: the rows of a file are divided into free ones and those of each claim, in their order, and none is lost', async () => {
   const machines = await oneClaim(['a', 'b']);
   const laptop = await machines.open('laptop');
@@ -91,12 +85,6 @@ it('R58: the rows of a file are divided into free ones and those of each claim, 
   ]);
   expect([division?.upToDate.size, division?.free[0]?.check.rows]).toEqual([0, 3]);
   expect(readFileSync(division?.free[0]?.path ?? '', 'utf8')).toBe(fileOf(['d', 'c', 'f']).text);
-});
-
-it('the rows of a file that all belong to claims leave none free', async () => {
-  const machines = await oneClaim(['a', 'b', 'c']);
-  const division = await divide(await machines.open('laptop'), ['b', 'a']);
-  expect(tokensIn(division)).toEqual({ free: undefined, 'job-1': ['b', 'a'] });
 });
 
 it('R58: the rows of a file all belong to a claim of unknown rows', async () => {

@@ -124,13 +124,6 @@ describe('a claim that the operator freed', () => {
     expect(words(await settle(await machines.open('laptop'), ['a']))).toEqual(['job-1 1 not found done']);
   });
 
-  it('a freed claim without rows of the file is not looked at', async () => {
-    const machines = await freedClaim();
-    machines.store('job-1', 'completed');
-    expect(words(await settle(await machines.open('laptop'), ['c']))).toEqual([]);
-    expect(await machines.entries()).toEqual(['claim job-1', 'release job-1']);
-  });
-
   it('R58: a freed claim of unknown rows, which would have every row, stays free', async () => {
     const machines = new Machines();
     const laptop = await machines.open('laptop');

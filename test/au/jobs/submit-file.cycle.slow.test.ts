@@ -179,16 +179,6 @@ it('R79: a file of a cycle of another tenant has other rows, and the tenants do 
   ended(await machine.svc(`au submit more.csv ${CYCLE}`), 0, { uploads: 2 });
 });
 
-it('R79: rows of a job that failed are sent again by the same command, which is shown the failure first', async () => {
-  const desk = await submittedDesk();
-  desk.service.failed = [desk.job];
-  ended(await desk.svc('au resume'), 10, { uploads: 1 });
-  ended(await desk.svc(`au submit tokens.csv ${CYCLE} --wait`), 0, {
-    row: { status: 'completed', results: { compared: true } },
-  });
-  expect(sent(desk)).toEqual([...ROWS.slice(0, 6), ...ROWS.slice(0, 6)]);
-});
-
 it('R79: rows of a job that failed are not sent by the first command that learns of it, and by the next one once', async () => {
   const desk = await submittedDesk();
   desk.service.failed = [desk.job];
@@ -241,15 +231,6 @@ it('R85: tokens that results of a cycle made are not sent in it, and count as up
   await desk.clock.advance(28 * DAY);
   rowOf(await desk.svc('au submit new.csv --cycle 2027-01'));
   expect(sent(desk).slice(ROWS.length + 1)).toEqual(rows);
-});
-
-it('the results of some rows of a job leave the job open until somebody receives those of all of its rows', async () => {
-  const desk = await submittedDesk();
-  writeRows(desk, 'some.csv', ...ROWS.slice(0, 3));
-  succeeded(await desk.svc(`au submit some.csv ${CYCLE} --wait --out some.results.csv`));
-  expect(rowOf(await desk.svc('au status'))).toMatchObject({ cycle: '2026-12', open_jobs: [desk.job] });
-  succeeded(await desk.svc('au resume 2026-12 --wait'));
-  expect((await desk.svc('au status')).stdout).toBe('');
 });
 
 describe('tokens that results of a cycle made which nobody delivered', () => {
