@@ -49,22 +49,6 @@ it('packed answers keep what they hold while they grow, long cells too', () => {
   expect(packed.take('tok_30000')).toBeUndefined();
 });
 
-it('only the results with a new token are taken of a token whose results may be those of other rows', () => {
-  const rows = [
-    rowOf(1, 'a', 'ERR_INVALID_CONFIG', []),
-    rowOf(2, 'b', 'UPD_PAN', ['b1']),
-    rowOf(3, 'a', 'UPD_PAN', ['a1']),
-    rowOf(4, 'a', 'ERR_INVALID_CONFIG', []),
-    rowOf(5, 'a', 'UPD_PAN', ['a2']),
-    rowOf(6, 'b', 'ERR_INVALID_CONFIG', []),
-  ];
-  const packed = new PackedResults(true);
-  for (const row of rows) packed.add(row);
-  const taken = (token: string): unknown[] => [1, 2, 3].map(() => packed.take(token));
-  expect(taken('a')).toEqual([3, 5, 5].map((row) => answerOf(rows[row - 1])));
-  expect(taken('b')).toEqual([2, 2, 2].map((row) => answerOf(rows[row - 1])));
-});
-
 /** Returns the text as a file can contain it, without lone surrogates. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();

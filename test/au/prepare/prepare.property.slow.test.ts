@@ -154,18 +154,6 @@ it('the preparation of an export gives exactly the rows that it was made from, i
   );
 });
 
-it('the preparation of an export leaves what it wrote as it is', async () => {
-  await fc.assert(
-    fc.asyncProperty(rows(), dialect(), async (all, spoken) => {
-      const columns = [{ column: 'token', name: 'card_id' }, ...combined(spoken)] as const;
-      const first = await prepared(exported(all, spoken), { columns });
-      const second = await prepared(Buffer.from(first.text));
-      expect(second).toMatchObject({ text: first.text, changes: [], leftOut: [], problems: [] });
-    }),
-    { numRuns: SOAK ? 5_000 : 30 },
-  );
-});
-
 it('R40: the preparation of an export refuses a card number in any column, mapped or not, by its line alone', async () => {
   const columns = ['token', 'expiration_year', 'expiration_month', 'merchant_id', 'note'];
   await fc.assert(
@@ -188,7 +176,3 @@ it('R40: the preparation of an export refuses a card number in any column, mappe
     { numRuns: SOAK ? 50_000 : 250 },
   );
 });
-
-function combined({ date }: Dialect) {
-  return date.length === 1 ? [{ column: 'expiration', name: 'valid_to' } as const] : [];
-}

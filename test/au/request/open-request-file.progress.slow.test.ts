@@ -3,9 +3,6 @@ import { join } from 'node:path';
 import { clearLine, cursorTo, moveCursor } from 'node:readline';
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { withProgress } from '../../../src/au/request/open-request-file.ts';
-import type { Progress } from '../../../src/cli/output/progress.ts';
-import type { WaitProgress } from '../../../src/cli/output/wait-progress.ts';
 import { main } from '../../../src/main.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { ended, succeeded, svcHere } from '../../support/run-here.ts';
@@ -65,35 +62,6 @@ async function onTerminal(argv: readonly string[], cwd: string): Promise<string>
 }
 
 describe('the progress of reading', () => {
-  it('the progress of reading is its share in percent, and ends with it', async () => {
-    const states: string[] = [];
-    const live = {
-      update: ({ state }: { readonly state: string }) => void states.push(state),
-      done: () => void states.push('done'),
-    } as unknown as WaitProgress;
-    const progress = { watching: () => live } as unknown as Progress;
-    const source = { size: 4, open: () => Readable.from([Buffer.from('a'), Buffer.from('bcd')]) };
-    const pieces: Uint8Array[] = [];
-    const ending = new AbortController();
-    const shown = withProgress({ progress, signal: ending.signal }, 'report', source);
-    for await (const piece of shown.open()) pieces.push(piece);
-    expect(Buffer.concat(pieces).toString()).toBe('abcd');
-    expect(states).toEqual(['25%', '100%', 'done']);
-  });
-
-  it('R19: reading with progress ends with the command, and so does its line', async () => {
-    const states: string[] = [];
-    const live = { update: () => undefined, done: () => void states.push('done') } as unknown as WaitProgress;
-    const progress = { watching: () => live } as unknown as Progress;
-    const ending = new AbortController();
-    const source = { size: 4, open: () => Readable.from([Buffer.from('ab'), Buffer.from('cd')]) };
-    const pieces = withProgress({ progress, signal: ending.signal }, 'report', source).open()[Symbol.asyncIterator]();
-    await pieces.next();
-    ending.abort(new Error('interrupted'));
-    await expect(pieces.next()).rejects.toThrow('interrupted');
-    expect(states).toEqual(['done']);
-  });
-
   it('R19: svc au report ends with the command at each piece of its request, each time it is read', async () => {
     const cwd = temporaryDirectory();
     writeFileSync(join(cwd, 'r.csv'), 'token,result_code\ntoken-1,UPD_PAN\ntoken-0,UPD_PAN\n');

@@ -21,18 +21,6 @@ describe('what is said of a refused file', () => {
     expect(lines.at(-1)).toBe('and 2024 more');
   });
 
-  it('R39: the error for a refused file ends in one failure with exit code 13 and the problems as facts', async () => {
-    const error = refusedFile(await checked(`${HEADER}\nx,26,13,\n`), 'tokens.csv');
-    expect(error.exitCode).toBe(13);
-    expect(error.message).toBe('tokens.csv is refused: 1 problem');
-    expect(error.hint).toContain('Fix these lines');
-    expect(error.facts).toEqual({
-      file: 'tokens.csv',
-      problem_count: 1,
-      problems: [{ line: 2, column: 'expiration_month', rule: 'month', problem: '"13" is not a month from 01 to 12' }],
-    });
-  });
-
   it.each([
     ['4111', 'a value of 4 characters'],
     ['1', '"1"'],
@@ -46,20 +34,6 @@ describe('what is said of a refused file', () => {
       expect(explained(check)).toEqual([`line 2, expiration_month: ${shown} is not a month from 01 to 12`]);
     },
   );
-
-  it.each([
-    ['token\nx\n', `the first line is not the header ${HEADER}`],
-    [`${HEADER.replaceAll(',', ';')}\n`, `the first line is not the header ${HEADER}`],
-    [Buffer.from('\ufefftoken', 'utf16le'), 'the file is UTF-16 (little-endian) text: save it as CSV in UTF-8'],
-    [Buffer.from('tok\u00e9n\n', 'latin1'), 'the header is not UTF-8 (byte 0xE9): save the file as UTF-8'],
-  ])('the error for a refused file says what was found in the header %j', async (file, said) => {
-    expect(explained(await checked(file))).toEqual([`line 1: ${said}`]);
-  });
-
-  it('the error for a refused file says which byte of which line is not UTF-8', async () => {
-    const file = Buffer.concat([Buffer.from(`${HEADER}\nx€,26,12,M`), Buffer.from([0x93]), Buffer.from('\n')]);
-    expect(explained(await checked(file))).toEqual(['line 2: is not UTF-8 (byte 0x93): save the file as UTF-8']);
-  });
 });
 
 it('R39: the warning of repeated rows counts them and names the first', async () => {

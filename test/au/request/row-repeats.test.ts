@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rowKey } from '../../../src/au/request/row-key.ts';
-import { MemoryOverflow, taken, takenRows } from './repeating.ts';
+import { MemoryOverflow, takenRows } from './repeating.ts';
 import { cases } from '../../support/cases.ts';
 
 const UUID = '5f0c1b5e-9d4a-4f7b-8e21-00000000000a';
@@ -20,13 +20,6 @@ describe('repeated rows', () => {
       }),
       { numRuns: cases(3_000) },
     );
-  });
-
-  it('the search for repeated tokens keeps what it knows while it grows', async () => {
-    const names = Array.from({ length: 10_000 }, (_, at) => `tok_${at}`);
-    const tokens = await taken([...names, ...names]);
-    expect(tokens.count).toBe(10_000);
-    expect(tokens.first[0]).toEqual({ line: 10_002, firstLine: 2 });
   });
 
   it('rows stay in memory while there are few', async () => {

@@ -100,7 +100,10 @@ it('a next request that is wrong as the last one was is not written, and au next
   const line = 'au next tokens.csv tokens.results.csv --exclusions closed.csv --excluded excluded.csv';
   const written = ['tokens.next.csv', 'closed.csv', 'excluded.csv'].map((name) => desk.home.file(name));
   for (const failOn of ['', ' --fail-on err=99%']) {
-    ended(await desk.svc(line + failOn), 10, '25 of 25 rows of the next request', { stdout: '' });
+    ended(await desk.svc(line + failOn), 10, '25 of 25 rows of the next request', {
+      stdout: '',
+      error: { next: 'svc au report tokens.results.csv --split-into todo' },
+    });
     expect(written.filter((file) => existsSync(file))).toEqual([]);
   }
   succeeded(await desk.svc(`${line} --fail-on err=100%`));

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { countResults } from '../../../src/au/results/download.ts';
 import { mergeResults } from '../../../src/au/results/merge.ts';
 import { RESULT_COLUMNS } from '../../../src/schema/account-updater-files.ts';
 import { cases } from '../../support/cases.ts';
@@ -45,23 +44,6 @@ describe('joining the results of parts', () => {
       `${HEADER}\r\n${row('b', 'X')}\r\n`,
     );
     expect(text).toBe(`${HEADER}\r\n${row('a', 'X')}\r\n${row('b', 'X')}\r\n`);
-  });
-
-  it('R47: the merge of results has the columns of all parts, by name, where they differ, and keeps codes that it does not know', async () => {
-    const text = await merged(
-      `${HEADER},network\n${row('a', 'UPD_PAN', ',visa')}\n`,
-      `${HEADER}\n`,
-      `result_code,token,bank\nZZZ_NEW,b,"one, two"\n`,
-      `${HEADER}\n${row('c', 'WRN_OPT_OUT')}\n`,
-    );
-    expect(text.split('\n')).toEqual([
-      `${HEADER},network,bank`,
-      'a,,,,,,UPD_PAN,visa,',
-      'b,,,,,,ZZZ_NEW,,"one, two"',
-      'c,,,,,,WRN_OPT_OUT,,',
-      '',
-    ]);
-    expect(await countResults(target, 5)).toMatchObject({ updated: 1, warned: 1, errors: 0, unknown: 1, unchanged: 2 });
   });
 
   it('R47: the merge of results loses no row and no cell, however the columns of the parts differ', async () => {
