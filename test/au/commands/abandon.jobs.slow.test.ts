@@ -91,39 +91,26 @@ it('R79: svc au abandon looks at the job again after the question', async () => 
   ended(await desk.svc('au submit tokens.csv --cycle 2026-12 --wait'), 0, { uploads: 1 });
 });
 
-it('R79: svc au abandon frees no rows of a job to which a living process is sending its file', async () => {
-  const uploads: (() => void)[] = [];
-  const desk = await openDesk({
-    processingMs: 3_600_000,
-    intercept: (incoming, _outgoing, proceed) => {
-      if (incoming.method !== 'PUT') return proceed();
-      uploads.push(proceed);
-    },
-  });
-  const submitting = desk.svc('au submit tokens.csv --cycle 2026-12');
-  await expect.poll(() => uploads.length).toBe(1);
-  const [job = ''] = desk.jobs();
-  ended(await desk.svc(`au abandon ${job} --yes`), 11, `job ${job} is locked by process`, { stdout: '' });
-  uploads[0]?.();
-  expect(await submitting).toMatchObject({ code: 0 });
-  ended(await desk.svc('au submit tokens.csv --cycle 2026-12'), 0, { uploads: 1 });
-});
-
-it('R79: svc au abandon frees no rows of a job to which a living svc au upload is sending its file', async () => {
-  const uploads: (() => void)[] = [];
-  const desk = await openDesk({
-    processingMs: 3_600_000,
-    pickupMs: 0,
-    intercept: (incoming, _outgoing, proceed) => {
-      if (incoming.method !== 'PUT') return proceed();
-      uploads.push(proceed);
-    },
-  });
-  const { id } = JSON.parse((await desk.svc('au create')).stdout) as { readonly id: string };
-  const uploading = desk.svc(`au upload ${id} tokens.csv`);
-  await expect.poll(() => uploads.length).toBe(1);
-  ended(await desk.svc(`au abandon ${id} --yes`), 11, `job ${id} is locked by process`, { stdout: '' });
-  uploads[0]?.();
-  expect(await uploading).toMatchObject({ code: 0 });
-  ended(await desk.svc('au submit tokens.csv'), 0, { uploads: 1 });
-});
+it.each(['au submit tokens.csv', 'au upload JOB tokens.csv'])(
+  'R79: svc au abandon frees no rows of a job to which a living process is sending its file: svc %s',
+  async (line) => {
+    const uploads: (() => void)[] = [];
+    const desk = await openDesk({
+      processingMs: 3_600_000,
+      intercept: (incoming, _outgoing, proceed) => {
+        if (incoming.method !== 'PUT') return proceed();
+        uploads.push(proceed);
+      },
+    });
+    const isUpload = line.includes('JOB');
+    const created = isUpload ? (await desk.svc('au create')).stdout : '{}';
+    const { id = '' } = JSON.parse(created) as { readonly id?: string };
+    const sending = desk.svc(line.replace('JOB', id));
+    await expect.poll(() => uploads.length).toBe(1);
+    const [job = ''] = isUpload ? [id] : desk.jobs();
+    ended(await desk.svc(`au abandon ${job} --yes`), 11, `job ${job} is locked by process`, { stdout: '' });
+    uploads[0]?.();
+    expect(await sending).toMatchObject({ code: 0 });
+    ended(await desk.svc('au submit tokens.csv'), 0, { uploads: 1 });
+  },
+);

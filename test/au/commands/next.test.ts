@@ -20,24 +20,6 @@ it('svc au next refuses one file for both of its lists, which macOS and Windows 
   succeeded(await svcHere(words, { cwd }));
 });
 
-it('svc au next reads results and a list of exclusions that a spreadsheet saved with semicolons', async () => {
-  const list = 'token;code;cycle;date\r\nd;X;;\r\n';
-  const { next, read } = place({ 'r.csv': RESULTS.replaceAll(',', ';'), 'list.csv': list });
-  succeeded(await next('--out', 'n.csv', '--exclusions', 'list.csv'));
-  expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb2,30,04,"M,2"\ne,27,05,M1\nf,27,06,M1\n`);
-  expect(read('list.csv')).toMatch(/^token;code;cycle;date\r\nd;X;;\r\nc;WRN_CLOSED_ACCOUNT;;20[-0-9]+\r\n$/);
-});
-
-it('svc au next warns of a new token whose expiration is already past', async () => {
-  const expired = `${RESULT_HEADER}\na,27,01,a2,20,02,UPD_PAN\nb,27,02,b2,90,1,UPD_EXP_DATE\n`;
-  const { next, read } = place({ 'r.csv': expired });
-  const { code, stderr } = await next('--out', 'n.csv');
-  expect([code, read('n.csv').split('\n')[1]]).toEqual([0, 'a2,20,02,M1']);
-  expect(stderr).toContain(
-    "warning: 1 new token of r.csv has an expiration that is already past: the network's answer has expired. Use the new token, and ask the cardholder for a card that is valid\n",
-  );
-});
-
 it('svc au next warns of a new token that is the old one', async () => {
   const { next } = place({ 'r.csv': `${RESULT_HEADER}\na,27,01,a,29,11,UPD_EXP_DATE\nb,27,02,b2,29,11,UPD_PAN\n` });
   ended(await next('--out', 'n.csv'), 0, '1 row of r.csv has its old token as the new one');
@@ -103,32 +85,16 @@ it('svc au next gives the same whatever the order of the results', async () => {
   expect(other.read('n.csv')).toBe(read('order.csv'));
 });
 
-it('svc au next gives every row of a token its new token', async () => {
-  const { next, read } = place({
-    'q.csv': `${HEADER}\na,,,M1\na,,,M2\nb,,,\n`,
-    'r.csv': `${RESULT_HEADER}\na,,,a2,,,UPD_PAN\n`,
-  });
-  await next('--out', 'n.csv');
-  expect(read('n.csv')).toBe(`${HEADER}\na2,,,M1\na2,,,M2\nb,,,\n`);
-});
+const NEW_A = 'a,27,01,a2,29,11,UPD_PAN\n';
 
-it('svc au next has a repeated row once, because it was sent once', async () => {
-  const { next, read } = place({
-    'q.csv': `${HEADER}\n${'a,27,01,M1\n'.repeat(3)}b,27,02,M1\n`,
-    'r.csv': `${RESULT_HEADER}\na,27,01,a2,29,11,UPD_PAN\n`,
-  });
+it.each([
+  ['every row of a token its new token', 'a,27,01,M1\na,27,01,M2\n', NEW_A, 'a2,29,11,M1\na2,29,11,M2\n'],
+  ['a repeated row once, because it was sent once', 'a,27,01,M1\n'.repeat(3), NEW_A, 'a2,29,11,M1\n'],
+  ['a repeated row once that another client sent thrice', 'a,27,01,M1\n'.repeat(3), NEW_A.repeat(3), 'a2,29,11,M1\n'],
+])('svc au next gives %s', async (_, rows, results, expected) => {
+  const { next, read } = place({ 'q.csv': `${HEADER}\n${rows}b,27,02,M1\n`, 'r.csv': `${RESULT_HEADER}\n${results}` });
   succeeded(await next('--out', 'n.csv'));
-  expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb,27,02,M1\n`);
-});
-
-it('svc au next has a repeated row once, where another client sent it each time', async () => {
-  const result = 'a,27,01,a2,29,11,UPD_PAN\n';
-  const { next, read } = place({
-    'q.csv': `${HEADER}\n${'a,27,01,M1\n'.repeat(3)}b,27,02,M1\n`,
-    'r.csv': `${RESULT_HEADER}\n${result.repeat(3)}`,
-  });
-  succeeded(await next('--out', 'n.csv'));
-  expect(read('n.csv')).toBe(`${HEADER}\na2,29,11,M1\nb,27,02,M1\n`);
+  expect(read('n.csv')).toBe(`${HEADER}\n${expected}b,27,02,M1\n`);
 });
 
 it('svc au next refuses more results of a token than it has rows, where another token is repeated', async () => {
@@ -157,15 +123,6 @@ it('svc au next names only the results beyond those of repeated rows, where a to
     { row: 5, type: 'not_requested' },
   ];
   ended(await next('--out', 'n.csv'), 12, { error: { not_requested: 1, duplicates: 1, mismatches } });
-});
-
-it('svc au next takes the operator at his word for a code', async () => {
-  const { next, read } = place();
-  const words = ['--action', 'WRN_OPT_OUT=exclude', '--action', 'WRN_CLOSED_ACCOUNT=keep'];
-  succeeded(await next('--excluded', 'd.csv', ...words));
-  expect(read('q.next.csv')).toContain('\nc,27,03,\n');
-  expect(read('q.next.csv')).not.toContain('\ne,');
-  expect(read('d.csv')).toContain('(excluded by your choice)');
 });
 
 it('svc au next writes to standard output for a pipe, with the counts beside it', async () => {

@@ -62,11 +62,13 @@ describe('svc au refresh --rehearse', () => {
     for (const command of [next, ...alternatives]) expect(command).toMatch(/ au refresh .* --rehearse$/);
   });
 
-  it('R91: results of a rehearsal make no request and leave out no card', async () => {
+  it('R91: results of a rehearsal make no request and leave out no card, also in the month of the sandbox', async () => {
     const { svc, home } = await openExport();
     rowOf(await svc(REHEARSE));
     ended(await svc('au next rehearsal/2026-12/request.csv rehearsal/2026-12/results.csv --exclusions closed.csv'), 13);
     expect(readdirSync(home.path)).not.toContain('closed.csv');
+    expect(rowOf(await svc(`--sandbox ${MONTH} --fail-on err=100%`))).toMatchObject({ rows: ROWS, errors: ROWS });
+    expect(readdirSync(home.file('refresh-sandbox'))).toContain('2026-12');
   });
 
   it('R91: a rehearsal leaves nothing outside its directory, and does not read the list of closed accounts', async () => {
@@ -89,13 +91,6 @@ describe('svc au refresh --rehearse', () => {
     for (const desk of [rehearsed, plain]) rowOf(await desk.svc(`${MONTH} --fail-on err=100%`));
     expect(rehearsed.received()).toEqual(plain.received());
     expect(plain.received()).toHaveLength(1);
-  });
-
-  it('R91: the month of the sandbox after a rehearsal has all rows', async () => {
-    const { svc, home } = await openExport();
-    rowOf(await svc(REHEARSE));
-    expect(rowOf(await svc(`--sandbox ${MONTH} --fail-on err=100%`))).toMatchObject({ rows: ROWS, errors: ROWS });
-    expect(readdirSync(home.file('refresh-sandbox'))).toContain('2026-12');
   });
 
   it('a second rehearsal of a cycle ends the same, and one of another cycle has the same rows', async () => {

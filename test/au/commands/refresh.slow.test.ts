@@ -286,22 +286,6 @@ it('the files of a whole cycle are not written while it is not known what became
   expect(tokensIn(read('results.csv')).length).toBeGreaterThan(20);
 });
 
-it('the files of a whole cycle stay where somebody changed results.csv, which ends with 3', async () => {
-  const { desk, refresh, read } = await openRefresh();
-  writeFileSync(desk.home.file('export.csv'), exportOf(ROWS.slice(0, 20)));
-  succeeded(await refresh(...ENOUGH));
-  const results = desk.home.file(`${CYCLE}/results.csv`);
-  writeFileSync(results, 'mine');
-  ended(await refresh(...ENOUGH), 3, { error: { files: [`${CYCLE}/results.csv`] } });
-  writeFileSync(desk.home.file('export.csv'), exportOf());
-  expect([(await refresh('--add', ...ENOUGH)).code, read('results.csv')]).toEqual([3, 'mine']);
-  rmSync(results);
-  ended(await desk.svc(['au', 'refresh', '--cycle', '2026-12', ...ENOUGH]), 0, {
-    uploads: 2,
-    row: { status: 'completed', rows: ROWS.length },
-  });
-});
-
 describe('the directory of all cycles', () => {
   it('the directory of all cycles belongs to a tenant, and nothing of another one is sent from it', async () => {
     const { desk, refresh } = await openRefresh({ tenants: ['test', 'test'] });
@@ -329,6 +313,7 @@ describe('the directory of all cycles', () => {
   it.each([
     ['tenant.json', 'which is that of a file of svc'],
     ['Exclusions.csv', 'which is that of a file of svc'],
+    ['..', 'not only dots'],
     ['.exclusions.csv.lock', 'which is not safe as the name of a folder'],
     ['a0b1c2d3-0000-4000-8000-00000000000c', 'which looks like the id of a job'],
   ])('svc au refresh makes no directory for a cycle with the name %s, %s', async (name, why) => {
@@ -469,11 +454,6 @@ it('svc au refresh ends with 11 with --no-wait, and the same command goes on, ev
   expect(desk.uploads()).toBe(1);
 });
 
-it.each(['.', '..', '...'])('svc au refresh takes no cycle %s, which would be another directory', async (cycle) => {
-  const { desk } = await openRefresh();
-  ended(await desk.svc(['au', 'refresh', 'export.csv', '--cycle', cycle]), 2, 'not only dots');
-});
-
 it('svc au refresh prepares again after the export was corrected, and sends nothing of the refused one', async () => {
   const { desk, refresh } = await openRefresh();
   writeFileSync(desk.home.file('export.csv'), exportOf(ROWS, 'x;C;soon'));
@@ -494,14 +474,6 @@ it('svc au refresh that finds no export names the command that begins its cycle 
     error: { message: 'gone.csv does not exist', next: 'svc au refresh export.csv --cycle 2027-01 --next' },
   });
   expect(existsSync(desk.home.file('refresh'))).toBe(false);
-});
-
-it('svc au refresh names itself when a column is not recognized', async () => {
-  const { desk } = await openRefresh();
-  writeFileSync(desk.home.file('export.csv'), 'Ref;Customer\na;b\n');
-  ended(await desk.svc('au refresh export.csv --cycle 2026-12'), 13, {
-    error: { next: 'svc au refresh export.csv --cycle 2026-12 --map token=NAME' },
-  });
 });
 
 it('svc au refresh sends only new rows of another export in the same cycle, and writes the results of all', async () => {

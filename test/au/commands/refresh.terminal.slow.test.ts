@@ -40,6 +40,8 @@ it('svc au refresh on a terminal counts the results, and then says where the new
   expect(shown).toMatch(/^40 rows: \d+ updated/m);
   expect(shown).toMatch(/report +refresh\/2026-12\/report\.html/);
   expect(shown).not.toMatch(/step \d|completed|dropped/);
+  // Nothing is asked where the cycle is named.
+  expect(shown).not.toContain('[y/N]');
   expect(shown).toMatch(/new tokens?: refresh\/2026-12\/todo\/replace\.csv/);
   expect(shown).toMatch(/next +refresh\/2026-12\/next\.csv/);
 });
@@ -79,12 +81,4 @@ it('svc au refresh on a terminal asks whether to begin the cycle that nobody nam
   again.type('y\r');
   expect((await again.exited).exitCode).toBe(0);
   expect(desk.uploads()).toBe(1);
-});
-
-it('svc au refresh on a terminal asks nothing new where the cycle is named', async () => {
-  const desk = await openDesk();
-  writeFileSync(desk.home.file('export.csv'), exampleRequestFile());
-  const session = onTerminal(desk, LINE);
-  expect((await session.exited).exitCode).toBe(0);
-  expect(session.screen()).not.toContain('[y/N]');
 });

@@ -172,10 +172,6 @@ describe('svc au report', () => {
     ended(await report(argv), code);
   });
 
-  it('svc au report refuses results that are cut off', async () => {
-    ended(await report([], { 'results.csv': RESULTS.slice(0, -12) }), 12, { stdout: '' });
-  });
-
   it('svc au report splits the rows by what there is to do, each with all its columns, in private files', async () => {
     const more = `${RESULTS}f,27,01,,,,UPD_BRAND_CONV,x\ng,27,01,,,,WRN_OPT_OUT,x\n`;
     const { code, cwd, read, stdout } = await report(['--split-into', 'todo'], { 'results.csv': more });
@@ -243,11 +239,6 @@ describe('svc au report', () => {
     mkdirSync(join(cwd, 'todo', 'exclude.csv'));
     ended(await run(['--split-into', 'todo', '--force']), 2, 'exclude.csv is not a file');
     expect(readFileSync(join(cwd, 'todo', 'replace.csv'), 'utf8')).toContain('a2');
-  });
-
-  it('svc au report gives a code that nobody knows the group that its rows and its action have', async () => {
-    const { stdout } = await report([], { 'results.csv': 'token,new_token,result_code\na,,LATER\n' });
-    expect(JSON.parse(stdout)).toMatchObject({ groups: { keep: 1, support: 0 }, codes: [{ group: 'keep' }] });
   });
 
   it('svc au report leaves no file of a split whose results are cut off', async () => {

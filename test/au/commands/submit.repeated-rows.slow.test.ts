@@ -111,30 +111,6 @@ describe('a file that repeats rows', () => {
 });
 
 describe('a token that is a UUID', () => {
-  const LOWER = `${HEADER}\n${ROWS.slice(0, 5).join('\n')}\n`;
-  const UPPER = LOWER.split('\n')
-    .map((line, at) => (at === 0 ? line : line.slice(0, 36).toUpperCase() + line.slice(36)))
-    .join('\n');
-
-  it.each([
-    ['lower case', 'capitals', LOWER, UPPER],
-    ['capitals', 'lower case', UPPER, LOWER],
-  ])(
-    'R79: a UUID in %s is the same row of the cycle as in %s, and is sent as it is',
-    async (_one, _other, first, second) => {
-      const desk = await deskWith({ 'first.csv': first, 'second.csv': second });
-      rowOf(await desk.svc('au submit first.csv --cycle 2026-12 --wait'));
-      expect(desk.received()).toEqual([first]);
-      ended(
-        await desk.svc('au submit second.csv --cycle 2026-12 --wait'),
-        0,
-        'all 5 rows of second.csv are in cycle 2026-12 already',
-        { row: { status: 'already_submitted', results: { compared: true } } },
-      );
-      expect(desk.received()).toHaveLength(1);
-    },
-  );
-
   it('a UUID in capitals matches its results, its exclusion and its kept columns in lower case', async () => {
     const desk = await deskWith({
       'upper.csv': `${HEADER}\n${[A, B, C].map((row) => row.slice(0, 36).toUpperCase() + row.slice(36)).join('\n')}\n`,
