@@ -80,9 +80,7 @@ export class S3Writer {
   /** Returns the response to a conditional PUT, or undefined if another write created the object meanwhile. */
   async #putAlone(path: string, body: S3Body): Promise<S3Response | undefined> {
     try {
-      const sent = await this.#putIfFree(path, body, [400, 412, 501]);
-      if (sent.refusal?.status === 400 && !isAboutCondition(sent.refusal.error.code)) throw s3Error(sent.refusal);
-      return sent;
+      return await this.#putIfFree(path, body, [412, 501]);
     } catch (error) {
       // 409 means that another write of the object is under way, and that write may still fail.
       const isBusy = error instanceof SvcError && error.status === 409;
@@ -228,8 +226,4 @@ function isSameObject(response: HttpResponse, { bytes, md5 }: S3Body): boolean {
   const stored = md5Of(response);
   const isSameHash = stored === undefined || md5 === undefined || stored === Buffer.from(md5, 'base64').toString('hex');
   return isSameHash && Number(response.header('content-length')) === bytes;
-}
-
-function isAboutCondition(code: string | undefined): boolean {
-  return code === undefined || ['InvalidArgument', 'InvalidRequest', 'NotImplemented', 'BadRequest'].includes(code);
 }

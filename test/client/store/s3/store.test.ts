@@ -203,20 +203,14 @@ describe('an archive in a bucket', () => {
     expect(gets).toBe(5);
   });
 
-  it.each([
-    [501, 'NotImplemented'],
-    [400, 'InvalidArgument'],
-  ])(
-    'a store that responds with %i to a condition is checked before each write, with one warning',
-    async (status, code) => {
-      bucket.conditions = { status, code };
-      expect(await store.create('a', 'one')).toBe('created');
-      expect(await store.create('a', 'two')).toBe('exists');
-      expect(await store.create('b', 'two')).toBe('created');
-      expect(await readText(store, 'a')).toBe('one');
-      expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
-    },
-  );
+  it('a store that responds with 501 to a condition is checked before each write, with one warning', async () => {
+    bucket.conditions = { status: 501, code: 'NotImplemented' };
+    expect(await store.create('a', 'one')).toBe('created');
+    expect(await store.create('a', 'two')).toBe('exists');
+    expect(await store.create('b', 'two')).toBe('created');
+    expect(await readText(store, 'a')).toBe('one');
+    expect(warnings).toEqual([expect.stringContaining('no conditional writes')]);
+  });
 
   it('a writer notices that another one was faster in a store without conditional writes', async () => {
     let other: Store | undefined;
