@@ -132,10 +132,10 @@ const KINDS: Readonly<Partial<Record<FieldType, string>>> = {
 };
 
 /** A member that breaks a rule between fields, and the message for it. */
-export type Broken = readonly [path: string, message: string];
+type Broken = readonly [path: string, message: string];
 
 /** Returns every broken rule between the fields of an authenticate body. */
-export function brokenConditions(body: unknown, sessionType: SessionType): Broken[] {
+function brokenConditions(body: unknown, sessionType: SessionType): Broken[] {
   const type = ownValue(body, ['authentication_type']);
   const category = ownValue(body, ['authentication_category']);
   const decoupled = ownValue(body, ['request_decoupled_challenge']);

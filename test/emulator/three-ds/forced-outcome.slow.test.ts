@@ -1,23 +1,6 @@
 import { expect, it } from 'vitest';
-import {
-  AUTHENTICATION_STATUS_CODES,
-  STATUS_REASONS,
-  WHITELIST_SOURCES,
-  WHITELIST_STATUSES,
-} from '../../../src/schema/three-ds/values.ts';
+import { WHITELIST_SOURCES, WHITELIST_STATUSES } from '../../../src/schema/three-ds/values.ts';
 import { authenticated, setOutcomes, threeDsSandbox } from './three-ds-harness.ts';
-
-it('every reason can be produced, with its status', async () => {
-  const on = await threeDsSandbox();
-  for (const [reason, status] of Object.entries(STATUS_REASONS)) {
-    await setOutcomes(on, `authenticate: reason=${reason}`);
-    expect(await authenticated(on)).toMatchObject({
-      authentication_status: status,
-      authentication_status_code: AUTHENTICATION_STATUS_CODES[status],
-      authentication_status_reason: reason,
-    });
-  }
-});
 
 it('every whitelist status of every source can be produced beside the outcome of the card', async () => {
   const on = await threeDsSandbox();
