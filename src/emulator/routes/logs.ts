@@ -1,13 +1,11 @@
 import { DAY_MS } from '../../schema/durations.ts';
 import type { EntityType, Log, LogPage } from '../../schema/log.ts';
-import { cursorList, cursorPage, pageNumber, pageSize, readCursor, writeCursor } from '../paging.ts';
+import { cursorList, cursorPage, pageSize, readCursor, writeCursor } from '../paging.ts';
 import { invalid } from '../problem.ts';
 import { applicationId, ENTITY_KINDS, isoSeconds, seededLogs } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../endpoint.ts';
 import type { EventOf } from '../state/events.ts';
 import type { World } from '../state/world.ts';
-
-const LOGS_READ = 'Logs read';
 
 /** The retention of logs: the service's usual quota. */
 const LOG_RETENTION_MS = DAY_MS;
@@ -31,41 +29,22 @@ export const LOG_ROUTES: readonly ApiRoute[] = [
   },
 ];
 
-function readPage(call: Call): unknown {
-  const { query, service, now } = call;
+function readPage({ query, service, now }: Call): unknown {
   const size = pageSize(query);
-  const page = pageNumber(query);
-  const skipped = (page - 1) * size;
   const isOldestFirst = service.options.order === 'asc';
   // A cursor is valid only in one order.
   const list = cursorList(isOldestFirst ? 'logs-asc' : 'logs', query, service.options);
-  const begin = readPosition(query, list) ?? (isOldestFirst ? BEGINNING : pageOne(call, page));
+  const begin = readPosition(query, list) ?? (isOldestFirst ? BEGINNING : END);
   const listed = isOldestFirst ? logsOldestFirst : logsNewestFirst;
   const data: LogPage['data'] = [];
   let last: LogPosition | undefined;
-  let seen = 0;
   for (const { log, after } of listed(service.state.world, now, readFilter(query), begin)) {
-    seen += 1;
-    if (seen <= skipped) continue;
     if (last !== undefined && data.length === size)
       return cursorPage(data, size, writeCursor(list, [last.seeded, last.audit]));
     data.push(log());
     last = after;
   }
   return cursorPage(data, size, undefined);
-}
-
-// Each read of a page adds a log at the top, so that a client that reads by page number would see logs twice. Therefore this
-// skips the logs that reads of the earlier pages added.
-function pageOne({ service, key }: Call, page: number): LogPosition {
-  const { audit } = service.state.world;
-  let number = audit.length;
-  for (let earlier = 1; earlier < page; earlier += 1) {
-    const record = audit[number - 1];
-    if (record?.message !== LOGS_READ || record.application !== key.application) break;
-    number -= 1;
-  }
-  return { seeded: Infinity, audit: number };
 }
 
 function readPosition(query: URLSearchParams, list: string): LogPosition | undefined {
@@ -112,6 +91,7 @@ interface LogPosition {
 }
 
 const BEGINNING: LogPosition = { seeded: 0, audit: 0 };
+const END: LogPosition = { seeded: Infinity, audit: Infinity };
 
 interface ListedLog {
   readonly log: () => Log;
