@@ -1,7 +1,4 @@
 import { isCrossSite, isForThisMachine } from '../schema/address.ts';
-import { ownMember } from '../schema/own-member.ts';
-import { recordAudit } from './audit.ts';
-import { findKey } from './keys.ts';
 import { Problem, problem } from './problem.ts';
 import type { ServiceRequest } from './request.ts';
 import type { ServiceResponse } from './response.ts';
@@ -31,7 +28,7 @@ export function createApp(service: Service, allowHosts: readonly string[] = []):
     const opened = isOfStore(url) ? respondAsStore(service, request) : respondBy(pages, request);
     if (opened !== undefined) return opened;
     if (isCrossSite(headers, allowHosts)) throw problem(403, 'The request comes from a page of another site.');
-    return respondBy(routes, request) ?? refuseUnknown(service, request, methodsOf([...pages, ...routes], url));
+    return respondBy(routes, request) ?? refuseUnknown(methodsOf([...pages, ...routes], url));
   };
   return async (request) => {
     try {
@@ -48,31 +45,11 @@ function failure(error: unknown): Problem {
   return problem(500, `A bug of the sandbox: ${message}`);
 }
 
-/** Refuses a path without a route for the method, and records that. */
-function refuseUnknown(
-  service: Service,
-  { method, headers }: ServiceRequest,
-  allowed: readonly string[],
-): ServiceResponse {
-  const key = findKey(headers['svc-api-key'], service.tenant);
-  const { tenantId, deleted } = service.state.world;
-  if (key !== undefined && !key.expired && !deleted)
-    recordAudit(service, key, {
-      entityType: 'tenant',
-      entityId: tenantId,
-      operation: ownMember(OPERATIONS, method) ?? 'read',
-      message: 'Unknown endpoint refused',
-    });
+/** Refuses a path without a route for the method. */
+function refuseUnknown(allowed: readonly string[]): ServiceResponse {
   if (allowed.length === 0) return problem(404, 'There is no such path.').response;
   const allow = METHODS.filter((each) => allowed.includes(each)).join(', ');
   return problem(405, `Allowed here: ${allow}.`, { headers: { allow } }).response;
 }
-
-const OPERATIONS: Readonly<Record<string, string>> = {
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'update',
-  DELETE: 'delete',
-};
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
