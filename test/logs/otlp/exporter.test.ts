@@ -70,14 +70,14 @@ describe('an exporter', () => {
   });
 
   it.each([429, 502, 503, 504])(
-    'R17: the exporter waits as long as requested after %i, reports it once, and continues',
+    'R17: the exporter waits even ten minutes where that is requested with %i, reports it once, and continues',
     async (status) => {
-      const busy = { status, headers: { 'retry-after': '7' } };
+      const busy = { status, headers: { 'retry-after': '600' } };
       first([busy, busy, busy, busy, busy, busy, busy]);
       await exporter().export(LOGS);
       expect(collector.messages()).toHaveLength(5);
       expect(slept).toHaveLength(7);
-      expect(Math.min(...slept)).toBeGreaterThanOrEqual(7_000);
+      expect(Math.min(...slept)).toBeGreaterThanOrEqual(600_000);
       expect(events.map(({ kind }) => kind)).toEqual(['disconnected', 'reconnected']);
     },
   );
@@ -119,14 +119,6 @@ describe('an exporter', () => {
       expect.stringMatching(/\.$/),
     ]);
     expect(collector.seen).toHaveLength(1);
-  });
-
-  it('R17: the exporter waits even ten minutes where that is requested', async () => {
-    first([{ status: 429, headers: { 'retry-after': '600' } }]);
-    await exporter().export(LOGS);
-    expect(collector.messages()).toHaveLength(5);
-    expect(slept).toHaveLength(1);
-    expect(slept[0]).toBeGreaterThanOrEqual(600_000);
   });
 
   it.each([500, 408])('the exporter tries a few times when the collector fails with %i, then ends', async (status) => {

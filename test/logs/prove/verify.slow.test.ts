@@ -147,29 +147,6 @@ function pick(files: readonly string[], number: number): string {
 }
 
 describe('verifying an archive', () => {
-  it('verify finds no problem in an intact archive, and reports coverage, gaps, counts and newest hash', async () => {
-    const { top, links } = await buildArchive(START, COMMITS);
-    const { findings, contents, ...counts } = await verified(top);
-    const { coverage, first } = contents;
-    expect(findings).toEqual([]);
-    expect(first?.tenant_id).toBe(TENANT);
-    expect(coverage.covered()).toEqual([
-      { from: START, to: START + 6 * HOUR },
-      { from: START + 7 * HOUR, to: START + 31 * HOUR },
-    ]);
-    expect(coverage.gaps()).toEqual([{ from: START + 6 * HOUR, to: START + 7 * HOUR }]);
-    expect(counts).toMatchObject({ records: 6, segments: 6, entries: 346, sha256: links.at(-1)?.sha256 });
-  });
-
-  it('verify finds no problem in an archive without entries, or where a crash left the head behind', async () => {
-    const empty = await buildArchive(START, []);
-    expect(await verified(empty.top)).toMatchObject({ findings: [], records: 1, entries: 0 });
-    const { top, links } = await buildArchive(START, COMMITS);
-    const { sha256 } = links[3]!;
-    fs.writeFileSync(path.join(top, HEAD), `${JSON.stringify({ version: 1, sequence: 3, sha256 })}\n`);
-    expect((await verified(top)).findings).toEqual([]);
-  });
-
   it.each(Object.entries(MUTATIONS))(
     'R33: verify finds any harm: %s',
     async (_what, harm) => {
@@ -228,11 +205,6 @@ describe('verifying an archive', () => {
     forge(top, (record) => void listed.push(...segmentsOf(record)));
     const [first] = listed;
     forge(top, (record) => {
-      if (record.sequence === 1) segmentsOf(record).push(first!);
-    });
-    expect(problems(await verified(top))).toEqual([`unfit tenant=${TENANT}/date=2026-01-05/part-00000001.jsonl.gz`]);
-    forge(top, (record) => {
-      if (record.sequence === 1) segmentsOf(record).pop();
       if (record.sequence !== 4) return;
       // A copy of the segment under a name that fits this record.
       const copy = first!.path.replace('part-00000001', 'part-00000004');

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { beginArchive, findArchive, readManifest } from '../../../src/logs/archive/manifest.ts';
-import { recordPath, type ReviewContent } from '../../../src/logs/archive/records/record.ts';
+import type { ReviewContent } from '../../../src/logs/archive/records/record.ts';
 import { Retention } from '../../../src/logs/archive/retention.ts';
 import { ArchiveWriter } from '../../../src/logs/archive/writer.ts';
 import { beginAt } from '../../../src/logs/entry.ts';
@@ -103,25 +103,6 @@ describe('signing a review', () => {
       }
     }
     expect(deaths).toBeGreaterThanOrEqual(4);
-  });
-
-  it('R33: signing leaves the segment of a killed run, and the next run archives its entries', async () => {
-    const store = await archived();
-    store.onCreate = (file) => {
-      if (file === recordPath(2)) throw new Killed();
-    };
-    const writer = await writerOf(store);
-    await writer.add([entry(END + 1)]);
-    const position = { settled: END, readTo: END + 2, newest: END + 1, passed: [] };
-    await expect(writer.commit(position)).rejects.toBeInstanceOf(Killed);
-    store.onCreate = () => undefined;
-    await sign(store, await reviewOf(store, 'Ana'));
-    const left = [];
-    for await (const findings of verifyArchive(store, {}, nothingVerified())) left.push(...findings);
-    expect(left.map(({ cause }) => cause)).toEqual(['run']);
-    const next = await writerOf(store);
-    expect(next.written.entries).toBe(1);
-    await expectIntact(store, 'Ana');
   });
 
   it.each(['entries', 'a gap', 'a drop'] as const)(
