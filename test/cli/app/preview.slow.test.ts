@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Client } from '../../../src/client/api/client.ts';
 import { COMMAND_LINES } from '../../support/command-lines.ts';
 import { type HereResult, svcHere } from '../../support/run-here.ts';
 import { allCommands } from '../../support/tree.ts';
 import { World } from '../../support/world.ts';
-
-const KEYS = { managementKey: 'sandbox-management-key', privateKey: 'sandbox-private-key' };
 
 const commands = await allCommands();
 let world: World;
@@ -61,15 +58,6 @@ describe('a preview', () => {
       expect(run).toMatchObject({ code: 2, stdout: '' });
     },
   );
-
-  it('R62: a preview gets a client that cannot send anything but reads', async () => {
-    const client = new Client({ baseUrl: world.url, ...KEYS, readOnly: true });
-    const before = world.requests.length;
-    await expect(client.accountUpdater.create()).rejects.toThrow('can only read');
-    await expect(client.tenant.delete()).rejects.toThrow('can only read');
-    expect(world.requests).toHaveLength(before);
-    await client.close();
-  });
 });
 
 describe('--dry-run', () => {

@@ -8,7 +8,10 @@ async function printed(env: Readonly<Record<string, string>>): Promise<string> {
   return stdout;
 }
 
-it('strings of --jq stay JSON in the log of GitHub where its runner would take a line for a command', async () => {
+it('strings of --jq are printed without quotes, but for those that the runner of GitHub would take for a command', async () => {
+  expect(await printed({})).toBe(
+    'a\n::warning::forged\n::error::forged\nb\r\n  ##[error]forged\ntwo\nlines\nstd::string\n{"a":"::x"}\n',
+  );
   expect(await printed({ GITHUB_ACTIONS: 'true' })).toBe(
     String.raw`"a\n::warning::forged"
 "::error::forged"
@@ -27,10 +30,4 @@ it.each([
 ])('--jq %s with -o json says why it fails', async (expression, hint) => {
   const argv = ['--sandbox', 'logs', '-n', '2', '-o', 'json', '--jq', expression];
   ended(await svcHere(argv), 1, { error: { code: 'expression', hint } });
-});
-
-it('strings of --jq are printed without quotes elsewhere', async () => {
-  expect(await printed({})).toBe(
-    'a\n::warning::forged\n::error::forged\nb\r\n  ##[error]forged\ntwo\nlines\nstd::string\n{"a":"::x"}\n',
-  );
 });

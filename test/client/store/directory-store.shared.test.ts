@@ -119,13 +119,6 @@ describe('objects in a directory', () => {
     expect(await names()).toEqual(['jobs/a']);
   });
 
-  it('lists are in order of name, and only of names with the prefix', async () => {
-    for (const name of ['cycles/b/2', 'cycles/a/1', 'cycles/b/1', 'jobs/x']) await objects.create(name, bytes(name));
-    expect(await names()).toEqual(['cycles/a/1', 'cycles/b/1', 'cycles/b/2', 'jobs/x']);
-    expect(await names('cycles/b/')).toEqual(['cycles/b/1', 'cycles/b/2']);
-    expect(await names('none/')).toEqual([]);
-  });
-
   it('an object is created only when its bytes and its name are flushed', async () => {
     const order: string[] = [];
     const { fsyncSync, linkSync } = fs;

@@ -124,14 +124,6 @@ describe('an archive in a directory', () => {
     },
   );
 
-  it('creating a file whose name is taken leaves no second file', async () => {
-    await store.lock(async () => {
-      await store.create('a/b', 'one');
-      await store.create('a/b', 'two');
-      expect(fs.readdirSync(store.workDirectory)).toEqual([]);
-    });
-  });
-
   it('a directory has one writer at a time', async () => {
     const order: string[] = [];
     const work = (name: string) => async (): Promise<void> => {

@@ -127,6 +127,22 @@ describe('svc login', () => {
     expect(JSON.parse((await svc('profile show')).stdout)).toMatchObject({ management_key_from: 'command echo' });
   });
 
+  it.each([
+    ['that does not exist', 'no-such-command-7q show svc', 3, 'ended with exit code 127'],
+    ['that prints nothing', 'true', 3, 'printed nothing'],
+    ['that prints a key of another service', 'echo no-such-key-000', 4, 'It was not stored'],
+    ['that prints a private key', 'echo sandbox-private-key', 4, 'private key'],
+  ])('svc login keeps the stored key before a command %s', async (_, command, code, text) => {
+    const { svc, config } = await place();
+    succeeded(await svc('login --management-key-stdin', 'sandbox-management-key'));
+    const before = config();
+    ended(await svc(`login --management-key-command '${command}'`), code, text);
+    expect(config()).toBe(before);
+    ended(await svc('login --management-key-command no-such-command-7q --no-check'), 0, 'the management key command');
+    expect(config()).not.toContain('"value"');
+    expect(config()).toContain('"command": "no-such-command-7q"');
+  });
+
   it('R54: svc login asks nobody where nobody is there', async () => {
     const { svc } = await place();
     expect(errorIn(await svc('login'))).toMatchObject({

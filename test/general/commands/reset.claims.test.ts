@@ -6,26 +6,6 @@ import { systemClock } from '../../../src/base/system.ts';
 import { ended, errorIn, type HereResult, rowOf, succeeded, svcIn } from '../../support/run-here.ts';
 import { Home } from '../../support/svc.ts';
 
-it('R58: svc reset loses no job of the ledger that may be paid for unless it is named', async () => {
-  const desk = await openQuickDesk({ processingMs: 3_600_000 });
-  const { id } = rowOf(await desk.svc('au create'));
-  const job = String(id);
-  rowOf(await desk.svc(`au upload ${job} tokens.csv`));
-  for (const line of ['reset --yes', 'reset --dry-run']) {
-    ended(await desk.svc(line), 6, {
-      error: {
-        message: `1 job may be billed, and nobody has the results: ${job}`,
-        next: 'svc au status',
-        alternatives: [`svc reset --forget ${job}`],
-      },
-    });
-  }
-  const status = await desk.svc('au status');
-  expect([status.code, status.stdout.includes(job)], status.stderr).toEqual([0, true]);
-  succeeded(await desk.svc(`reset --yes --forget ${job}`));
-  expect((await desk.svc('au status')).stdout).not.toContain(job);
-});
-
 it('R58: svc reset loses no job until its results were received', async () => {
   const desk = await openQuickDesk({ processingMs: 60_000 });
   const { job } = rowOf(await desk.svc('au submit tokens.csv --cycle 2026-12'));

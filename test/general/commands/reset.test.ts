@@ -141,13 +141,18 @@ it('svc reset removes a config file that cannot be read, and shows what it remov
   });
 });
 
-it('svc logout --all removes the keys of every profile, and keeps their settings', async () => {
+it('svc logout --all removes the keys of every profile after a yes and beside no option that names one, and keeps their settings', async () => {
   await world.copy(async (run) => {
     for (const name of ['one', 'two'])
       await run('login', [], {
         argv: `login --base-url ${world.url} --management-key-stdin --profile ${name}`.split(' '),
       });
     const all = ['logout', '--all'];
+    ended(await run('', ['-o', 'json'], { argv: all }), 2, { error: { next: 'svc logout --all --yes' } });
+    for (const option of [['--sandbox'], ['--profile', 'one'], ['-p', 'one']]) {
+      const refused = await run('', ['--yes'], { argv: [...option, ...all] });
+      expect([refused.code, words(refused)]).toEqual([2, expect.stringContaining('; nothing was removed')]);
+    }
     expect(words(await run('', ['--dry-run'], { argv: all }))).toBe(
       'dry run: would remove the management key of profile one, the management key of profile two\n',
     );
@@ -155,24 +160,6 @@ it('svc logout --all removes the keys of every profile, and keeps their settings
     expect(words(await run('', [], { argv: all }))).toBe('no profile has stored keys\n');
     const { stdout } = await run('', ['-o', 'json'], { argv: ['profile', 'show', 'two'] });
     expect(JSON.parse(stdout)).toMatchObject({ base_url: world.url, management_key: false });
-  });
-});
-
-it('svc logout --all keeps every key without a yes, and beside an option that names a profile', async () => {
-  await world.copy(async (run) => {
-    for (const name of ['one', 'two'])
-      await run('login', [], {
-        argv: `login --base-url ${world.url} --management-key-stdin --profile ${name}`.split(' '),
-      });
-    ended(await run('', ['-o', 'json'], { argv: ['logout', '--all'] }), 2, {
-      error: { next: 'svc logout --all --yes' },
-    });
-    for (const option of [['--sandbox'], ['--profile', 'one'], ['-p', 'one']]) {
-      const refused = await run('', ['--yes'], { argv: [...option, 'logout', '--all'] });
-      expect([refused.code, words(refused)]).toEqual([2, expect.stringContaining('; nothing was removed')]);
-    }
-    const { stderr } = await run('', ['--dry-run'], { argv: ['logout', '--all'] });
-    expect(stderr).toContain('the management key of profile one, the management key of profile two');
   });
 });
 
