@@ -1,6 +1,8 @@
 // Polls the jobs with rows of one request file, and writes their results in the order of the file.
 
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { noteNext } from '../../cli/app/hint.ts';
 import { isoTime, parseTime } from '../../cli/output/time.ts';
@@ -60,6 +62,8 @@ function countRows(jobs: readonly FileJob[]): number {
 
 interface PollFileOptions {
   readonly wait: boolean;
+  /** The results file of an earlier delivery. It may have results of jobs that the service has forgotten. */
+  readonly delivered?: string | undefined;
   /** The command that continues later, as words. */
   readonly again: readonly string[];
   /** The command that sends the rows of a failed job again. Default: `again`. */
@@ -88,17 +92,20 @@ export async function deliverFile(
   context: Context,
   readJobs: () => Promise<FileJobs>,
   destination: Destination,
-  { wait, again, resubmit }: PollFileOptions,
+  { wait, again, resubmit, delivered }: PollFileOptions,
 ): Promise<FileResults> {
   const client = await context.client();
   return withContested(client, wait, async (contested) => {
     const fileJobs = await outlast(context, wait, readJobs);
     const { reason, lost } = await pollFile(context, fileJobs, { wait, again, resubmit, contested });
     if (reason !== undefined) throw reason;
-    const doubts = lost.map((claim) => ({ claim, why: 'delivered' }) as const);
+    // The earlier results file replaces the results of lost jobs, as long as the service still has some of the jobs.
+    const isJoinable = delivered !== undefined && lost.length < fileJobs.jobs.length;
+    const doubts = isJoinable ? [] : lost.map((claim) => ({ claim, why: 'delivered' }) as const);
     const doubt = doubtError(doubts, { cycle: fileJobs.cycle.name, now: client.now() });
     if (doubt) throw doubt;
-    return writeResults(context, client, fileJobs, destination, { wait, again });
+    const lostJobs = new Set(lost.map(({ job }) => job));
+    return writeResults(context, client, fileJobs, destination, { wait, again, delivered, lostJobs });
   });
 }
 
@@ -107,16 +114,20 @@ async function writeResults(
   client: Client,
   fileJobs: FileJobs,
   destination: Destination,
-  { wait, again }: PollFileOptions,
+  { wait, again, delivered, lostJobs }: PollFileOptions & { readonly lostJobs: ReadonlySet<string> },
 ): Promise<FileResults> {
   const { file, cycle } = fileJobs;
   const jobs: (FileJob & JobResults)[] = [];
   for (const job of fileJobs.jobs.toSorted((a, b) => a.claim.part - b.claim.part)) {
     const options = { rows: job.rows, again, lateMs: wait ? LATE_MS : 0 };
     const get = (): Promise<JobResults> => resultsOfJob(context, client, cycle, job.claim, options);
-    jobs.push({ ...job, ...(await outlast(context, wait, get)) });
+    const joined = lostJobs.has(job.claim.job) ? delivered : undefined;
+    jobs.push({
+      ...job,
+      ...(joined === undefined ? await outlast(context, wait, get) : { file: joined, compared: true }),
+    });
   }
-  const numbers = await numberRows(file, jobs);
+  const numbers = await numberRows(file, jobs, { cycle: cycle.name, joined: delivered });
   const force = destination.force || (await isOwnResults(context, cycle, destination.out));
   const results = await deliverResults(
     context,
@@ -138,17 +149,45 @@ async function writeResults(
 
 /**
  * Numbers the rows of each job by their place in the file. Returns undefined if the jobs have consecutive slices of the file:
- * then their results are joined without numbers in memory, byte for byte.
+ * then their results are joined without numbers in memory, byte for byte. `joined` is an earlier file with results of several
+ * jobs.
+ * @throws SvcError `checksum_mismatch` if a token of a job in `joined` is in another job too: results name no merchant
  */
 async function numberRows(
   file: Pick<RequestFile, 'check' | 'source'>,
-  jobs: readonly FileJob[],
+  jobs: readonly (FileJob & Pick<JobResults, 'file'>)[],
+  { cycle, joined }: { readonly cycle: string; readonly joined: string | undefined },
 ): Promise<readonly PartRows[] | undefined> {
-  if (await areSlices(file, jobs)) return undefined;
+  const isJoined = jobs.some((job) => job.file === joined);
+  if (!isJoined && (await areSlices(file, jobs))) return undefined;
   const numberOf = await rowNumbersOf(file.source, file.check.rows);
   const partRows: PartRows[] = [];
   for (const { rows } of jobs) partRows.push(await PartRows.of(rows.source, rows.count, numberOf));
+  for (const [index, job] of jobs.entries()) {
+    const others = jobs.toSpliced(index, 1);
+    if (job.file === joined && (await sharesToken(partRows[index], others))) throw sharedTokenError(job, cycle);
+  }
   return partRows;
+}
+
+async function sharesToken(own: PartRows | undefined, others: readonly FileJob[]): Promise<boolean> {
+  for (const { rows } of others)
+    for await (const some of readRequest(rows.source.open()))
+      if (some.some(({ token }) => own?.has(token) === true)) return true;
+  return false;
+}
+
+function sharedTokenError({ claim: { job }, file }: FileJob & Pick<JobResults, 'file'>, cycle: string): SvcError {
+  const name = basename(file);
+  return new SvcError(
+    'checksum_mismatch',
+    `the service does not find job ${job}, and ${name} does not show which results are of that job: it has a token that another job has too`,
+    {
+      hint: `${name} was not changed. Run the same command on a machine that keeps the results of the job. The jobs of the cycle:`,
+      next: ['au', 'status', cycle],
+      facts: { job, file },
+    },
+  );
 }
 
 /** Tells whether the jobs have all rows of a file and no other rows, as consecutive slices. */

@@ -336,7 +336,14 @@ class Refresh {
     const { reason } = await outlast(this.#context, wait, poll);
     if (reason !== undefined && (!wait || !isSvcError(reason, 'pending'))) throw reason;
     const destination = { out: await openSpool(this.#context), force: true };
-    return deliverFile(this.#context, () => submission.jobs(), destination, { wait, again });
+    const delivered = await this.#delivered();
+    return deliverFile(this.#context, () => submission.jobs(), destination, { wait, again, delivered });
+  }
+
+  /** Returns the results file of the cycle, for jobs that the service has forgotten; undefined if somebody changed it. */
+  async #delivered(): Promise<string | undefined> {
+    const { results } = this.#directory;
+    return (await this.#directory.isUnchanged(results)) ? this.#directory.resolve(results) : undefined;
   }
 
   /** Replaces the suggested `au submit` commands of an error with `au refresh` commands. */
