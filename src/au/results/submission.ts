@@ -38,7 +38,7 @@ export interface Submission {
   /** The rows that were sent from this file. Jobs of other files of the cycle have the others. */
   readonly sent: number;
   readonly left_out: number;
-  /** The number of left-out rows with an error; null while the results are not known. */
+  /** The largest possible number of left-out rows with an error; null while the results are not known. */
   readonly left_out_errors: number | null;
   /** When the first job with rows of the file was created; null without such a job. */
   readonly in_cycle_since: string | null;

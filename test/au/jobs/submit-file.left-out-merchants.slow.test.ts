@@ -6,7 +6,7 @@ import { openQuickDesk, writeRows } from '../commands/support.ts';
 import { jobOfEarlierBuild } from '../ledger/job-of-earlier-build.ts';
 
 const [HEADER = '', ...ROWS] = exampleRequestFile().trimEnd().split('\n');
-const [A = '', B = ''] = ROWS.map((row) => row.slice(0, 36));
+const [A = '', B = '', C = '', D = '', E = ''] = ROWS.map((row) => row.slice(0, 36));
 const [RIGHT, WRONG, OTHER] = [`${A},28,05,M1`, `${A},28,05,WRONG`, `${B},28,05,M1`];
 const CYCLE = '--cycle 2026-12 --wait';
 
@@ -58,12 +58,48 @@ it('a left-out row whose result is an error is written where the job has a right
 
 it('R79: a left-out row is not billed again where an error may be that of another row in the job of an earlier build', async () => {
   const { svc, fixFile, earlierJob } = await merchantDesk({ 'two.csv': [RIGHT] });
-  await earlierJob(RIGHT, WRONG);
-  const done = ended(await svc('laptop', `au submit two.csv ${CYCLE}`), 0, {
-    row: { left_out: 1, results: { updated: 1, errors: 1 } },
-  });
+  const job = await earlierJob(RIGHT, WRONG);
+  const done = ended(
+    await svc('laptop', `au submit two.csv ${CYCLE}`),
+    0,
+    new RegExp(
+      `1 row of two.csv may have an error as its result, and was not written to two.fix.csv: job ${job} \\(sent by .+@.+\\) may have its token for several merchants, and results name no merchant. two.results.csv has all results of its token`,
+    ),
+    { row: { left_out: 1, left_out_errors: 1, results: { updated: 1, errors: 1 } } },
+  );
   expect(fixFile('two.fix.csv')).toBeUndefined();
   expect(done.stderr).not.toContain('submit that file');
+});
+
+it('the warning of unclear errors counts no row of a token without errors, and names no job without errors', async () => {
+  const [first, second] = [`${B},28,05,M1`, `${B},28,05,M2`];
+  const { svc, home, earlierJob } = await merchantDesk(
+    { 'two.csv': [WRONG, RIGHT, second, first, `${D},28,05,M2`, `${D},28,05,M1`] },
+    ['M1', 'M2'],
+  );
+  const job = await earlierJob(RIGHT, WRONG, first, second, `${C},28,05,M1`);
+  const right = await earlierJob(`${D},28,05,M1`, `${D},28,05,M2`, `${E},28,05,M1`);
+  const done = ended(await svc('laptop', `au submit two.csv ${CYCLE}`), 0, {
+    row: { left_out: 6, left_out_errors: 1 },
+  });
+  const doubt = done.stderr.split('\n').find((line) => line.includes('may have an error')) ?? '';
+  expect(doubt).toContain('2 rows of two.csv may have an error as their result, and were not written');
+  expect(doubt).toContain(`: job ${job} (`);
+  expect(doubt).not.toContain(right);
+  // The warning names the file where an operator finds the error.
+  expect(doubt).toContain('two.results.csv has all results of their tokens');
+  const errors = readFileSync(home.file('two.results.csv'), 'utf8')
+    .split('\n')
+    .filter((row) => row.includes('ERR_'));
+  expect(errors.map((row) => row.slice(0, 36))).toEqual([A]);
+});
+
+it('both rows of a token are written where the job of an earlier build has them in another order and both results are errors', async () => {
+  const [one, other] = [WRONG, `${A},28,05,M2`];
+  const { svc, fixFile, earlierJob } = await merchantDesk({ 'two.csv': [other, one] });
+  await earlierJob(one, other);
+  expect(rowOf(await svc('laptop', `au submit two.csv ${CYCLE}`))).toMatchObject({ left_out_errors: 2 });
+  expect(fixFile('two.fix.csv')).toBe(`${HEADER}\n${other}\n${one}\n`);
 });
 
 it('a left-out row whose result is an error in the job of another machine is written, because no job has a token for two merchants', async () => {
