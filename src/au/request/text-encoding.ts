@@ -29,10 +29,11 @@ function signatureOf(first: Uint8Array): string | undefined {
   return SIGNATURES.find(([bytes]) => bytes.every((byte, at) => first[at] === byte))?.[1];
 }
 
-/** Describes the first byte of a line that is not UTF-8. */
+/** Describes the first byte of a line that is not UTF-8, and the likely encoding of the line. */
 export function describeBytes(line: Uint8Array): string {
   const valid = new TextDecoder('utf-8', { ignoreBOM: true }).decode(line).split('\uFFFD', 1)[0] ?? '';
   const byte = line[Buffer.byteLength(valid)] ?? 0;
   const name = `0x${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  return `is not UTF-8 (byte ${name}): save the file as UTF-8`;
+  const likely = byte >= 0xa0 ? 'Latin-1' : 'Windows-1252';
+  return `is not UTF-8 (byte ${name}; ${likely}?): save the file as UTF-8`;
 }

@@ -1,7 +1,7 @@
 // Recognizes files that were typed in the place of others, such as results for a request.
 
 import path from 'node:path';
-import { SvcError } from '../../base/errors.ts';
+import { type ErrorDetails, SvcError } from '../../base/errors.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { resolvePath } from '../../cli/app/files/typed-path.ts';
 import { GROUPS } from '../result-codes.ts';
@@ -11,17 +11,48 @@ import { type FileKind, KIND_NAMES, lacksColumns, recognizeFile } from './file-k
 export function wrongRequest(typed: string, kind: Exclude<FileKind, 'request'>, needed = 'a request file'): SvcError {
   const isInput = typed === '-';
   const name = isInput ? 'standard input' : typed;
-  const file = isInput ? '<file>' : typed;
   return new SvcError('refused_input', `${name} is ${KIND_NAMES[kind]}, not ${needed}`, {
-    ...(kind === 'results'
-      ? {
-          hint: 'Its tokens are those of a request that was submitted before. To make the next request of that one and these results, or to read the results:',
-          next: ['au', 'next', '<request>', file],
-          alternatives: [['au', 'report', file]],
-        }
-      : { hint: 'To make a request file of an export:', next: ['au', 'prepare', '<export>', '--out', 'tokens.csv'] }),
+    ...(kind === 'results' && isSplit(typed)
+      ? insteadOfPart(typed)
+      : INSTEAD_OF_REQUEST[kind](isInput ? '<file>' : typed)),
     facts: { file: name, file_kind: kind },
   });
+}
+
+const INSTEAD_OF_REQUEST: Readonly<Record<Exclude<FileKind, 'request'>, (file: string) => ErrorDetails>> = {
+  results: (file) => ({
+    hint: 'Its tokens are those of a request that was submitted before. To make the next request of that one and these results, or to read the results:',
+    next: ['au', 'next', '<request>', file],
+    alternatives: [['au', 'report', file]],
+  }),
+  excluded: () => ({
+    hint: 'These rows were left out because of their results. Name the file with the other rows, which svc au next wrote beside it:',
+    next: ['au', 'submit', '<file>'],
+  }),
+  html: () => ({
+    hint: 'It may be the page of a report, or a page to log in that was saved in place of the export. With the export as CSV:',
+    next: ['au', 'prepare', '<export>', '--out', 'tokens.csv'],
+  }),
+  json: () => ({
+    hint: 'A request file is CSV. To make one of an export in CSV:',
+    next: ['au', 'prepare', '<export>', '--out', 'tokens.csv'],
+  }),
+};
+
+/** Returns what to do instead of sending a part of the results, as the files in `todo` are: it has no merchants. */
+function insteadOfPart(file: string): ErrorDetails {
+  const cycle = ['--cycle', '<name>'];
+  if (path.basename(file) === 'fix.csv')
+    return {
+      hint: 'It lists rows to correct, without their merchants. Correct them in the file that they came from, and run the command that sent it again, which writes the corrected rows with an error to a file of their own and names the command that sends only these:',
+      next: ['au', 'refresh', '<export>', ...cycle],
+      alternatives: [['au', 'submit', '<file>', ...cycle, '--wait', '--force']],
+    };
+  return {
+    hint: 'It has only a part of the results. To make the next request, name the whole results, or read this part:',
+    next: ['au', 'next', '<request>', '<results>'],
+    alternatives: [['au', 'report', file]],
+  };
 }
 
 interface Compared {

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorIn, svcHere } from '../../support/run-here.ts';
@@ -59,11 +59,10 @@ describe('a file of another kind', () => {
   });
 
   it.each([
-    ['excluded.csv', 'is a list of excluded rows'],
-    ['body.json', 'is JSON'],
-    ['list.json', 'is JSON'],
-  ])('%s is neither a request nor results, and the next command fits it', async (file, message) => {
-    const next = 'svc au prepare <export> --out tokens.csv';
+    ['excluded.csv', 'is a list of excluded rows', 'svc au submit <file>'],
+    ['body.json', 'is JSON', 'svc au prepare <export> --out tokens.csv'],
+    ['list.json', 'is JSON', 'svc au prepare <export> --out tokens.csv'],
+  ])('%s is neither a request nor results, and the next command fits it', async (file, message, next) => {
     const { at, run, has } = place();
     const refused = { code: 13, message: expect.stringContaining(`${file} ${message}, not`), stdout: '' };
     for (const line of [`au check ${at(file)}`, `au submit ${at(file)} --dry-run`])
@@ -133,6 +132,19 @@ describe('a file of another kind', () => {
       expect([file, (await run(`au report ${file}`)).code]).toEqual([file, 0]);
     expect((await run('au report r.csv.unproven --request q.csv')).code).toBe(0);
     expect((await run(`${words} r.csv`)).code).toBe(0);
+  });
+
+  it.each([
+    ['fix.csv', 'svc au refresh <export> --cycle <name>'],
+    ['keep.csv', 'svc au next <request> <results>'],
+    ['todo/replace.csv', 'svc au next <request> <results>'],
+  ])('%s, a part of the results, is not sent, and the command that is named takes another file', async (name, next) => {
+    const { at, run } = place();
+    mkdirSync(at('todo'));
+    writeFileSync(at(name), RESULTS);
+    const refused = { code: 13, message: expect.stringContaining(`${name} is a result file, not`), stdout: '', next };
+    for (const line of [`check ${at(name)}`, `submit ${at(name)}`, `prepare ${name}`, `next ${name} r.csv`])
+      expect(await run(`au ${line}`)).toMatchObject(refused);
   });
 
   it('an export with a column of its own for the code of a token is prepared once that has another name', async () => {
