@@ -2,6 +2,7 @@
 
 import type { Check } from '../request/checks.ts';
 import type { Overflow } from '../request/row-buckets.ts';
+import type { CsvRow } from '../csv-rows.ts';
 import type { ColumnChoice } from './prepare-columns.ts';
 import type { RepeatedRows } from './row-dates.ts';
 
@@ -32,10 +33,12 @@ export interface ReadingOptions {
 }
 
 export interface PrepareOptions extends ReadingOptions {
-  /** Whether each token must be a UUID, because an earlier reading found that most are. */
-  readonly onlyUuids?: boolean | undefined;
+  /** Tells whether the token of a row must be a UUID, because an earlier reading found that most are. */
+  readonly onlyUuids?: ((cells: readonly string[]) => boolean) | undefined;
   /** The rows that an earlier reading found to be repeated. */
   readonly repeated?: RepeatedRows | undefined;
+  /** Tells whether a row below the header is passed over. */
+  readonly isSkipped?: ((row: CsvRow) => boolean) | undefined;
   /** The time that dates are compared with, in milliseconds. */
   readonly now?: number | undefined;
   /** Opens a file for the hashes of rows that do not fit into memory. Default: memory takes all. */

@@ -9,6 +9,7 @@ import { explainPrepared, refusedAsWhole, refusedExport, withoutOption } from '.
 import type { RejectLimit } from './prepare-options.ts';
 import { type Prepared, droppedRows, prepareRequest } from './prepare.ts';
 import { askForColumns, requireMeantRepeats } from './questions.ts';
+import { refuseCorrected } from './rejects-file.ts';
 import { Exclusions } from '../request/exclusions.ts';
 import { recognizeFile } from '../request/file-kind.ts';
 import { STANDARD_INPUT, withProgress } from '../request/open-request-file.ts';
@@ -65,6 +66,8 @@ export async function prepareExport(
   const inputs = namedFiles({ '<export>': typed, '--exclusions': list });
   const files = await PreparedFiles.choose(context, inputs, names, force);
   const file = path ?? (typed === '-' ? await copyInput(context) : resolvePath(context, typed));
+  if (!force && names.rejects !== undefined)
+    await refuseCorrected(context, { path: files.path('rejects'), name: names.rejects }, { exported: file, how });
   const exclusions = list === undefined ? undefined : await openExclusions(context, list, words);
   const reading = new ExportReading(context, { typed, file, files, preparation }, { ...how, exclusions });
   try {
@@ -114,7 +117,8 @@ class ExportReading {
     const answers = await askForColumns(context, prepared, { typed, how: this.options, words });
     if (answers.columns === undefined) this.options = { ...this.options, ...answers };
     else prepared = await this.#read(answers);
-    if (isMixed(prepared.overview) && !how.accept?.includes('tokens')) prepared = await this.#read({ onlyUuids: true });
+    if (isMixed(prepared.overview) && !how.accept?.includes('tokens'))
+      prepared = await this.#read({ onlyUuids: () => true });
     const implausible = refusesImplausible ? refusedAsWhole(prepared, { typed, words }) : undefined;
     if (implausible !== undefined) throw implausible;
     const meant = await requireMeantRepeats(context, prepared, { typed, how: this.options, words });

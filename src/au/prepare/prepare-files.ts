@@ -9,6 +9,7 @@ import { type NamedFile, refuseReplacing } from '../../cli/app/files/own-input.t
 import { requireFile, resolvePath } from '../../cli/app/files/typed-path.ts';
 import { openSpool } from '../request/spool.ts';
 import type { PrepareOutputs } from './prepare.ts';
+import { isRejectsFile } from './rejects-file.ts';
 
 /** The names of the output files as the operator typed them. A request named `-` goes to standard output. */
 export interface PreparedNames {
@@ -83,7 +84,7 @@ export class PreparedFiles {
 
   /** Gives only one draft its final name, if the draft exists. */
   async finishOnly(kind: Kind): Promise<void> {
-    await this.#drafts.get(kind)?.finish(this.#force);
+    await this.#drafts.get(kind)?.finish(await this.#mayReplace(kind, this.path(kind)));
   }
 
   /** Removes the drafts that have no final name. */
@@ -101,8 +102,13 @@ export class PreparedFiles {
     const path = name === '-' ? await openSpool(context) : resolvePath(context, name);
     refuseReplacing(context.system, { name: OPTIONS[kind], typed: name }, inputs);
     if (kind !== 'request') requireOwnName(context, kind, path, [...this.#paths.values()]);
-    if (name !== '-') await requireFile(path, this.#force);
+    if (name !== '-') await requireFile(path, await this.#mayReplace(kind, path));
     this.#paths.set(kind, path);
+  }
+
+  /** An earlier attempt's file of refused rows is replaced, so that the same command can be run again. */
+  async #mayReplace(kind: Kind, path: string): Promise<boolean> {
+    return this.#force || (kind === 'rejects' && (await isRejectsFile(path)));
   }
 
   #draft(kind: Kind): Draft {

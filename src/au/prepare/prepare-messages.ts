@@ -146,14 +146,12 @@ interface RefusedExport {
 export function refusedExport(prepared: Prepared, { typed, rejects, words, orders }: RefusedExport): SvcError {
   const { problems, problemCount, isUnusable, rows } = prepared;
   const file = typed === '-' ? STANDARD_INPUT : typed;
-  const written = rejects === undefined ? 'Nothing was written.' : `Only ${rejects} was written.`;
+  const written =
+    rejects === undefined ? 'Nothing was written.' : `Only ${rejects} was written; the next attempt replaces it.`;
   const canBeLeftOut = !isUnusable && rows > 0;
-  // Only `au prepare` has --rejects; `au refresh` names and replaces that file itself.
-  const isPrepare = words[1] === 'prepare';
-  const named = isPrepare && rejects === undefined ? ['--rejects', 'rejected.csv'] : [];
-  const replacing = isPrepare && rejects !== undefined && !words.includes('--force') ? ['--force'] : [];
-  const limit = ['--max-rejects', String(problemCount)];
-  const leavingOut = [...withoutOption(words, '--max-rejects'), ...named, ...limit, ...replacing];
+  // Only `au prepare` has --rejects; `au refresh` names that file itself.
+  const named = rejects === undefined && words[1] === 'prepare' ? ['--rejects', 'rejected.csv'] : [];
+  const leavingOut = [...withoutOption(words, '--max-rejects'), ...named, '--max-rejects', String(problemCount)];
   return new SvcError('refused_input', `${file} is refused: ${countText(problemCount, 'problem')}`, {
     hint: [
       written,

@@ -145,7 +145,9 @@ export class RowPreparer {
     const { year, month } = expiration;
     const whole = { token, isUuid: isUuid(token), year, month, merchant };
     const problem =
-      onlyUuids && !whole.isUuid ? { ...NO_UUID, shape: shapeOf(token) } : this.#overview.problemOf(whole);
+      onlyUuids?.(cells) === true && !whole.isUuid
+        ? { ...NO_UUID, shape: shapeOf(token) }
+        : this.#overview.problemOf(whole);
     if (problem !== undefined) return this.refuse(line, problem);
     const key = rowKey(token, merchant);
     const sent = expirationOf(this.#options.repeated?.latestOf(key) ?? 0) ?? expiration;
@@ -291,7 +293,7 @@ const WRONG_BYTES = {
 } as const;
 
 /** The problem of a row whose token differs from the others. */
-const NO_UUID = { rule: 'tokens', column: 'token', problem: 'is no UUID, as most tokens are' } as const;
+export const NO_UUID = { rule: 'tokens', column: 'token', problem: 'is no UUID, as most tokens are' } as const;
 
 /**
  * Returns the problem of a row with the wrong number of cells. Such a row may contain a card number that spans cells.

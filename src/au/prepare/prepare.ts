@@ -21,7 +21,7 @@ import { type ExportColumns, type PreparedRow, type PreparedRows, RowPreparer } 
 import { isBlank } from './row-cells.ts';
 
 /** The first columns of a file of refused rows. */
-const REJECTS_COLUMNS = ['line', 'reason'] as const;
+export const REJECTS_COLUMNS = ['line', 'reason'] as const;
 
 type Write = (text: string) => Promise<void>;
 
@@ -136,7 +136,7 @@ class ExportReader {
   take(row: CsvRow): void {
     if (row.line <= this.#header.skipped) return;
     const rows = this.#rows ?? this.#takeHeader(row);
-    if (rows === undefined) return;
+    if (rows === undefined || this.#options.isSkipped?.(row) === true) return;
     if (row.lines !== undefined) this.#requireQuotes(row, row.lines);
     if (this.#withoutToken !== undefined && !isBlank(row)) {
       const earlier = this.#withoutToken;
@@ -291,7 +291,7 @@ function lookLikeRows(
 }
 
 /** Returns the reason of a refused row, as its file shows it. */
-function reasonOf({ column, problem }: RowFinding): string {
+export function reasonOf({ column, problem }: RowFinding): string {
   return column === undefined ? problem : `${column} ${problem}`;
 }
 

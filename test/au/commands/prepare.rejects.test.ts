@@ -3,10 +3,13 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { prepareRequest } from '../../../src/au/prepare/prepare.ts';
+import { refuseCorrected } from '../../../src/au/prepare/rejects-file.ts';
+import type { Context } from '../../../src/cli/app/command.ts';
 import { cardNumber, disguised } from '../../support/card-numbers.ts';
 import { ended, errorIn, succeeded, svcHere } from '../../support/run-here.ts';
 import { stream } from '../rows.ts';
 import { cases } from '../../support/cases.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
 const CARD = '4111 1111 1111 1111';
@@ -29,7 +32,7 @@ it('svc au prepare --rejects writes the rows that are refused with line, reason 
   const { cwd, prepare, read } = place(export100());
   ended(await prepare(...REJECTS), 13, {
     error: {
-      hint: expect.stringContaining('Only rejected.csv was written.'),
+      hint: expect.stringContaining('Only rejected.csv was written; the next attempt replaces it.'),
       problem_count: 3,
       rejects_file: 'rejected.csv',
     },
@@ -70,15 +73,107 @@ it('svc au prepare --rejects says what was left out, and the request has the oth
   expect(read('tokens.csv')).not.toContain('t45');
 });
 
-it('svc au prepare --rejects replaces its file of an earlier attempt only with --force: rows may have been corrected in it', async () => {
+it('svc au prepare --rejects replaces its file of an earlier attempt, but not one in which rows were corrected, without --force', async () => {
   const { cwd, prepare, read } = place(export100());
+  ended(await prepare(...REJECTS), 13);
   ended(await prepare(...REJECTS), 13);
   const corrected = read('rejected.csv').replace('soon', '06/2031');
   writeFileSync(join(cwd, 'rejected.csv'), corrected);
-  ended(await prepare(...REJECTS, '--max-rejects', '3'), 2);
+  ended(await prepare(...REJECTS, '--max-rejects', '3'), 2, {
+    error: { message: 'rejected.csv has 1 row in which nothing is wrong', next: 'svc au prepare rejected.csv' },
+  });
   expect(read('rejected.csv')).toBe(corrected);
+  expect(existsSync(join(cwd, 'tokens.csv'))).toBe(false);
   succeeded(await prepare(...REJECTS, '--max-rejects', '3', '--force'));
   expect(read('rejected.csv')).not.toBe(corrected);
+});
+
+it('svc au prepare --rejects replaces its file once --date-order reads the dates that were refused, but no row that was corrected', async () => {
+  const { cwd, prepare, read } = place('token,exp\nt1,05/06/31\nt2,soon\n');
+  const ordered = [...REJECTS, '--date-order', 'dmy'];
+  ended(await prepare(...REJECTS), 13);
+  const first = read('rejected.csv');
+  ended(await prepare(...ordered), 13);
+  expect(read('rejected.csv')).not.toContain('t1');
+  writeFileSync(join(cwd, 'rejected.csv'), first.replace('soon', '06/2031'));
+  ended(await prepare(...ordered), 2);
+});
+
+it.each([
+  ['with bytes that are no UTF-8', Buffer.from(`token,exp,mid\nt1,05/2031,Caf\xe9\nt2,05/2031,M\n`, 'latin1'), [], []],
+  ['with a quoted mark for nothing', 'token,exp\nt1,"NULL"\nt2,05/2031\n', [], []],
+  [
+    'read with the wrong column',
+    'token,from,to\nt1,soon,05/2031\nt2,05/2031,05/2031\n',
+    ['--map', 'expiration=from'],
+    ['--map', 'expiration=to'],
+  ],
+  [
+    'with a cell of two lines, and a date that can be read two ways',
+    'note;token;exp\n"a\nb";t1;05/06/31\nc;t2;05/2031\n',
+    [],
+    ['--date-order', 'dmy'],
+  ],
+])('svc au prepare --rejects replaces its file that nobody corrected: %s', async (_, text, first, then) => {
+  const { cwd, prepare, read } = place(text);
+  ended(await prepare(...REJECTS, ...first), 13);
+  const rejected = read('rejected.csv');
+  succeeded(await prepare(...REJECTS, ...then, '--max-rejects', '1', '--out', 'once.csv'));
+  writeFileSync(join(cwd, 'rejected.csv'), rejected.replace('t1', 't1-corrected'));
+  ended(
+    await prepare(...REJECTS, ...then, '--max-rejects', '1'),
+    2,
+    'rejected.csv has 1 row in which nothing is wrong',
+  );
+});
+
+const UUIDS = Array.from({ length: 30 }, (_, at) => `0b7e2f5a-6f0d-4c57-9d0a-1f6f0f3c1a${at + 10}`);
+
+it.each([
+  ['whose token is no UUID', 'tok_abc', '05/2031', UUIDS[29], '05/2031'],
+  ['with a year in which no card expires', UUIDS[29], '05/2099', UUIDS[29], '05/2031'],
+])(
+  'svc au prepare --rejects replaces its file once a row %s is corrected in the export, but no row that was corrected',
+  async (_, token, expiry, rightToken, rightExpiry) => {
+    const others = UUIDS.slice(0, 29).map((each) => `${each},05/2031,${UUIDS[28]}\n`);
+    const rows = (last: string): string => `token,expiry,customer\n${others.join('')}${last},${UUIDS[28]}\n`;
+    const { cwd, prepare, read } = place(rows(`${token},${expiry}`));
+    ended(await prepare(...REJECTS), 13);
+    const corrected = read('rejected.csv').replace(`${token},${expiry}`, `{${rightToken}},${rightExpiry}`);
+    writeFileSync(join(cwd, 'export.csv'), rows(`${rightToken},${rightExpiry}`));
+    const uncorrected = read('rejected.csv');
+    writeFileSync(join(cwd, 'rejected.csv'), corrected);
+    ended(await prepare(...REJECTS), 2, 'rejected.csv has 1 row in which nothing is wrong');
+    writeFileSync(join(cwd, 'rejected.csv'), uncorrected);
+    succeeded(await prepare(...REJECTS));
+    expect(read('rejected.csv')).toBe('line,reason,token,expiry,customer\n');
+  },
+);
+
+it('svc au prepare --rejects keeps its file with a corrected row that only --accept lets through', async () => {
+  const { cwd, prepare, read } = place('token,expiry\nt1,soon\n');
+  const words = [...REJECTS, '--accept', 'years'];
+  ended(await prepare(...words), 13);
+  const corrected = read('rejected.csv').replace('soon', '05/2099');
+  writeFileSync(join(cwd, 'rejected.csv'), corrected);
+  ended(await prepare(...words), 2, { error: { next: 'svc au prepare rejected.csv --accept years' } });
+  expect(read('rejected.csv')).toBe(corrected);
+});
+
+it('R19: the comparison of an export with a file of refused rows ends with the command', async () => {
+  const { cwd, read } = place('token,expiry\nt1,soon\n');
+  writeFileSync(join(cwd, 'rejected.csv'), 'line,reason,token,expiry\n2,wrong,t1,05/2031\n');
+  const ending = new AbortController();
+  let readings = 0;
+  const watching = () => {
+    readings += 1;
+    if (readings === 2) ending.abort(new Error('interrupted'));
+  };
+  const context = { clock: new FakeClock(), progress: { watching }, signal: ending.signal } as unknown as Context;
+  const rejects = { path: join(cwd, 'rejected.csv'), name: 'rejected.csv' };
+  const exported = join(cwd, 'export.csv');
+  await expect(refuseCorrected(context, rejects, { exported, how: {} })).rejects.toThrow('interrupted');
+  expect(read('rejected.csv')).toContain('t1');
 });
 
 it.each([[], REJECTS, [...REJECTS, '--max-rejects', '1']])(
