@@ -79,25 +79,35 @@ export class CycleFiles {
     const [left, unlisted] = isDoubtful ? [] : await this.#leaveOut(next);
     const sql = this.#sql();
     const todo = await writeTodo(this.#context, this.#directory, this.#results, { actions: this.#actions, sql });
-    const nextFiles = this.#input.next ? this.#nextFiles(left && next) : [];
+    const nextFiles = left && next ? this.#nextFiles(next) : [];
     const changed = await this.#directory.put([[this.#directory.report, report], ...nextFiles, ...todo.files]);
     const edited = changed.length > 0 ? changedFiles(changed, this.#input.again) : undefined;
     const [failure, ...others] = [threshold, unlisted, edited].filter((error) => error !== undefined);
     for (const other of others) warnOf(this.#context, `cycle ${this.#directory.cycle}`, other);
     if (!isDoubtful && unlisted === undefined && edited === undefined) this.#directory.record.finished = true;
     this.#directory.save();
-    await print(this.#concluded(counts, todo, left));
+    const isNextMade = nextFiles.length > 0 && !changed.includes(this.#directory.next);
+    if (!isNextMade) this.#noteOldNext();
+    await print(this.#concluded(counts, todo, left && { ...left, nextRows: isNextMade ? left.nextRows : null }));
     if (!changed.includes(todo.replace)) this.#noteTodo(todo, left);
     if (failure !== undefined) throw failure;
   }
 
-  /** The next request with its kept columns. Without a private file, an earlier one is removed, because its results are old. */
-  #nextFiles(written: string | undefined): readonly (readonly [name: string, source: string | undefined])[] {
-    const kept = written && keepFileOf(written);
+  /** The next request with its kept columns, as files to put into the directory. */
+  #nextFiles(written: string): readonly (readonly [name: string, source: string | undefined])[] {
+    const kept = keepFileOf(written);
     return [
-      [keepFileOf(this.#directory.next), kept && fs.existsSync(kept) ? kept : undefined],
+      [keepFileOf(this.#directory.next), fs.existsSync(kept) ? kept : undefined],
       [this.#directory.next, written],
     ];
+  }
+
+  #noteOldNext(): void {
+    const { next } = this.#directory;
+    if (!this.#directory.has(next) || this.#directory.written(next) === undefined) return;
+    this.#context.notices.warn(
+      `${next} was not written now, and may be of earlier rows or results of the cycle; --next writes it once the command ends with 0`,
+    );
   }
 
   async #count(): Promise<Counted> {

@@ -9,7 +9,7 @@ import { exclusionsFor } from './exclusion-list.ts';
 import { type RequestPaths, joinRequests } from './join-requests.ts';
 import type { RefreshDirectory, RefreshRecord } from './refresh-directory.ts';
 import { type RefreshInput, announceStep, withExport } from './refresh-input.ts';
-import { lostRequest, restoreRequest } from './restore-request.ts';
+import { lostRequest, sentRequest } from './restore-request.ts';
 import { copyFile, copyInput, openSpool } from '../request/spool.ts';
 import { keepFileOf } from '../results/kept-columns.ts';
 import { SvcError } from '../../base/errors.ts';
@@ -63,27 +63,49 @@ export async function addExport(
   added: PreparedExport,
 ): Promise<CycleRequest> {
   if ((input.how.keep ?? []).length > 0) directory.requireOwn([directory.keep]);
-  const earlier = await standingRequest(context, directory, input);
+  const earlier = await standingRequest(context, directory, input, undefined);
   return { ...added, ...(await joinRequests(context, earlier, added)) };
 }
 
-/** Returns the request of a cycle that has begun: from its directory, or restored from the sent rows. */
+/** Returns the request of a cycle that has begun: from its directory, or restored from the sent rows or the export. */
 export async function standingRequest(
   context: Context,
   directory: RefreshDirectory,
   input: RefreshInput,
+  exported: Export | undefined,
 ): Promise<CycleRequest> {
   const { request, keep, record } = directory;
   await requireUnchanged(directory, input);
   const path = directory.has(request)
     ? await copyFile(context, directory.resolve(request))
-    : await restoreRequest(context, directory, input);
+    : ((await sentRequest(context, directory)) ?? (await exportedRequest(context, directory, input, exported)));
   const isKept = directory.written(keep) !== undefined;
   const hasKept = isKept && directory.has(keep);
   if (isKept && !hasKept)
     context.notices.warn(`${keep} is missing: the columns kept with --keep will not be in the todo files`);
   const standing = { request: path, keep: hasKept ? directory.resolve(keep) : undefined };
   return record.requests === undefined ? standing : joinEarlier(context, directory, standing, input);
+}
+
+/** Restores a missing request from the export. @throws SvcError `local` if it does not give the same file */
+async function exportedRequest(
+  context: Context,
+  directory: RefreshDirectory,
+  input: RefreshInput,
+  exported: Export | undefined,
+): Promise<string> {
+  const { request } = directory;
+  if (exported === undefined)
+    throw lostRequest(
+      request,
+      input,
+      `${request} is gone, and the rows that this machine sent do not give the same file`,
+    );
+  const prepared = await prepareRequest(context, directory, input, { exported, isSent: false });
+  if (!directory.isOwn(request, await hashFile(prepared.request)))
+    throw lostRequest(request, input, `${request} is gone, and ${input.export} does not give the same file now`);
+  context.notices.note(`${request} was restored from ${input.export}`);
+  return prepared.request;
 }
 
 /** Joins the requests of an earlier build, which wrote one for each export. */
@@ -127,6 +149,7 @@ export async function prepareRequest(
   const limits = [...option('--exclusions', list), ...option('--rejects', rejects)];
   const words = [...input.options, ...acceptWords(how), ...limits, ...option('--max-rejects', maxRejects?.words)];
   announceStep(context, input, 'prepare', ['au', 'prepare', typed, ...words, ...option('--out', directory.request)]);
+  const isKept = isSent && !dryRun;
   if (isSent && rejects !== undefined) await requireReplaceable(directory, rejects, input);
   const request = await openSpool(context);
   const keep = (how.keep ?? []).length === 0 ? undefined : await openSpool(context);
@@ -134,7 +157,7 @@ export async function prepareRequest(
   try {
     const { prepared, how: answered } = await prepareExport(context, typed, {
       names: { request, keep, rejects: refused },
-      shown: { request: directory.request, keep: keep && directory.keep, rejects },
+      shown: { request: directory.request, keep: keep && directory.keep, rejects: isKept ? rejects : undefined },
       how,
       exclusions: list,
       maxRejects,
@@ -149,7 +172,7 @@ export async function prepareRequest(
     return { request, keep, added };
   } finally {
     // The refused rows are kept even if they stop the refresh.
-    if (isSent && !dryRun && rejects && refused && fs.existsSync(refused)) await directory.put([[rejects, refused]]);
+    if (isKept && rejects && refused && fs.existsSync(refused)) await directory.put([[rejects, refused]]);
   }
 }
 

@@ -84,8 +84,9 @@ class Refresh {
     const { export: typed, cycle, asksForCycle, dryRun } = this.#input;
     await this.#requireInLedger();
     const { isBegun, next } = this.#directory;
-    // A next request that was written once, and that nobody changed, follows the results of its cycle.
-    if (await this.#directory.isUnchanged(next)) this.#input = { ...this.#input, next: true };
+    // A next request that was written once follows the results of its cycle.
+    if (this.#directory.has(next) && (this.#directory.written(next) ?? []).length > 0)
+      this.#input = { ...this.#input, next: true };
     if (!isBegun && !dryRun) await requireRealResults(this.#context, this.#input.again);
     if (asksForCycle && isBegun && !dryRun) await this.#confirmCycle(`Go on with cycle ${cycle} (UTC)?`);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
@@ -102,7 +103,7 @@ class Refresh {
     const newRows = isCounted ? await this.#countNewRows(exported, prepared.request) : null;
     if (typed !== undefined && exported === undefined)
       this.#context.notices.note(`${typed} is gone: its request was prepared before`);
-    const request = await this.#requestOf(isSent ? prepared : undefined);
+    const request = await this.#requestOf(exported, isSent ? prepared : undefined);
     if (isOther && prepared !== undefined)
       await reportCorrectedRows(this.#context, this.#directory, this.#input, {
         request: request.request,
@@ -116,9 +117,9 @@ class Refresh {
   }
 
   /** Returns the request of the cycle: that of the export which begins it, or the earlier one with the rows to add. */
-  async #requestOf(sent: PreparedExport | undefined): Promise<CycleRequest> {
+  async #requestOf(exported: Export | undefined, sent: PreparedExport | undefined): Promise<CycleRequest> {
     const standing = [this.#context, this.#directory, this.#input] as const;
-    if (sent === undefined) return standingRequest(...standing);
+    if (sent === undefined) return standingRequest(...standing, exported);
     return this.#directory.isBegun ? addExport(...standing, sent) : sent;
   }
 

@@ -12,23 +12,13 @@ import { writeWhole } from '../../base/files/draft.ts';
 import type { Context } from '../../cli/app/command.ts';
 import { fileSource, hashFile, hashIfReadable } from '../../client/transfer/source.ts';
 
-/** Restores a missing request from the rows that this machine sent. @throws SvcError `local` if they do not give the same file */
-export async function restoreRequest(
-  context: Context,
-  directory: RefreshDirectory,
-  input: RefreshInput,
-): Promise<string> {
+/** Restores a missing request from the rows that this machine sent. Returns undefined if they do not give the same file. */
+export async function sentRequest(context: Context, directory: RefreshDirectory): Promise<string | undefined> {
   const { request } = directory;
   const sent = await sentRows(context, directory);
-  if (sent !== undefined && directory.isOwn(request, await hashFile(sent))) {
-    context.notices.note(`${request} was restored from the rows that this machine sent`);
-    return sent;
-  }
-  throw lostRequest(
-    request,
-    input,
-    `${request} is gone, and the rows that this machine sent do not give the same file`,
-  );
+  if (sent === undefined || !directory.isOwn(request, await hashFile(sent))) return undefined;
+  context.notices.note(`${request} was restored from the rows that this machine sent`);
+  return sent;
 }
 
 /** Returns a private file with the rows that this machine sent in the cycle; undefined without any. */

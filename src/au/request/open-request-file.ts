@@ -229,9 +229,7 @@ export function explainWarnings(
 /** Returns the error for a request file with problems. `file` is the name that the operator typed. */
 export function refusedFile(check: Pick<RequestFileCheck, 'problems' | 'problemCount'>, file: string): SvcError {
   const canBePrepared =
-    file !== STANDARD_INPUT &&
-    check.problems.some(isPrepared) &&
-    !check.problems.some(({ rule }) => REFUSED.test(rule));
+    file !== STANDARD_INPUT && check.problems.some(isPrepared) && !check.problems.some(isRefusedToo);
   return new SvcError('refused_input', `${file} is refused: ${countText(check.problemCount, 'problem')}`, {
     hint: `Fix these lines, then run the command again.${canBePrepared ? ' Or make a request file of it:' : ''}`,
     next: canBePrepared ? ['au', 'prepare', file, '--out', `${file.replace(/\.\w+$/, '')}.prepared.csv`] : undefined,
@@ -244,9 +242,15 @@ function isPrepared({ rule, problem }: Problem): boolean {
   return PREPARED.test(rule) || (rule === 'encoding' && problem.includes('UTF-16'));
 }
 
+/** Tells whether `svc au prepare` refuses a problem too, so that the hint does not suggest it. */
+function isRefusedToo({ rule, problem }: Problem): boolean {
+  if (rule === 'card_number' || rule === 'quoted_newline') return true;
+  const shown = /^"(.*?)"/.exec(problem)?.[1];
+  if (shown === undefined) return false;
+  return (rule === 'month' && !/^[1-9]$/.test(shown)) || (rule === 'year' && !/^20\d\d$/.test(shown));
+}
+
 const PREPARED = /^(?:header|byte_order_mark|blank_line|surrounding_space|year|month)/;
-/** The rules of problems that `svc au prepare` refuses too. */
-const REFUSED = /^(?:card_number|quoted_newline)$/;
 
 /**
  * Writes a checked request file without its repeated rows into a private file, which is removed at the end of the command.

@@ -33,6 +33,7 @@ async function openRefresh() {
     return rows.map((row) => row.split(',')[0] ?? '');
   };
   return {
+    desk,
     refresh,
     refreshTo,
     tokensIn,
@@ -53,13 +54,18 @@ describe('a cycle whose files are to be made again though its results are the sa
     expect(rowOf(await refresh(all))).toMatchObject({ rows: 5, next_rows: 5 });
   });
 
-  it('next.csv follows rows that are added without --next, and goes once --fail-on is met', async () => {
-    const { refresh, refreshTo } = await openRefresh();
+  it('next.csv follows rows that are added without --next, and stays with a warning where it may not be written', async () => {
+    const { desk, refresh, refreshTo, tokensIn } = await openRefresh();
     const all = [WARNED, ...UNCHANGED.slice(0, 4)];
+    const old = 'refresh/2026-12/next.csv was not written now, and may be of earlier rows or results of the cycle';
     rowOf(await refresh(all.slice(0, 3)));
     ended(await refreshTo(all, '--add'), 0, { row: { rows: 5, next: 'refresh/2026-12/next.csv', next_rows: 5 } });
-    ended(await refreshTo(all, '--fail-on', 'wrn'), 10, { row: { next: null } });
-    ended(await refreshTo(all), 0, { row: { next: null } });
+    ended(await refreshTo(all, '--fail-on', 'wrn'), 10, old, { row: { next: null } });
+    expect(tokensIn('2026-12/next.csv')).toHaveLength(5);
+    ended(await refreshTo(all), 0, { row: { next_rows: 5 } });
+    writeFileSync(desk.home.file('refresh/2026-12/next.csv'), 'mine');
+    ended(await refreshTo(all), 3, old, { row: { next: null }, error: { files: ['refresh/2026-12/next.csv'] } });
+    expect(readFileSync(desk.home.file('refresh/2026-12/next.csv'), 'utf8')).toBe('mine');
   });
 
   it('the files of a cycle follow an action that is chosen after they were written', async () => {

@@ -538,6 +538,38 @@ it('R84: svc au refresh gets the results of rows that another machine submitted,
   expect([read('results.csv'), desk.uploads()]).toEqual([results, 2]);
 });
 
+it('svc au refresh makes the request again that another machine sent, where the export still gives the same file', async () => {
+  const { desk, read } = await openRefresh({ processingMs: 60_000 });
+  const words = [
+    'au',
+    'refresh',
+    'export.csv',
+    '--cycle',
+    '2026-12',
+    '--map',
+    'token=Card Ref',
+    ...ENOUGH,
+    '--no-wait',
+  ];
+  const refreshOn = (machine: string) => desk.on(machine, words);
+  ended(await refreshOn('runner'), 11);
+  const request = read('request.csv');
+  rmSync(desk.home.file(`${CYCLE}/request.csv`));
+  const other = await refreshOn('laptop');
+  expect([other.code, read('request.csv')], other.stderr).toEqual([11, request]);
+  expect(other.stderr).toContain(`${CYCLE}/request.csv was restored from export.csv`);
+  // Another list of exclusions gives another request.
+  rmSync(desk.home.file(`${CYCLE}/request.csv`));
+  writeFileSync(desk.home.file('refresh/exclusions.csv'), `token,code,cycle,date\n${TOKENS[0]},,,\n`);
+  const differs = await refreshOn('desktop');
+  expect([differs.code, existsSync(desk.home.file(`${CYCLE}/request.csv`))], differs.stderr).toEqual([1, false]);
+  expect(errorIn(differs)).toMatchObject({
+    message: `${CYCLE}/request.csv is gone, and export.csv does not give the same file now`,
+    next: 'svc au resume 2026-12 --wait',
+  });
+  expect(desk.uploads()).toBe(1);
+});
+
 it('svc au refresh gets the results of each request that another machine submitted, once results.csv is gone', async () => {
   const { desk, read } = await openRefresh();
   const refreshOn = (machine: string, ...words: string[]) =>
