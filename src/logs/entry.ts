@@ -44,11 +44,6 @@ export function entryOf(log: Log): Entry {
   return new Entry(log);
 }
 
-/** Whether an entry is about somebody who read the logs, as every command about logs does. */
-export function isReadOfLogs({ operation, entity_type: type }: Log): boolean {
-  return operation === 'read' && (type === 'log' || type === 'logs');
-}
-
 export function byTime(one: Entry, other: Entry): number {
   return one.at - other.at;
 }

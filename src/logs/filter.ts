@@ -166,6 +166,11 @@ export function matches(log: Log, input: EntryFilter): boolean {
   );
 }
 
+/** Whether an entry is about somebody who read the logs, as every command about logs does. */
+export function isReadOfLogs({ operation, entity_type: type }: Log): boolean {
+  return operation === 'read' && (type === 'log' || type === 'logs');
+}
+
 function isOneOf(found: string | null | undefined, requested: readonly string[]): boolean {
   return requested.length === 0 || (typeof found === 'string' && requested.includes(found));
 }

@@ -7,7 +7,7 @@ import { countText } from '../cli/output/number.ts';
 import type { Client } from '../client/api/client.ts';
 import type { Log } from '../schema/log.ts';
 import { type ActorNames, actorText } from './actor.ts';
-import { isReadOfLogs } from './entry.ts';
+import { isReadOfLogs } from './filter.ts';
 import { MAX_PAGE_SIZE } from '../schema/page-size.ts';
 
 /** Counts and hides the reads of the logs by one actor: the application of this command's key. */

@@ -5,11 +5,11 @@ import { within } from '../../base/within.ts';
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
 import type { Log } from '../../schema/log.ts';
-import { byTime, isReadOfLogs, type TailPosition, TailState, type TimeRange } from '../entry.ts';
+import { byTime, type TailPosition, TailState, type TimeRange } from '../entry.ts';
 import type { LogSource } from '../read-range.ts';
 import { CatchUpReader } from './catch-up.ts';
 import { GapWatch } from './gap-watch.ts';
-import { EntryRate, LiveWindow, MAX_PER_SECOND, type Poll, PollRate } from './poll.ts';
+import { EntryRate, LiveWindow, MAX_PER_SECOND, type Poll, PollRate, SelfEventFilter } from './poll.ts';
 import { BELIEVED_JUMP_MS, checkPosition, SteadySource } from './steady-source.ts';
 
 /** The options of a tail. Durations are in milliseconds. */
@@ -25,13 +25,12 @@ export interface TailOptions {
   readonly mostPerSecond?: number | undefined;
   /** The time after which the tail ends. */
   readonly forMs?: number | undefined;
-  /**
-   * The time without new entries, at the present, after which the tail ends. Entries about reads of the logs do not count: each
-   * poll of the tail may cause one.
-   */
+  /** The time without new entries, at the present, after which the tail ends. */
   readonly idleMs?: number | undefined;
   /** Whether the tail ends when it reaches the present. An outage then ends it with an error. */
   readonly untilPresent?: boolean | undefined;
+  /** The number of requests before the tail began. Default: one. */
+  readonly requestsBefore?: number | undefined;
   /** The number of entries after which the tail ends. */
   readonly limit?: number | undefined;
   /** The most entries in a batch. Default: all entries of a poll. */
@@ -83,6 +82,7 @@ export class Tail {
   readonly #rate: PollRate;
   readonly #entryRate: EntryRate;
   readonly #startedAt: number;
+  readonly #selfEvents: SelfEventFilter;
   /** The time of the last news, or when the tail first caught up. */
   #busyAt: number;
   #hasCaughtUp = false;
@@ -91,7 +91,7 @@ export class Tail {
   #polled = { at: 0, requests: 0, shown: 0 };
   #counted = 0;
   #shown = 0;
-  /** The number of shown entries that are not about reads of the logs. */
+  /** The number of shown entries that are not about reads of this tail. */
   #news = 0;
   #failures = 0;
   /** The number of failures in a row that broke off between two pages. */
@@ -115,6 +115,7 @@ export class Tail {
     this.#entryRate = new EntryRate(mostPerSecond);
     this.#startedAt = source.clock.now();
     this.#busyAt = this.#startedAt;
+    this.#selfEvents = new SelfEventFilter(options.requestsBefore);
   }
 
   /**
@@ -172,6 +173,7 @@ export class Tail {
       const news = this.#news;
       const { readTo } = this.#state;
       const isWhole = yield* this.#pass(poll);
+      this.#selfEvents.requested(poll.requests);
       this.#polled.requests += poll.requests;
       // The idle time starts only at the present, after the reader has processed the batch.
       if (!this.#hasCaughtUp || this.#news > news) this.#busyAt = this.#source.clock.now();
@@ -201,8 +203,8 @@ export class Tail {
   async #checkClock(): Promise<void> {
     const { overlapMs } = this.#options;
     const sinceReadMs = this.#readAt === undefined ? undefined : this.#source.clock.now() - this.#readAt;
-    await this.#source.follow(this.#state.settled);
-    await checkPosition(this.#source, this.#state, { overlapMs, sinceReadMs });
+    this.#selfEvents.requested(await this.#source.follow(this.#state.settled));
+    this.#selfEvents.requested(await checkPosition(this.#source, this.#state, { overlapMs, sinceReadMs }));
   }
 
   #noteRead(): void {
@@ -243,7 +245,7 @@ export class Tail {
 
   /** Counts new entries and yields the matching ones. Returns false if the limit left some of them over. */
   *#pass(poll: Poll): Generator<readonly Log[], boolean> {
-    const { keep = () => true, limit = Infinity, batchSize = Infinity, onPass } = this.#options;
+    const { keep = () => true, limit = Infinity, batchSize = Infinity, onPass, idleMs } = this.#options;
     const { passed } = this.#state;
     let logs: Log[] = [];
     let isWhole = true;
@@ -261,7 +263,7 @@ export class Tail {
       onPass?.(entry.log, `${entry.key}-${passed.count(entry)}`);
       logs.push(entry.log);
       this.#shown += 1;
-      if (!isReadOfLogs(entry.log)) this.#news += 1;
+      if (idleMs === undefined || this.#selfEvents.isNews(entry.log)) this.#news += 1;
     }
     if (isWhole) this.#moveTo(poll);
     if (logs.length > 0) yield logs;

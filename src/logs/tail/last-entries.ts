@@ -33,6 +33,7 @@ export interface LastEntries {
   /** The position for a tail that continues after the entries without repeating any. */
   readonly position: TailPosition;
   readonly read: number;
+  readonly requests: number;
   /** The time back to which the log was read; 0 if all of it was. */
   readonly readFrom: number;
 }
@@ -79,6 +80,7 @@ class BackwardReader {
   #isSifted = false;
   #newest: number | undefined;
   #read = 0;
+  #requests = 0;
   #outage: { readonly at: number; failures: number } | undefined;
 
   constructor(source: LogSource, options: LastOptions) {
@@ -128,6 +130,7 @@ class BackwardReader {
       logs: matches.map(({ log }) => log),
       position: { settled, readTo: this.#end, newest: this.#newest, passed: this.#passed.lines()() },
       read: this.#read,
+      requests: this.#requests,
       readFrom: Math.max(0, this.#to),
     };
   }
@@ -139,6 +142,7 @@ class BackwardReader {
   async #readFirst(range: TimeRange): Promise<Found | undefined> {
     const { clock } = this.#source;
     const offset = this.#source.now() - clock.now();
+    this.#requests += 1;
     const found = await readOnce(this.#source, range, { maxPages: 1 }).catch((error: unknown) => {
       if (!(error instanceof TooManyPages)) throw error;
       return error;
@@ -165,7 +169,9 @@ class BackwardReader {
       (range.to <= this.#end - overlapMs && range.from > this.#source.now() - retentionMs + CLOCK_LEEWAY_MS);
     const fewPages = Math.min(MAX_PAGES, Math.ceil(this.#left / PAGE));
     const maxPages = this.#isSifted || range.to - range.from <= SECOND_MS ? Infinity : fewPages;
-    return readSettled(this.#source, range, { maxPages, isStable });
+    const found = await readSettled(this.#source, range, { maxPages, isStable });
+    this.#requests += found.pages;
+    return found;
   }
 
   #take({ from, to }: TimeRange, { entries }: Found): void {
@@ -192,6 +198,7 @@ class BackwardReader {
 
   #narrow({ isSifted }: TooManyPages): void {
     if (this.#isFirst) this.#toEnd();
+    else this.#requests += MAX_PAGES;
     this.#isFirst = false;
     this.#isSifted ||= isSifted;
     this.#widthMs = isSifted ? Infinity : Math.max(SECOND_MS, wholeSecond(this.#widthMs / GROWTH));

@@ -2,6 +2,7 @@
 
 import { SECOND_MS, wholeSecond } from '../../cli/output/time.ts';
 import { MINUTE_MS } from '../../schema/durations.ts';
+import type { Log } from '../../schema/log.ts';
 import { countByKey, type Entry, NO_TIME, secondsOf, type TailState, type TimeRange } from '../entry.ts';
 import { type Found, type LogSource, readIfStable, readOnce, readSettled, resolved } from '../read-range.ts';
 
@@ -287,5 +288,41 @@ export class EntryRate {
   isTooHigh(before: boolean): boolean {
     if (this.#ms < LONG_ENOUGH_MS) return before;
     return (this.#entries / this.#ms) * 1000 > this.#most * (before ? FEW_AGAIN : 1);
+  }
+}
+
+/** The number of logged reads that are remembered, by their content. */
+const MAX_KNOWN = 100;
+
+/** Recognizes log entries about the reads of a tail itself. Without this, a tail would never be idle. */
+export class SelfEventFilter {
+  readonly #known = new Set<string>();
+  /** The number of requests whose log entry was not read yet. */
+  #requests: number;
+
+  /** `requests` is the number of earlier requests: usually one, which learned the service's time. */
+  constructor(requests = 1) {
+    this.#requests = requests;
+  }
+
+  requested(requests: number): void {
+    this.#requests += requests;
+  }
+
+  /** Whether an entry is not about a read of the tail itself. */
+  isNews(log: Log): boolean {
+    if (log.operation !== 'read') return true;
+    const content = JSON.stringify({ ...log, created_at: undefined, id: undefined });
+    if (this.#known.delete(content) && this.#requests > 0) {
+      this.#known.add(content);
+      this.#requests -= 1;
+      return false;
+    }
+    this.#known.add(content);
+    for (const oldest of this.#known) {
+      if (this.#known.size <= MAX_KNOWN) break;
+      this.#known.delete(oldest);
+    }
+    return true;
   }
 }

@@ -175,6 +175,7 @@ async function openTail(context: Context, client: Client, input: TailFilter, ope
     idleMs: input.idleExit,
     limit: input.max === undefined ? undefined : input.max - (last?.logs.length ?? 0),
     untilPresent: endsAtPresent(context, input),
+    requestsBefore: last?.requests,
     batchSize: shipping?.batchSize,
     onPass: shipping?.identify,
     keep: (log) => matches(log, input) && (own?.shows(log) ?? true),

@@ -53,18 +53,20 @@ export class SteadySource implements LogSource {
   }
 
   /**
-   * Follows the service's clock, which had reached `settled` before. After a jump forwards, a request looks for a newer entry.
-   * @throws SvcError
+   * Follows the service's clock, which had reached `settled` before. Returns the number of requests: one after a jump
+   * forwards, to look for a newer entry. @throws SvcError
    */
-  async follow(settled: number): Promise<void> {
-    if (this.#aheadMs === undefined) return;
+  async follow(settled: number): Promise<number> {
+    if (this.#aheadMs === undefined) return 0;
     if (!this.#isJump) {
       const isKept = this.#isConfirmed && isNear(this.#learnedMs - this.#aheadMs);
-      return this.#believe(isKept || isNear(this.#learnedMs));
+      this.#believe(isKept || isNear(this.#learnedMs));
+      return 0;
     }
     const from = wholeSecond(this.now()) + BELIEVED_JUMP_MS;
     const isProven = await this.probe({ from, to: wholeSecond(this.#source.now()) + SECOND_MS });
     if (isProven || settled >= from) this.#believe(true);
+    return 1;
   }
 
   #believe(isConfirmed: boolean): void {
@@ -95,26 +97,27 @@ export interface CheckOptions {
 /**
  * Compares a position with the service's time, because a false `Date` header may have moved the position into the future,
  * where nothing is read. A time up to which the log cannot have been read is taken back to the last one that is certain, so
- * that catching up and gaps are noticed.
+ * that catching up and gaps are noticed. Returns the number of requests.
  * @throws SvcError `bad_response` if the clock is before the position, so that the present is unknown
  */
 export async function checkPosition(
   source: SteadySource,
   state: TailState,
   { overlapMs, sinceReadMs }: CheckOptions,
-): Promise<void> {
+): Promise<number> {
   const toleratedMs = sinceReadMs === undefined ? Math.max(overlapMs, BELIEVED_JUMP_MS) : BELIEVED_JUMP_MS;
   const { settled, newest = -Infinity } = state;
-  if (state.readTo <= source.now() + toleratedMs) return;
+  if (state.readTo <= source.now() + toleratedMs) return 0;
   // Without a request, neither this machine's clock nor a false header would ever be corrected.
   await source.probe({ from: settled, to: settled + SECOND_MS });
-  await source.follow(settled);
+  const requests = 1 + (await source.follow(settled));
   const now = source.now();
   if (settled > now + BELIEVED_JUMP_MS) throw clockBehind(now, settled);
-  if (state.readTo <= now + toleratedMs) return;
+  if (state.readTo <= now + toleratedMs) return requests;
   const lastRead = sinceReadMs === undefined ? -Infinity : wholeSecond(now - sinceReadMs);
   // The second of the newest entry counts as read, so that a new entry of that second is a late one.
   state.readTo = Math.max(settled, lastRead, wholeSecond(newest) + SECOND_MS);
+  return requests;
 }
 
 function clockBehind(now: number, settled: number): SvcError {

@@ -379,7 +379,7 @@ describe('a tail', () => {
         const log = { operation: 'read', entity_type: 'log', message: 'Logs read', created_at };
         const items = left.filter((one) => one.at >= window.from && one.at < window.to);
         left.push({ at, log });
-        if (at < START + 300 * SECOND) left.push({ at, log: { ...log, entity_type: 'card', message: 'Card read' } });
+        if (at < START + 300 * SECOND) left.push({ at, log: { ...log, message: `card read at ${at}` } });
         service.clock.time += 100;
         yield { items: items.map((one) => one.log), next: undefined };
       },
