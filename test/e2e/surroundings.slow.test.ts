@@ -6,6 +6,7 @@ import { exampleRequestFile } from '../../src/emulator/vault/cards.ts';
 import { FaultServer } from '../support/fault-server.ts';
 import { CAN_OBEY_MODES, finished, Home } from '../support/svc.ts';
 import { until } from '../support/until.ts';
+import { succeeded } from '../support/run-here.ts';
 
 const home = new Home();
 execFileSync('mkfifo', [home.file('pipe')]);
@@ -92,11 +93,13 @@ describe.runIf(CAN_OBEY_MODES)('a default config that may not be read', () => {
     return finished(child);
   }
 
-  it('a default config that may not be read stops every command that needs settings', async () => {
+  it('a default config that may not be read is a warning for a command without a service, and stops all others', async () => {
+    const { stderr } = succeeded(await run('au check request.csv'));
+    expect(stderr).toMatch(/config\.json could not be read \(EACCES\): going on without a profile/);
     for (const [line, env] of [
       ['logs', KEYS],
       ['au submit request.csv --yes', KEYS],
-      ['au check request.csv', {}],
+      ['au check request.csv --profile prod', {}],
       ['au check request.csv', { SVC_CONFIG_DIR: config }],
     ] as const)
       expect(await run(line, env), line).toMatchObject({ code: 3, stderr: expect.stringContaining('EACCES') });

@@ -3,7 +3,7 @@ import type { Context } from './command.ts';
 
 /**
  * Returns the base URL of the service in use, or `sandbox` for the embedded sandbox, whose address differs in each run.
- * @throws SvcError `config` if no base URL is set
+ * @throws SvcError `config` if no base URL is set, or if the config file is unreadable
  */
 export function serviceOf(context: Pick<Context, 'settings'>): string {
   return isEmbeddedSandbox(context) ? 'sandbox' : baseUrlText(context.settings.requireBaseUrl());

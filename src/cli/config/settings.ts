@@ -1,8 +1,8 @@
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { isSvcError, SvcError, systemCodeOf } from '../../base/errors.ts';
 import { typedWord } from '../../base/security/typed-word.ts';
 import { DEFAULT_MAX_WAIT_MS } from '../../base/system.ts';
 import { isLoopback } from '../../schema/address.ts';
-import { readConfig } from './config-file.ts';
+import { type ConfigFile, readConfig } from './config-file.ts';
 import { type Config, type Profile, storedProfile } from './config-format.ts';
 import type { PathsHost } from './paths.ts';
 import { PROFILE_SETTINGS, type ProfileSetting } from './profile-settings.ts';
@@ -60,7 +60,7 @@ export interface Settings {
   readonly configFile: string | undefined;
   /** Notices for stderr about repaired permissions. */
   readonly notices: readonly string[];
-  /** Returns the base URL. @throws SvcError `config` if none is set */
+  /** Returns the base URL. @throws SvcError `config` if none is set, or if the config file is unreadable */
   requireBaseUrl(): URL;
 }
 
@@ -69,7 +69,7 @@ export interface Settings {
  * @throws SvcError `usage` for a bad flag; `config` for a bad variable, an unknown profile or a damaged config file
  */
 export async function resolveSettings(system: PathsHost, flags: SettingFlags, newProfile = false): Promise<Settings> {
-  const { name, sandbox, stored, configFile, notices } = chooseProfile(system, flags, newProfile);
+  const { name, sandbox, stored, configFile, notices, unreadable } = chooseProfile(system, flags, newProfile);
   const read = <T>(sources: Sources, parse: Parse<T>): Setting<T> | undefined => {
     const text = pickSource(system.env, name.value, sources);
     return text && { value: parse(text.value, text.origin, system.cwd), origin: text.origin };
@@ -95,6 +95,7 @@ export async function resolveSettings(system: PathsHost, flags: SettingFlags, ne
     configFile,
     notices,
     requireBaseUrl: () => {
+      if (unreadable !== undefined) throw unreadable;
       if (baseUrl === undefined) throw noBaseUrl(stored === undefined ? undefined : name.value);
       return baseUrl.value;
     },
@@ -163,13 +164,23 @@ function noBaseUrl(profile: string | undefined): SvcError {
 
 interface ChosenProfile extends Pick<Settings, 'sandbox' | 'stored' | 'configFile' | 'notices'> {
   readonly name: Setting<string>;
+  /**
+   * Why the default config file could not be read. Only commands that use the service fail: the file may name the ledger that
+   * prevents paying twice.
+   */
+  readonly unreadable?: SvcError | undefined;
 }
 
 /** Chooses the profile: from the option, the variable or the config, else `default`. The sandbox needs no config file. */
 function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean): ChosenProfile {
   const named = namedProfile(system, flags);
   if (named?.value === SANDBOX_PROFILE) return sandboxProfile(named);
-  const { config, file, notices } = readConfig(system);
+  const found = mayBeNew || named !== undefined ? readConfig(system) : readDefaultConfig(system);
+  if (found instanceof SvcError) {
+    const going = 'going on without a profile';
+    return { ...sandboxProfile(DEFAULT), sandbox: false, notices: [`${found.message}: ${going}`], unreadable: found };
+  }
+  const { config, file, notices } = found;
   const name = named ?? currentProfile(config, file);
   if (!mayBeNew && name.value === SANDBOX_PROFILE) refuseBaseUrl(system);
   if (name.value === SANDBOX_PROFILE) return { ...sandboxProfile(name), configFile: file, notices };
@@ -178,6 +189,18 @@ function chooseProfile(system: PathsHost, flags: SettingFlags, mayBeNew: boolean
   else if (stored === undefined && name.value !== DEFAULT_PROFILE)
     throw unknownProfile(name.value, config, name.origin.name);
   return { name, sandbox: false, stored, configFile: file, notices };
+}
+
+/** Reads the config file. Returns the error, instead of throwing it, for an unreadable file in the default directory. */
+function readDefaultConfig(system: PathsHost): ConfigFile | SvcError {
+  try {
+    return readConfig(system);
+  } catch (error) {
+    const isDefault =
+      isSvcError(error, 'config') && systemCodeOf(error.cause) === 'EACCES' && !system.env['SVC_CONFIG_DIR'];
+    if (isDefault) return error;
+    throw error;
+  }
 }
 
 function namedProfile({ env }: PathsHost, flags: SettingFlags): Setting<string> | undefined {
