@@ -2,7 +2,7 @@ import { SvcError } from '../../base/errors.ts';
 import { type Context, defineCommand } from '../../cli/app/command.ts';
 import { option } from '../../cli/app/hint.ts';
 import { moment } from '../../cli/app/moment.ts';
-import { conflicting, flag, type Input, rare, value } from '../../cli/app/parameter.ts';
+import { flag, type Input, rare, value } from '../../cli/app/parameter.ts';
 import { duration, positiveDuration } from '../../cli/app/value-parsers.ts';
 import { isoTime, startOfDay } from '../../cli/output/time.ts';
 import { archiveLocation } from '../archive/open-archive.ts';
@@ -19,14 +19,8 @@ const parameters = {
   ),
   verbose: flag('--verbose', 'also list the deleted entities and each change, on a terminal'),
   ...SIGN_OFF_PARAMETERS,
-  status: conflicting(
-    ['day', 'html', 'force', 'strict', 'verbose', 'signOff'],
-    flag('--status', 'list the days that were reviewed, are open, or are not in the archive'),
-  ),
-  access: conflicting(
-    ['status', 'day', 'verbose'],
-    flag('--access', 'review who used the service: new and dormant actors'),
-  ),
+  status: flag('--status', 'list the days that were reviewed, are open, or are not in the archive'),
+  access: flag('--access', 'review who used the service: new and dormant actors'),
   since: value('--since <time>', 'with --status or --access: the first day (default 90d or 180d)', moment),
   within: value(
     '--within <duration>',
@@ -95,14 +89,30 @@ export const review = defineCommand({
 });
 
 function checkOptions(context: Context, input: ReviewInput): void {
-  const { dir, status, access, since, within, dormant } = input;
+  const { dir, status, access, since, within, dormant, verbose, signOff: isSigned, html, force, strict } = input;
   const date = input.day && isoTime(input.day(context.clock.now())).slice(0, 10);
   if (!access) checkSignOff(context, input, ['logs', 'review', dir, ...option('--day', date), ...pageOptions(input)]);
   if (!status && within !== undefined) throw isAbout('--within', '--status');
   if (!access && dormant !== undefined) throw isAbout('--dormant', '--access');
-  if (!status && !access && since !== undefined) throw isAbout('--since', '--status or --access');
+  if (!status && !access && since !== undefined) throw isAbout('--since', '--status and --access');
+  if (access && (status || input.day !== undefined || verbose))
+    throw new SvcError('usage', '--access lists actors, and cannot be combined with --day, --status or --verbose', {
+      hint: 'Run the command twice.',
+    });
+  if (status && (isSigned || html !== undefined || input.day !== undefined || verbose || force))
+    throw new SvcError(
+      'usage',
+      '--status lists days, and cannot be combined with --day, --html, --force, --verbose or --sign-off',
+      { hint: 'Run the command twice.' },
+    );
+  if (status && strict)
+    throw new SvcError('usage', '--strict is about one day, and does not change the exit code of --status', {
+      hint: 'Give --status a --within, such as --within 3d, or leave --status out.',
+    });
 }
 
 function isAbout(name: string, subject: string): SvcError {
-  return new SvcError('usage', `${name} is about ${subject}`, { hint: `Add ${subject}, or leave ${name} out.` });
+  return new SvcError('usage', `${name} is about ${subject}`, {
+    hint: `Add ${subject.replace(' and ', ' or ')}, or name one day with --day.`,
+  });
 }

@@ -8,7 +8,6 @@ import { serviceOf } from '../../cli/app/service.ts';
 import { isoTime, utcTime } from '../../cli/output/time.ts';
 import { DAY_MS } from '../../schema/durations.ts';
 import { type ActorLabels, ActorNames, knownLabels } from '../actor.ts';
-import { uncoveredAdvice } from '../archive/archive-text.ts';
 import { isWithin, type Manifest, readManifest } from '../archive/manifest.ts';
 import { countEntries, openArchive, readTimeless, timelessOf } from '../archive/open-archive.ts';
 import { DeletedEntities, timelessWarnings } from './deleted.ts';
@@ -209,6 +208,12 @@ function unsignable({ day: date, missing }: Review, now: number) {
 /** The time that a day lacks, RFC 3339, and why. */
 type LackingRange = Readonly<Record<'from' | 'to' | 'reason', string>>;
 
+/** What to do about an error: a hint, and the words of a command. */
+interface NextStep {
+  readonly hint: string;
+  readonly next: readonly string[];
+}
+
 /** The error for a day that is not completely archived, so that it cannot be judged, or signed off. */
 function incomplete(review: Review, range: LackingRange, { signOff: isSigned }: DayOptions, now: number): SvcError {
   const { archive, day: date, missing, findings, findings_entries } = review;
@@ -216,22 +221,38 @@ function incomplete(review: Review, range: LackingRange, { signOff: isSigned }: 
   const before = isSigned ? 'nothing was signed off: ' : '';
   const words = `${archive} does not cover all of ${date}: nothing from ${utcTime(from)} to ${utcTime(to)} (${reason})`;
   const rest = hasFindings(review) ? `; findings to look at in the rest: ${foundText(review)}` : '';
-  const canBeAdded = reason === 'not archived yet' || endOf(date) > now;
-  const advice =
-    canBeAdded || isDayMissing(missing)
-      ? uncoveredAdvice(archive, canBeAdded)
-      : {
-          hint: 'No later run can add these entries. A sign-off records what is missing.',
-          next: signOffOf(archive, date),
-        };
+  const canBeAdded = reason === 'not archived yet' && (!isSigned || endOf(date) <= now);
   return new SvcError('entries_missing', `${before}${words}${rest}`, {
-    ...advice,
+    ...(canBeAdded ? updating(review) : nextStep(review, now)),
     facts: { missing, findings, findings_entries },
   });
 }
 
+function updating({ archive }: Review): NextStep {
+  return { hint: 'Update the archive and review the day again.', next: ['logs', 'archive', archive] };
+}
+
+/** Returns what to do about a day that lacks entries now, and about one that can no longer get them. */
+function nextStep({ archive, day: date, missing }: Review, now: number): NextStep {
+  if (endOf(date) > now)
+    return {
+      hint: `Update the archive once the day is over, at ${endText(date)}, then sign it off.`,
+      next: ['logs', 'archive', archive],
+    };
+  return isDayMissing(missing)
+    ? { hint: 'No later run can add this day. The days of the archive:', next: ['logs', 'review', archive, '--status'] }
+    : {
+        hint: 'No later run can add these entries. A sign-off records what is missing.',
+        next: signOffOf(archive, date),
+      };
+}
+
 function endOf(date: string): number {
   return Date.parse(date) + DAY_MS;
+}
+
+function endText(date: string): string {
+  return utcTime(isoTime(endOf(date)));
 }
 
 function signOffOf(archive: string, date: string): readonly string[] {
@@ -243,9 +264,12 @@ function findingsFound(review: Review, now: number, isShown: boolean): SvcError 
   const { archive, day: date, findings, findings_entries } = review;
   const isSigned = review.signed.some(({ is_current: isCurrent }) => isCurrent);
   const isOver = endOf(date) <= now;
+  const unsigned = isOver
+    ? 'Look at each, then sign the day off:'
+    : `Look at each. The day can be signed off at ${endText(date)}.`;
   const counts = isShown ? '' : `: ${foundText(review)}`;
   return new SvcError('threshold', `${date} has findings to look at${counts}`, {
-    hint: isSigned ? 'The day is signed off.' : 'Look at each, and sign the day off once it is over.',
+    hint: isSigned ? 'The day is signed off.' : unsigned,
     next: isShown
       ? ['logs', 'review', archive, '--day', date, '--verbose']
       : ['logs', 'search', archive, '--since', date, '--until', isoTime(endOf(date)).slice(0, 10)],

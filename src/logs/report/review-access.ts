@@ -114,13 +114,16 @@ function refusalOf(
   const isNothing = from > to && (isSigned || rows.length === 0);
   if (!isNothing && first === undefined) return undefined;
   const unsigned = isSigned ? 'nothing was signed off: ' : '';
+  const isTooEarly = isNothing && isSigned && unarchived === undefined;
+  const advice = isTooEarly
+    ? { hint: 'Sign it off once the day is over, or choose an earlier --since.' }
+    : uncoveredAdvice(archive, isNothing || unarchived !== undefined);
   const words = isNothing
-    ? `${archive} has no whole day since ${from}`
+    ? isTooEarly
+      ? `no day since ${from} is over`
+      : `${archive} ends before ${from}`
     : `${archive} lacks ${first?.from ?? ''} to ${first?.to ?? ''} (${first?.reason ?? ''})`;
-  return new SvcError('entries_missing', `${unsigned}${words}`, {
-    ...uncoveredAdvice(archive, isNothing || unarchived !== undefined),
-    facts: { missing },
-  });
+  return new SvcError('entries_missing', `${unsigned}${words}`, { ...advice, facts: { missing } });
 }
 
 /** Why time before the first entries is missing. */

@@ -97,9 +97,9 @@ describe('svc logs review --sign-off', () => {
   it('R76: svc logs review --sign-off refuses a day that is not over, not archived yet, or not in the archive', async () => {
     const top = await archive(START + 2 * DAY + 20 * HOUR);
     for (const [day, reason, hint, next] of [
-      ['2026-03-03', 'not archived yet', 'Update the archive', `archive ${top}`],
-      ['today', 'the day is not over', 'Update the archive', `archive ${top}`],
-      ['2026-02-01', 'before the archive', 'cannot add this time', `verify ${top} --manifest-only`],
+      ['2026-03-03', 'not archived yet', 'Update the archive and review the day again.', `archive ${top}`],
+      ['today', 'the day is not over', 'once the day is over, at 2026-03-05 00:00:00Z', `archive ${top}`],
+      ['2026-02-01', 'before the archive', 'No later run can add this day', `review ${top} --status`],
     ] as const) {
       const { code, stderr } = await review(top, '--day', day, '--sign-off');
       const error = errorIn({ stderr });
@@ -129,7 +129,9 @@ describe('svc logs review --sign-off', () => {
     [['--sign-off', '--by', 'a\nb'], 'one line'],
     [['--sign-off', '--by', ' '], 'must not be empty'],
     [['--sign-off', '--note', 'x'.repeat(501)], 'must not have more than 500 characters'],
-    [['--status', '--sign-off'], "'--status' cannot be used with option '--sign-off'"],
+    [['--status', '--sign-off'], '--status lists days'],
+    [['--status', '--verbose'], '--status lists days'],
+    [['--status', '--force'], '--status lists days'],
     [['--status', '--since', '2026-04-01'], '--since takes a time in the past'],
     [['--within', '3d'], '--within is about --status'],
   ])('svc logs review refuses %j', async (argv, words) => {

@@ -70,10 +70,24 @@ describe('svc logs review', () => {
   });
 
   it.each([
-    ['--within 3d', '--within is about --status', 'Add --status, or leave --within out.'],
-    ['--since 7d', '--since is about --status or --access', 'Add --status or --access, or leave --since out.'],
-    ['--dormant 30d', '--dormant is about --access', 'Add --access, or leave --dormant out.'],
-    ['--access --status', "option '--access' cannot be used with option '--status'", 'Give one of them.'],
+    ['--within 3d', '--within is about --status', 'Add --status, or name one day with --day.'],
+    ['--since 7d', '--since is about --status and --access', 'Add --status or --access, or name one day with --day.'],
+    ['--dormant 30d', '--dormant is about --access', 'Add --access, or name one day with --day.'],
+    [
+      '--access --day today',
+      '--access lists actors, and cannot be combined with --day, --status or --verbose',
+      'Run the command twice.',
+    ],
+    [
+      '--status --day today',
+      '--status lists days, and cannot be combined with --day, --html, --force, --verbose or --sign-off',
+      'Run the command twice.',
+    ],
+    [
+      '--status --strict',
+      '--strict is about one day, and does not change the exit code of --status',
+      'Give --status a --within, such as --within 3d, or leave --status out.',
+    ],
   ])('svc logs review %s is refused with a hint that helps', async (line, message, hint) => {
     const refused = await review(await archive(), ...line.split(' '));
     expect([refused.code, errorIn(refused)]).toEqual([2, expect.objectContaining({ message, hint })]);
@@ -123,7 +137,7 @@ describe('svc logs review', () => {
     const today = await review(top, '--day', 'today');
     expect([today.code, errorIn(today)['hint'], errorIn(today)['alternatives']]).toEqual([
       10,
-      'Look at each, and sign the day off once it is over.',
+      'Look at each. The day can be signed off at 2026-03-03 00:00:00Z.',
       undefined,
     ]);
   });
