@@ -5,6 +5,8 @@ import { argument, type Input, reading, value } from '../../cli/app/parameter.ts
 import { isDrawn, listPrinter } from '../../cli/app/print.ts';
 import { serviceOf } from '../../cli/app/service.ts';
 import { text, trimmedToSend } from '../../cli/app/value-parsers.ts';
+import { cleanText } from '../../cli/output/text.ts';
+import { wrapWords } from '../../cli/output/wrap.ts';
 import { formatDuration, parseTime } from '../../cli/output/time.ts';
 import { countText } from '../../cli/output/number.ts';
 import type { Column, View } from '../../cli/output/view.ts';
@@ -43,7 +45,7 @@ const parameters = {
 
 export const history = defineCommand({
   description:
-    'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has. Without a key, only the archive is read. A table is followed by a line that sums up the entries.',
+    'Prints all that is known about one entity, oldest first: the entries of an archive, then what the service has beyond it, without gaps or duplicates. Without --archive, prints only what the service still has. Without a key, only the archive is read. A table begins with a line that sums up the entries.',
   examples: [
     ['svc logs history 3f2c… --archive audit', 'from its creation until now'],
     ['svc logs history 3f2c… --entity-type card', 'what the service still has, faster with the type'],
@@ -159,9 +161,9 @@ interface SummaryWords {
 
 /** Sums up the entries about one entity, which come oldest first, in constant memory. */
 class EntitySummary {
-  #entries = 0;
+  entries = 0;
   /** The types under which entries name the entity. */
-  readonly #types = new Set<string>();
+  readonly types = new Set<string>();
   #id: string;
   #created: Log | undefined;
   readonly #last = new Map<string, Log>();
@@ -171,17 +173,17 @@ class EntitySummary {
   }
 
   add(log: Log): void {
-    this.#entries += 1;
+    this.entries += 1;
     // The operator may have typed only the beginning of the id, or other letters than the service writes.
     if (log.entity_id) this.#id = log.entity_id;
-    if (log.entity_type) this.#types.add(log.entity_type);
+    if (log.entity_type) this.types.add(log.entity_type);
     if (log.operation === 'create') this.#created ??= log;
     if (log.operation) this.#last.set(log.operation, log);
   }
 
   /** Returns the entity with the types that entries give it. */
   get entity(): string {
-    return [[...this.#types].join(' and '), this.#id].filter((part) => part !== '').join(' ');
+    return [[...this.types].join(' and '), this.#id].filter((part) => part !== '').join(' ');
   }
 
   /**
@@ -191,7 +193,7 @@ class EntitySummary {
   text(words: SummaryWords): string {
     const last = ['delete', 'update', 'read'].find((operation) => this.#last.has(operation));
     const parts = [
-      countText(this.#entries, 'entry'),
+      countText(this.entries, 'entry'),
       this.#created && `created ${doneBy(this.#created, words)}`,
       last && `last ${ownMember(PAST, last) ?? last} ${doneBy(this.#last.get(last), words)}`,
     ];
@@ -209,36 +211,60 @@ function doneBy(log: Log | undefined, { actorOf, timeOf }: SummaryWords): string
   return `${at === undefined ? 'at an unknown time' : timeOf(at)} ${by}`;
 }
 
+/** The most entries that are held back for the line above them. */
+const MAX_HELD = 10_000;
 /** A terminal of this width has room for the whole id of an actor beside a time, an operation and a name. */
 const ROOMY_COLUMNS = 96;
 
-/** Checks `--fields`, and returns the function that prints the entries about an entity. People get a line that sums them up. */
+/**
+ * Checks `--fields`, and returns the function that prints the entries about an entity. People get a line that sums them up
+ * above the table, or below it if there are very many entries.
+ */
 async function historyPrinter(context: Context, id: string, actors: ActorNames) {
   const summary = new EntitySummary(id);
+  const logs: Log[] = [];
   const isForPeople = isDrawn(context);
-  const print = await listPrinter(context, isForPeople ? historyView(context, actors) : logView);
+  const print = await listPrinter(context, isForPeople ? historyView(context, actors, summary) : logView);
   async function* noted(batches: AsyncIterable<readonly Log[]>): AsyncGenerator<readonly Log[]> {
+    let isHeld = isForPeople;
     for await (const batch of batches) {
       for (const log of batch) summary.add(log);
-      yield batch;
+      const kept = isHeld ? batch.slice(0, MAX_HELD - logs.length) : [];
+      logs.push(...kept);
+      if (isHeld && logs.length < MAX_HELD) continue;
+      yield isHeld ? [...logs, ...batch.slice(kept.length)] : batch;
+      isHeld = false;
     }
+    if (!isHeld || logs.length === 0) return;
+    await context.out.write(headText(context, summary, actors));
+    yield logs;
   }
   return async (batches: AsyncIterable<readonly Log[]>): Promise<number> => {
     const shown = await print(noted(batches));
-    const words = { actorOf: (log: Log) => actors.textOf(log), timeOf: (at: number) => shownTime(context, at) };
-    if (isForPeople && shown > 0) context.notices.note(summary.text(words));
+    if (isForPeople && shown >= MAX_HELD) context.notices.note(textOf(context, summary, actors));
     return shown;
   };
 }
 
-/** Returns the columns of a history, without the id of the entity, which was typed. */
-function historyView(context: Context, actors: ActorNames): View<Log> {
+function textOf(context: Context, summary: EntitySummary, actors: ActorNames): string {
+  return summary.text({ actorOf: (log) => actors.textOf(log), timeOf: (at) => shownTime(context, at) });
+}
+
+function headText(context: Context, summary: EntitySummary, actors: ActorNames): string {
+  const { out, palette, plain } = context;
+  const width = out.isTerminal && !plain ? out.width : Infinity;
+  const lines = wrapWords(cleanText(textOf(context, summary, actors)), width);
+  return `${lines.map((line) => palette.strong(line)).join('\n')}\n\n`;
+}
+
+/** Returns the columns of a history. The type of the entity is left out while all entries have the same. */
+function historyView(context: Context, actors: ActorNames, { types }: EntitySummary): View<Log> {
   const { out, globals, plain } = context;
   const isShort = out.isTerminal && !globals.wide && !plain && out.width < ROOMY_COLUMNS;
   const columns: Column<Log>[] = [
     columnOf('created_at'),
     columnOf('operation'),
-    columnOf('entity_type'),
+    { ...columnOf('entity_type'), repeats: () => types.size < 2 },
     { ...columnOf('actor_type'), show: (_, log) => actors.textOf(log), minWidth: MIN_WIDTHS.actor },
     {
       path: 'actor_id',
