@@ -61,6 +61,24 @@ const PROJECT = {
   `,
 };
 
+/** Test files beside those of the project. The last one repeats a part of the first one. */
+const BOUNDS = {
+  'test/bounds.test.ts': `
+    import { describe, expect, it } from 'vitest';
+    import { isLarge } from '../src/size.ts';
+
+    describe('up to 10 bytes', () => it('is not large', () => expect(isLarge(10)).toBe(false)));
+    describe('from 11 bytes on', () => it('is large', () => expect(isLarge(11)).toBe(true)));
+  `,
+  'test/again.test.ts': `
+    import { expect, it } from 'vitest';
+    import { isLarge } from '../src/size.ts';
+
+    it('is large from 11 bytes on', () => expect(isLarge(11)).toBe(true));
+  `,
+};
+
+// Each draw starts Vitest eight times, so most options are tried in a soak only.
 describe('npm run mutants', () => {
   it('npm run mutants names the changes that no test notices, in src and in the built program', () => {
     const { status, lines } = draw(PROJECT);
@@ -98,6 +116,63 @@ describe('npm run mutants', () => {
     expect(other).not.toBe(one);
   });
 
+  it.runIf(IS_SOAK)('npm run mutants --without a test file names the changes that no other test notices', () => {
+    const { status, lines } = draw({ ...PROJECT, ...BOUNDS }, '--without', 'test/bounds.test.ts');
+    expect(lines).toEqual([
+      '2 of 2 changes in 1 files, seed 1',
+      'the type checker rejects 0',
+      'the suite notices 2 of 2',
+      '3 more test files, which pass without a change: 1 of 2 changes noticed',
+      'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
+      '1 noticed by others too, 1 by the suite alone',
+    ]);
+    expect(status).toBe(0);
+  });
+
+  it.runIf(IS_SOAK)('npm run mutants --without a block of a test file tries the other tests of that file too', () => {
+    const { 'test/bounds.test.ts': bounds } = BOUNDS;
+    const words = ['--without', 'test/bounds.test.ts', '--named', 'from 11 bytes on'];
+    expect(draw({ ...PROJECT, 'test/bounds.test.ts': bounds }, ...words).lines.slice(2)).toEqual([
+      'the suite notices 1 of 2',
+      '3 more test files, which pass without a change: 0 of 1 changes noticed',
+      'src/size.ts:3:22 noticed by the suite alone: `10` as `10 + 1`; other test files that reach it: 3',
+      '0 noticed by others too, 1 by the suite alone',
+    ]);
+  });
+
+  it.runIf(IS_SOAK)(
+    'npm run mutants --suite-last tries only what the nearest tests do not notice with a slow test file',
+    () => {
+      const words = ['--without', 'test/bounds.test.ts', '--suite-last'];
+      expect(draw({ ...PROJECT, ...BOUNDS }, ...words).lines.slice(2)).toEqual([
+        'the nearest 2 test files notice 1 of 2',
+        'the suite notices 1 of 1',
+        '3 more test files, which pass without a change: 0 of 1 changes noticed',
+        'src/size.ts:3:14 noticed by the suite alone: `bytes > 10` as `(bytes) >= (10)`; other test files that reach it: 3',
+        '0 noticed by others too, 1 by the suite alone',
+      ]);
+    },
+  );
+
+  it.runIf(IS_SOAK)('npm run mutants --slow tries the slow tests of a pattern with what no other test notices', () => {
+    const words = [
+      '--slow',
+      'test/**',
+      '--files',
+      'src/size.ts',
+      '--count',
+      '5',
+      '--files',
+      'src/program.ts',
+      '--count',
+      '6',
+    ];
+    const { 'test/bounds.test.ts': bounds } = BOUNDS;
+    const { lines } = draw({ ...PROJECT, 'test/size.slow.test.ts': bounds }, ...words);
+    expect(lines.slice(0, 2)).toEqual(['5 of 5 changes in 1 files, seed 1', '6 of 6 changes in 1 files, seed 1']);
+    expect(lines).toContain('the nearest 1 test files notice 2 of 5');
+  });
+
   it('npm run mutants can put all changes of a source file into its text at once', async () => {
     const { changesIn } = (await import(join(here, 'changes.mjs'))) as {
       changesIn: (path: string, text: string) => { number?: number }[];
@@ -123,7 +198,10 @@ describe('npm run mutants', () => {
   });
 });
 
-function draw(files: Readonly<Record<string, string>>): { status: number | null; lines: string[] } {
+function draw(
+  files: Readonly<Record<string, string>>,
+  ...options: string[]
+): { status: number | null; lines: string[] } {
   const directory = mkdtempSync(join(tmpdir(), 'svc-draw-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   for (const [name, text] of Object.entries({ ...files, '.gitignore': 'node_modules\ndist\n' })) {
@@ -132,7 +210,7 @@ function draw(files: Readonly<Record<string, string>>): { status: number | null;
   }
   symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'));
   spawnSync('git', ['init', '--quiet'], { cwd: directory });
-  const args = [join(here, 'mutants.mjs'), '--count', '100'];
+  const args = [join(here, 'mutants.mjs'), ...(options.includes('--count') ? [] : ['--count', '100']), ...options];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
   expect(stderr).toBe('');
   return { status, lines: stdout.trimEnd().split('\n') };

@@ -73,11 +73,17 @@ async function everythingExplained(): Promise<readonly Meaning[]> {
 /** Returns the error for an unknown word, with the most similar name. */
 function unknownWord(word: string, meanings: readonly Meaning[]): SvcError {
   const names = [...new Set(meanings.flatMap(({ name, kind, also = [] }) => [name, kind, ...also]))];
+  const message = `svc explain does not know ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`;
+  if (/^SVC_[A-Z_]{1,40}$/.test(word))
+    return new SvcError('usage', message, {
+      hint: 'The environment variables have a page of help:',
+      next: ['help', 'environment'],
+    });
   const plain = plainName(word);
   const containing = plain.length < 4 ? undefined : names.find((name) => plainName(name).includes(plain));
   const similar = nearest(plain, names.map(plainName));
   const meant = containing ?? names.find((name) => plainName(name) === similar);
-  return new SvcError('usage', `svc explain does not know ${isPhrase(word) ? `"${word}"` : typedWord(word, names)}`, {
+  return new SvcError('usage', message, {
     hint: meant === undefined ? 'Without a word, the command lists all that it knows.' : questionOf(meant),
     next: ['explain', ...(meant === undefined ? [] : [meant])],
   });

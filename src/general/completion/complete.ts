@@ -125,15 +125,21 @@ const DAYS: readonly Suggestion[] = [
 ];
 
 /**
- * Offers words for the part after the last comma or semicolon, or after an @ in this part. Words between the last semicolon and
- * this part are not offered again.
+ * Offers words for the part after the last comma or semicolon, or after an @ in this part. Names between the last semicolon
+ * and this part are not offered again, whatever their values.
  */
 function listed(all: readonly Suggestion[], typed: string, prefix: string): Candidates {
   const [before = ''] = /^.*[,;] */s.exec(typed) ?? [];
   const at = typed.indexOf('@', before.length);
   const kept = at === -1 ? before : typed.slice(0, at);
-  const taken = new Set(before.slice(before.lastIndexOf(';') + 1).split(','));
-  const free = all.filter(([word]) => word.startsWith('@') === (at !== -1) && !taken.has(word));
+  const nameIn = (part: string): string => part.trim().split('=', 1)[0] ?? '';
+  const taken = new Set(
+    before
+      .slice(before.lastIndexOf(';') + 1)
+      .split(',')
+      .map(nameIn),
+  );
+  const free = all.filter(([word]) => word.startsWith('@') === (at !== -1) && !taken.has(nameIn(word)));
   return { ...chosen(free, typed.slice(kept.length), prefix + kept), open: true };
 }
 

@@ -70,6 +70,12 @@ it('R05: svc explain repeats an unknown phrase of words, and nothing that may be
     expect(await refusal(word)).not.toContain(word.trim());
 });
 
+it('svc explain leads from the name of a variable to the help on variables', async () => {
+  ended(await svcHere(['explain', 'SVC_TIMEOUT']), 2, {
+    error: { message: 'svc explain does not know "SVC_TIMEOUT"', next: 'svc help environment' },
+  });
+});
+
 it.each(['archive', 'cycle', 'ledger'])('svc explain %s says what README means by the word', async (word) => {
   expect(await explained(word)).toEqual([expect.objectContaining({ kind: 'term', name: word })]);
 });

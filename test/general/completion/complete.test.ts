@@ -35,7 +35,7 @@ describe('completion of values of the real commands', () => {
     ['sandbox outcome', 'status=rejected; reason=stolen', ['status=rejected; reason=stolen-card']],
     ['sandbox start --fault', '503@GET /logs', ['503@GET /logs', '503@GET /logs/entity-types']],
     ['sandbox outcome', 'challenge=static@c', ['challenge=static@card ']],
-    ['3ds run --outcome', 'status=failed,status=failed', []],
+    ['3ds run --outcome', 'status=failed,sta', []],
     ['3ds run --outcome', 'status=failed;status=fa', ['status=failed;status=failed']],
     ['3ds run --outcome', 'status=failed,reason=stolen', ['status=failed,reason=stolen-card']],
     ['sandbox exec --', 'sv', ['svc']],
