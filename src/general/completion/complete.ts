@@ -132,7 +132,6 @@ function listed(all: readonly Suggestion[], typed: string, prefix: string): Cand
   const [before = ''] = /^.*[,;] */s.exec(typed) ?? [];
   const at = typed.indexOf('@', before.length);
   const kept = at === -1 ? before : typed.slice(0, at);
-  const nameIn = (part: string): string => part.trim().split('=', 1)[0] ?? '';
   const taken = new Set(
     before
       .slice(before.lastIndexOf(';') + 1)
@@ -141,6 +140,10 @@ function listed(all: readonly Suggestion[], typed: string, prefix: string): Cand
   );
   const free = all.filter(([word]) => word.startsWith('@') === (at !== -1) && !taken.has(nameIn(word)));
   return { ...chosen(free, typed.slice(kept.length), prefix + kept), open: true };
+}
+
+function nameIn(part: string): string {
+  return part.trim().split('=', 1)[0] ?? '';
 }
 
 /** Offers names with their `=`, after which no space follows, and values once a name is typed. */
