@@ -19,6 +19,9 @@ export interface Vault {
 /** The facts of a result file for the journal, or the errors that prevented a result. */
 type ProcessedFile = Omit<EventOf<'result'>, 'type' | 'at' | 'job' | 'upload'>;
 
+/** How many known tokens of a file are recorded. */
+const MAX_USED_TOKENS = 1000;
+
 /** Writes the result file of a request file, row by row. `resultPath` must not exist. */
 export async function processRequestFile(
   requestPath: string,
@@ -30,8 +33,14 @@ export async function processRequestFile(
   const md5 = createHash('md5');
   let bytes = 0;
   let newTokens = 0;
-  const counted: Vault = {
-    ...vault,
+  const used = new Set<string>();
+  const watched: Vault = {
+    takesMerchant: (id) => vault.takesMerchant(id),
+    find(token) {
+      const card = vault.find(token);
+      if (card !== undefined && used.size < MAX_USED_TOKENS) used.add(token);
+      return card;
+    },
     renew(token, row) {
       newTokens += 1;
       return vault.renew(token, row);
@@ -44,8 +53,8 @@ export async function processRequestFile(
     await file.writeFile(chunk);
   };
   try {
-    const { rows, errors } = await processRows(linesOf(requestPath, signal), counted, write);
-    return { rows, bytes, md5: md5.digest('hex'), newTokens, errors };
+    const { rows, errors } = await processRows(linesOf(requestPath, signal), watched, write);
+    return { rows, bytes, md5: md5.digest('hex'), newTokens, used: [...used], errors };
   } finally {
     await file.close();
   }

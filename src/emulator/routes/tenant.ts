@@ -3,7 +3,7 @@ import { type Tenant, tenantUpdateSchema, type UsageReport } from '../../schema/
 import { FIRST_TENANT, SANDBOX_KEYS } from '../keys.ts';
 import { offsetPage, pageNumber, pageSize } from '../paging.ts';
 import { checkBody } from '../problem.ts';
-import { applicationId, ENTITY_KINDS, ownerId } from '../seed/logs.ts';
+import { applicationId, ENTITY_KINDS, ownerId, seededLogs } from '../seed/logs.ts';
 import type { ApiRoute, Call } from '../endpoint.ts';
 import { type Job, jobStatus, type World } from '../state/world.ts';
 
@@ -102,15 +102,17 @@ const INCLUDED = 1000;
 
 const MONTH_MS = 30 * DAY_MS;
 
-/** Counts the sandbox's tokens: generated, created, and made by completed jobs. All count as active. */
+/**
+ * Counts the sandbox's tokens: generated, created, and made by completed jobs. A token is active if it was logged,
+ * created, or in the file of a job in this calendar month (UTC).
+ */
 function usageReport(world: World, now: number): UsageReport {
   const finished = world.jobs.all.filter((job) => jobStatus(job, now) === 'completed');
-  const metrics = TOKEN_TYPES.map((type) => [type, metricsOf(world, type, finished)] as const);
   return {
     token_report: {
-      metrics_by_type: Object.fromEntries(metrics),
+      metrics_by_type: Object.fromEntries(TOKEN_TYPES.map((type) => [type, metricsOf(world, type, finished)])),
       included_monthly_active_tokens: INCLUDED,
-      monthly_active_tokens: metrics.reduce((sum, [, { count }]) => sum + count, 0),
+      monthly_active_tokens: activeTokens(world, finished, now),
     },
   };
 }
@@ -132,6 +134,32 @@ function metricsOf(world: World, type: (typeof TOKEN_TYPES)[number], finished: r
 
 function renewedBy({ upload, result }: Job): { count: number; at: number } {
   return { count: result?.newTokens ?? 0, at: (upload?.at ?? 0) + (upload?.processing ?? 0) };
+}
+
+function activeTokens(world: World, finished: readonly Job[], now: number): number {
+  const month = new Date(now).toISOString().slice(0, 7);
+  const isNow = (at: number): boolean => new Date(at).toISOString().startsWith(month);
+  const active = seededActivity(world, Date.parse(month), now);
+  for (const { id, created } of world.tokens.all) if (isNow(created.at)) active.add(id);
+  const jobs = finished.filter((job) => isNow(renewedBy(job).at));
+  for (const { result } of jobs) {
+    for (const token of result?.used ?? []) active.add(token);
+  }
+  return jobs.reduce((sum, job) => sum + renewedBy(job).count, active.size);
+}
+
+// Reads only the latest logs, since all logs are about the same few entities.
+const MAX_LOGS = 20_000;
+
+function seededActivity({ start, tenantId }: World, from: number, now: number): Set<string> {
+  const logs = seededLogs(start, tenantId);
+  const active = new Set<string>();
+  for (let number = Math.max(0, logs.count - MAX_LOGS); number < logs.count; number += 1) {
+    const time = logs.timeOf(number);
+    if (time < from || time > now) continue;
+    if (TOKEN_TYPES.some((type) => type === logs.entityTypeOf(number))) active.add(logs.entityIdOf(number));
+  }
+  return active;
 }
 
 function listApplications({ service, query }: Call): unknown {

@@ -61,6 +61,8 @@ interface Events {
     readonly errors: readonly string[];
     /** New card tokens in the result. */
     readonly newTokens?: number;
+    /** The first thousand distinct tokens of the file that the vault knows. */
+    readonly used?: readonly string[];
   };
   /** The tenant got a name and settings. */
   tenant: {

@@ -97,12 +97,12 @@ describe('a deleted tenant', () => {
 
 describe('the usage report', () => {
   it('the usage report counts the tokens that are there, and those that jobs and requests make', async () => {
-    const on = await sandbox();
-    const all = sandboxCards().length + 400 + 40;
-    expect(await report(on)).toMatchObject({
+    const on = await sandbox({ logCount: 0 });
+    const before = await report(on);
+    expect(before).toMatchObject({
       metrics_by_type: { card: { count: sandboxCards().length }, token: { count: 400 }, bank: { count: 40 } },
       included_monthly_active_tokens: 1000,
-      monthly_active_tokens: all,
+      monthly_active_tokens: 0,
     });
     on.clock.ms += 60_000;
     await on.process(exampleRequestFile());
@@ -112,7 +112,18 @@ describe('the usage report', () => {
       count: sandboxCards().length + made,
       last_created_at: new Date(START + 60_000).toISOString(),
     });
-    expect(after.monthly_active_tokens).toBe(all + made);
+    expect(after.monthly_active_tokens).toBe(sandboxCards().length + made);
+    on.clock.ms += 31 * 86_400_000;
+    const later = await report(on);
+    expect(later.metrics_by_type).toEqual(after.metrics_by_type);
+    expect(later.monthly_active_tokens).toBe(0);
+  });
+
+  it('the usage report counts as active what the logs of the month are about', async () => {
+    const on = await sandbox({ logCount: 3000, clock: { now: () => Date.parse('2026-03-15T12:00:00Z') } });
+    const { monthly_active_tokens } = await report(on);
+    expect(monthly_active_tokens).toBeGreaterThan(300);
+    expect(monthly_active_tokens).toBeLessThanOrEqual(400 + 40 + sandboxCards().length);
   });
 });
 
