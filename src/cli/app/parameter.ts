@@ -173,6 +173,11 @@ export function takesValue(parameter: Parameter<unknown>): boolean {
   return parameter.kind === 'value' || parameter.kind === 'repeated';
 }
 
+/** Returns `<time>` for `--since <time>`. A shell would read `<cycle|job>` as a pipe, so that only `<cycle>` is left. */
+export function placeholder(syntax: string): string {
+  return `<${nameOf(syntax)}>`;
+}
+
 /** Returns the name of a value from a syntax: `time` for `--since <time>`. */
 export function nameOf(syntax: string): string {
   return /[<[][^\w]*(\w(?:[\w.,=-]*\w)?)[^>\]]*[>\]]$/.exec(syntax)?.[1] ?? 'value';

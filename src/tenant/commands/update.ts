@@ -1,4 +1,5 @@
 import { SvcError } from '../../base/errors.ts';
+import { isShowable } from '../../base/security/typed-word.ts';
 import { exactMembers } from '../../base/json/exact.ts';
 import { type Context, defineCommand, Preview } from '../../cli/app/command.ts';
 import { readDataFile } from '../../cli/app/files/data-file.ts';
@@ -7,12 +8,14 @@ import {
   assignmentsOf,
   flag,
   type Input,
+  placeholder,
   reading,
   repeated,
   suggesting,
   type Suggestion,
   value,
 } from '../../cli/app/parameter.ts';
+import { option } from '../../cli/app/hint.ts';
 import { recordPrinter } from '../../cli/app/print.ts';
 import { describeTenant, factsOf } from '../../cli/app/tenant-mark.ts';
 import { nameValue, text } from '../../cli/app/value-parsers.ts';
@@ -161,6 +164,24 @@ function checkCanConfirm({ globals, prompts }: Context, input: ChangeInput): voi
   if (globals.yes || dryRun || (file !== '-' && prompts().canAsk)) return;
   const why = file === '-' ? 'standard input contains the change' : 'cannot prompt';
   throw new SvcError('input_needed', `an update must be confirmed: ${why}`, {
-    hint: 'Pass --yes, or --dry-run to see the difference only.',
+    hint: 'Pass --yes, or see the difference only:',
+    next: [...typedChange(input), '--dry-run'],
   });
+}
+
+/** Returns the update as typed, with a placeholder for a text that may be a secret. */
+function typedChange({ name, set, file, allowUnknown }: ChangeInput): string[] {
+  const { name: nameSyntax, set: setSyntax } = parameters;
+  const isShown = name !== undefined && name.split(' ').every((word) => isShowable(word) || /^\d{1,5}$/.test(word));
+  const settings = set.map((one) =>
+    isShowable(one.value) ? `${one.name}=${one.value}` : placeholder(setSyntax.syntax),
+  );
+  return [
+    'tenant',
+    'update',
+    ...option('--name', isShown ? name : name && placeholder(nameSyntax.syntax)),
+    ...option('--set', settings),
+    ...option('--file', file),
+    ...(allowUnknown ? ['--allow-unknown'] : []),
+  ];
 }

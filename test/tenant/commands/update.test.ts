@@ -183,6 +183,24 @@ describe('svc tenant update', () => {
   });
 
   it.each([
+    [['--name', 'Acme QA'], "tenant update --name 'Acme QA' --dry-run"],
+    [
+      ['--set', 'deduplicate_tokens=true', '--name', 'B'],
+      'tenant update --name B --set deduplicate_tokens=true --dry-run',
+    ],
+    [['--file', '-'], 'tenant update --file - --dry-run'],
+    [['--set', 'brand_new_setting=on'], 'tenant update --set brand_new_setting=on --dry-run'],
+    [['--name', KEY], 'tenant update --name <name> --dry-run'],
+    [['--set', `brand_new_setting=${KEY}`], 'tenant update --set <setting=value> --dry-run'],
+  ])('R54: an update %j that nobody can confirm is printed as a dry run', async (argv, next) => {
+    const result = await update(argv, {}, '{"name":"B"}');
+    expect(result.code).toBe(2);
+    expect(errorIn(result)['next']).toBe(`svc ${next}`);
+    expect(result.stderr).not.toContain(KEY);
+    expect(result.puts).toEqual([]);
+  });
+
+  it.each([
     ['--name', 'Acme QA'],
     ['--set', 'brand_new_setting=on'],
     ['--file', '-'],
