@@ -1,8 +1,8 @@
 // Compares the service's list of jobs with the ledger before an upload: a ledger that lacks a job may lack billed rows.
 
-import { UnsoundList, nameOf, soundPages, unsoundList } from '../job/job.ts';
+import { UnsoundList, firstOf, nameOf, soundPages, unsoundList } from '../job/job.ts';
 import { showJobs } from '../job/show-progress.ts';
-import { creatorMemory } from '../job/spare-job.ts';
+import { type SpareJob, creatorMemory } from '../job/spare-job.ts';
 import { MISSING_MS } from '../job/wait.ts';
 import {
   AT_ONCE,
@@ -20,6 +20,7 @@ import { SvcError, isSvcError } from '../../base/errors.ts';
 import { exactMembers } from '../../base/json/exact.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import type { Context } from '../../cli/app/command.ts';
+import { countText } from '../../cli/output/number.ts';
 import { wholeSecond } from '../../cli/output/time.ts';
 import type { Client } from '../../client/api/client.ts';
 import { pollUntil } from '../../client/api/poll.ts';
@@ -80,24 +81,40 @@ export async function refuseUnknownJobs(
 }
 
 /**
- * Compares the jobs with the ledger for a dry run, which creates no job. Without `creator`, the key's application is known
- * only if all listed jobs have the same creator. Returns the jobs that may stop the upload; undefined if the key may not
- * list jobs.
- * @throws SvcError as `compareJobs`, if the key's application is known
+ * Compares the jobs with the ledger before the first entry of a submission: once anything is added to a ledger that was restored
+ * to an older time, its lost entries can no longer be put back.
+ * @throws SvcError `outcome_unknown` as the upload itself
  */
-export async function previewComparison(
+export async function requireKnownJobs(
   client: Client,
   comparison: Comparison,
-  creator: string | undefined,
-): Promise<readonly string[] | undefined> {
+  spareJob: () => Promise<SpareJob>,
+): Promise<void> {
+  if (!stopsForUnknownJobs(comparison)) return;
+  const spare = await spareJob();
+  const creator = await spare.creator();
+  if (creator !== undefined) return refuseUnknownJobs(client, comparison, creator);
+  await compareJobs(client, { ...comparison, job: await spare.get(), again: comparison.words });
+}
+
+/**
+ * Compares the jobs with the ledger for a dry run, which creates no job, and warns of jobs that stop the upload if this key
+ * created them. The key's application is known only from an earlier job, or if all listed jobs have the same creator.
+ * @throws SvcError as `compareJobs`, if the key's application is known
+ */
+export async function previewComparison(context: Context, client: Client, comparison: Comparison): Promise<void> {
+  const creator = await creatorMemory(context, client)?.known();
   const known = await openForComparison(comparison);
   const newest = await listIfAllowed(comparison, known, () => listRecentJobs(client, known));
-  if (newest === undefined) return undefined;
+  if (newest === undefined) return showJobs(context)({ kind: 'unrecorded', jobs: undefined });
   const creators = creator === undefined ? creatorsOf(newest) : new Set([creator]);
   const mayBeOwn = ({ created_by: by }: ListedJob): boolean => creators.size > 0 && (!by || creators.has(by));
   const { refusal, refused } = await findUnknownJobs(comparison, known, newest, mayBeOwn);
   if (refusal && creators.size === 1) throw refusal;
-  return refused.map(nameOf);
+  if (refused.length > 0)
+    context.notices.warn(
+      `the ledger does not know ${countText(refused.length, 'job')}, which stop the upload if this key created them: ${firstOf(refused.map(nameOf))}`,
+    );
 }
 
 /**
