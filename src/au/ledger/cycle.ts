@@ -1,37 +1,41 @@
 // Reads and adds the entries of one cycle, and repairs a restored ledger from this machine's copies.
 
-import { isSvcError, SvcError } from '../../base/errors.ts';
+import { type SvcError, isSvcError } from '../../base/errors.ts';
 import { sha256Of } from '../../base/files/draft.ts';
 import { sideBySide } from '../../base/side-by-side.ts';
 import type { Clock } from '../../base/system.ts';
 import type { StoredFile } from '../../client/store/store.ts';
 import { isoTime } from '../../cli/output/time.ts';
-import { isObject, parsedJson } from '../../schema/json-value.ts';
-import { folderOf } from '../../base/files/names.ts';
 import { hasClaim, addsToEntries } from './claims.ts';
+import { requireOpen } from './closed-ledger.ts';
+import {
+  type MissingObject,
+  areListed,
+  claimedJobs,
+  cyclePath,
+  entryPath,
+  hasTokenSets,
+  isListed,
+  missingMarks,
+  missingSets,
+  setPath,
+} from './cycle-objects.ts';
 import { damagedLedger, forkedLedger, unreadableEntry } from './damage.ts';
 import { missingSalt } from './earlier-keys.ts';
 import {
   bodyOf,
   type ClaimEntry,
-  type DoneEntry,
   type EndBody,
   type Entry,
   type EntryBody,
   entryBytes,
-  entryName,
   isEntry,
   type Keys,
-  markBytes,
   parseEntry,
-  parseMark,
   type Who,
 } from './entry.ts';
 import { type Copies, type LedgerFolder, MAX_ENTRY_BYTES, entryNumber } from './objects.ts';
-import { KEY_BYTES, MAX_SET_BYTES, RowSet } from './row-set.ts';
-
-/** The object that closes a machine's own ledger after its claims moved to a shared one. */
-export const CLOSED = 'moved.json';
+import { MAX_SET_BYTES, RowSet } from './row-set.ts';
 
 /** How many objects are opened at a time. */
 const AT_ONCE = 8;
@@ -60,12 +64,6 @@ export interface LedgerPlace {
   readonly saltOf: (entry: Keys) => string;
 }
 
-/** An object that is missing in the ledger, and that this machine has. */
-interface MissingObject {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
-
 /**
  * The entries of a cycle, in the order of their numbers. Each entry has the hash of the one before it, and this machine's
  * copies can therefore differ from the ledger only from some number on: then the ledger was restored to an older time and
@@ -77,7 +75,6 @@ export class LedgerCycle {
   readonly #place: LedgerPlace;
   readonly #folder: LedgerFolder;
   readonly #host: LedgerHost;
-  readonly #prefix: string;
   readonly #entries: Entry[] = [];
   readonly #bytes: Uint8Array[] = [];
   readonly #sets = new Map<string, RowSet>();
@@ -96,7 +93,6 @@ export class LedgerCycle {
     this.#place = place;
     this.#folder = place.folder;
     this.#host = place.host;
-    this.#prefix = `cycles/${folder}`;
   }
 
   /** Reads entries up to the first number without one. A list could lag, so it does not decide where the entries end. */
@@ -118,7 +114,7 @@ export class LedgerCycle {
    * @throws SvcError `config`
    */
   async readWhole(lastListed?: number): Promise<readonly Entry[]> {
-    const last = lastListed ?? this.#lastOf(await this.#folder.list(`${this.#prefix}/`));
+    const last = lastListed ?? this.#lastOf(await this.#folder.list(`${cyclePath(this.name)}/`));
     await this.read();
     await this.#requireNoGap(last);
     return this.read();
@@ -146,7 +142,7 @@ export class LedgerCycle {
 
   /** Returns the error for a job that has its file, but no claim in this cycle. */
   missingClaimError(job: string): SvcError {
-    const error = damagedLedger(this.#folder.shownName(this.#prefix), `the claim of job ${job} is missing`);
+    const error = damagedLedger(this.#folder.shownName(cyclePath(this.name)), `the claim of job ${job} is missing`);
     return error.with({
       hint: `${error.hint ?? ''} Only if no machine has the claim, svc au abandon ${job} gives it up.`,
       alternatives: [['au', 'abandon', job]],
@@ -182,7 +178,7 @@ export class LedgerCycle {
       await this.#requireCondition(name, bytes);
       await this.#folder.keep(name, bytes);
       await this.#add(bytes, number);
-      await this.#requireOpen();
+      if (this.#host.isOwn === true) await requireOpen(this.#folder);
       return true;
     }
   }
@@ -211,23 +207,6 @@ export class LedgerCycle {
 
   async #requireCondition(name: string, bytes: Uint8Array): Promise<void> {
     if (this.#host.isOwn !== true) await this.#folder.requireCondition(name, bytes);
-  }
-
-  /** Checks that this machine's own ledger is still in use. A move to a shared ledger closes it, then reads all its entries. */
-  async #requireOpen(): Promise<void> {
-    if (this.#host.isOwn !== true) return;
-    const closed = await this.#folder.read(CLOSED);
-    if (closed === undefined) return;
-    const value = parsedJson(Buffer.from(closed).toString());
-    const ledgerName = isObject(value) && typeof value['ledger'] === 'string' ? value['ledger'] : undefined;
-    throw new SvcError(
-      'config',
-      `this machine uses the ledger ${ledgerName ?? 'of other machines'} now; nothing was sent`,
-      {
-        hint: 'Set that ledger, and run the same command again.',
-        next: ['profile', 'set', 'ledger', ledgerName ?? '<location>'],
-      },
-    );
   }
 
   /** Reads the rows of a claim; undefined if nobody knows them, so that the claim may have any row. @throws as `rowSet` */
@@ -303,14 +282,10 @@ export class LedgerCycle {
 
   /** Tells whether a list of the ledger shows every object that this machine has of the cycle, with the same size. */
   isListed(listed: ReadonlyMap<string, StoredFile>): boolean {
-    const isThere = (name: string, size: number | undefined): boolean =>
-      size === undefined ? listed.has(name) : listed.get(name)?.bytes === size;
-    const mark = markBytes(this.name).byteLength;
     return (
       this.#entriesOnlyHere.length === 0 &&
-      this.#bytes.every((bytes, index) => isThere(this.#nameOf(index + 1), bytes.byteLength)) &&
-      [...this.#namedSets()].every(([set, size]) => isThere(this.#nameOfSet(set), size)) &&
-      claimedJobs(this.#entries).every((job) => isThere(markName(job), mark))
+      this.#bytes.every((bytes, index) => isListed(listed, this.#nameOf(index + 1), bytes.byteLength)) &&
+      areListed(this.name, this.#entries, listed)
     );
   }
 
@@ -342,11 +317,14 @@ export class LedgerCycle {
    * A list may lag, so each object that it does not show is opened.
    */
   async #missingObjects(): Promise<readonly MissingObject[]> {
-    const listed = await this.#folder.list(`${this.#prefix}/`);
+    const listed = await this.#folder.list(`${cyclePath(this.name)}/`);
     const entries = await this.#missingEntries();
     await this.#requireNoGap(this.#lastOf(listed));
     const salt = await missingSalt(this.#folder);
-    return [...salt, ...(await this.#missingSets(listed)), ...(await this.#missingMarks()), ...entries];
+    const sets = await missingSets(this.#folder, this.name, this.#allEntries(), listed);
+    const listedMarks = await this.#folder.list('jobs/');
+    const marks = await missingMarks(this.#folder, this.name, this.#allEntries(), listedMarks);
+    return [...salt, ...sets, ...marks, ...entries];
   }
 
   async #missingEntries(): Promise<MissingObject[]> {
@@ -407,7 +385,7 @@ export class LedgerCycle {
     const added: string[] = [];
     for (const { entry, nth } of this.#entriesOnlyHere) {
       // Without the sets of its new tokens, a done entry is not added: the results have to be read again.
-      if (entry.kind === 'done' && !(await this.#hasSets(entry))) continue;
+      if (entry.kind === 'done' && !(await hasTokenSets(this.#folder, this.name, entry))) continue;
       const body = bodyOf(entry);
       // Counting keeps a released claim from standing again, and a release from ending a claim that came after it.
       const isMissing = (entries: readonly Entry[]): boolean =>
@@ -428,12 +406,6 @@ export class LedgerCycle {
     if (added.length > 0) this.#host.onPutBack?.(this.#folder.place, added);
   }
 
-  async #hasSets(done: DoneEntry): Promise<boolean> {
-    for (const set of tokenSetsOf(done))
-      if ((await this.#folder.read(this.#nameOfSet(set), MAX_SET_BYTES)) === undefined) return false;
-    return true;
-  }
-
   /** Checks that no entry is missing between those that this machine has and the last one that a list shows. */
   async #requireNoGap(last: number): Promise<void> {
     for (let number = this.#bytes.length + 1; number <= last; number += 1) {
@@ -444,52 +416,7 @@ export class LedgerCycle {
   }
 
   #lastOf(listed: ReadonlyMap<string, StoredFile>): number {
-    return Math.max(0, ...[...listed.keys()].map((name) => entryNumber(name.slice(this.#prefix.length + 1))));
-  }
-
-  async #missingSets(listed: ReadonlyMap<string, StoredFile>): Promise<MissingObject[]> {
-    const lacking: MissingObject[] = [];
-    for (const [sha256, size] of this.#namedSets()) {
-      const name = this.#nameOfSet(sha256);
-      // With copies, the set itself is read: bytes that differ in a set of the same size would stop all other machines.
-      if (!this.#folder.hasCopies && size !== undefined && listed.get(name)?.bytes === size) continue;
-      const stored = await this.#folder.read(name, MAX_SET_BYTES);
-      if (stored !== undefined && sha256Of(stored) === sha256) continue;
-      if (stored !== undefined) throw damagedLedger(this.#folder.shownName(name), 'it has another hash');
-      const bytes = await this.#folder.readCopy(name, MAX_SET_BYTES);
-      // A set that nobody has ends the command that reads it.
-      if (bytes !== undefined && sha256Of(bytes) === sha256) lacking.push({ name, bytes });
-    }
-    return lacking;
-  }
-
-  /** Returns the sets that the entries name, with their sizes if the entries have them. */
-  #namedSets(): ReadonlyMap<string, number | undefined> {
-    const sets = new Map<string, number | undefined>();
-    const entries = this.#allEntries();
-    // The rows of a claim that ended are compared until another job has them.
-    for (const entry of entries)
-      if (entry.kind === 'claim' && entry.row_set !== null) sets.set(entry.row_set, entry.rows * KEY_BYTES);
-    for (const entry of entries) for (const set of otherSetsOf(entry)) if (!sets.has(set)) sets.set(set, undefined);
-    return sets;
-  }
-
-  /**
-   * Finds claims without a mark, also ended ones: a failed job without a mark stops every upload. A mark contains only the name of the
-   * cycle, so every machine can write it.
-   */
-  async #missingMarks(): Promise<MissingObject[]> {
-    const listed = await this.#folder.list('jobs/');
-    const bytes = markBytes(this.name);
-    const lacking: MissingObject[] = [];
-    for (const job of new Set(claimedJobs(this.#allEntries()))) {
-      const name = markName(job);
-      if (listed.get(name)?.bytes === bytes.byteLength) continue;
-      const stored = await this.#folder.read(name);
-      if (stored === undefined) lacking.push({ name, bytes });
-      else parseMark(stored, this.#folder.shownName(name));
-    }
-    return lacking;
+    return Math.max(0, ...[...listed.keys()].map((name) => entryNumber(name.slice(cyclePath(this.name).length + 1))));
   }
 
   /** Tells whether the ledger still has the newest entry that this machine read. Its hash proves the entries before it. */
@@ -511,35 +438,15 @@ export class LedgerCycle {
   }
 
   #nameOf(number: number): string {
-    return `${this.#prefix}/${entryName(number)}`;
+    return entryPath(this.name, number);
   }
 
   #nameOfSet(sha256: string): string {
-    return `${this.#prefix}/rows/${sha256}`;
+    return setPath(this.name, sha256);
   }
 }
 
 /** Counts the entries of the same kind for the same job. */
 function countSameKind({ kind, job }: Entry, entries: readonly Entry[]): number {
   return entries.filter((entry) => entry.kind === kind && entry.job === job).length;
-}
-
-function claimedJobs(entries: readonly Entry[]): string[] {
-  return entries.flatMap((entry) => (entry.kind === 'claim' ? entry.job : []));
-}
-
-/** Returns the token sets that a done entry names. */
-function tokenSetsOf(entry: Entry): readonly string[] {
-  return entry.kind === 'done' ? [entry.born, entry.closed].filter((set) => typeof set === 'string') : [];
-}
-
-/** Returns the sets that an entry names, other than the rows of a claim. */
-function otherSetsOf(entry: Entry): readonly string[] {
-  if (entry.kind === 'claim') return entry.file.row_sets ?? [];
-  return entry.kind === 'left_out' ? [entry.row_set] : tokenSetsOf(entry);
-}
-
-/** Returns the name of the mark of a job. */
-export function markName(job: string): string {
-  return `jobs/${folderOf(job)}`;
 }

@@ -5,7 +5,9 @@ import { isoTime, parseTime } from '../../cli/output/time.ts';
 import { isObject, parsedJson } from '../../schema/json-value.ts';
 import { folderOf } from '../../base/files/names.ts';
 import { creationOf, hasClaim, wereResultsRead, openJobs } from './claims.ts';
-import { CLOSED, LedgerCycle, type LedgerHost, type LedgerPlace, markName } from './cycle.ts';
+import { closeLedger } from './closed-ledger.ts';
+import { LedgerCycle, type LedgerHost, type LedgerPlace } from './cycle.ts';
+import { markName } from './cycle-objects.ts';
 import { cycleFolder } from './cycle-names.ts';
 import { ForkedLedger } from './damage.ts';
 import { saltsOf } from './earlier-keys.ts';
@@ -199,8 +201,7 @@ export class Ledger {
 
   /** Records that this machine moved to another ledger. From then on, adding an entry here fails. */
   async close(next: string): Promise<void> {
-    const bytes = Buffer.from(`${JSON.stringify({ version: 1, ledger: next })}\n`);
-    await this.#folder.create(CLOSED, bytes);
+    await closeLedger(this.#folder, next);
   }
 
   /**
