@@ -12,6 +12,10 @@ export interface LedgerEntry {
   readonly method: string;
   /** The path as sent, without the secret part of addresses of the store and of pages. */
   readonly path: string;
+  /** Names of all headers, lower case, in the order sent. */
+  readonly headerNames: readonly string[];
+  /** Values of the headers that describe the body or the requested content. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Name of the key; `unknown` for a foreign one. */
   readonly key?: string;
   /** Type of the event delivered to a webhook; absent for requests that reached the sandbox. */
@@ -26,6 +30,21 @@ export interface LedgerEntry {
   /** Set if a fault responded instead of the sandbox, or changed the status. */
   fault?: true;
 }
+
+const SHOWN_HEADERS = [
+  'accept',
+  'content-length',
+  'content-md5',
+  'content-type',
+  'expect',
+  'host',
+  'if-match',
+  'if-range',
+  'range',
+  'transfer-encoding',
+  'user-agent',
+  'x-ms-blob-type',
+] as const;
 
 /** The record of every request that a sandbox process received: in a file of the state directory, and if wanted in memory. */
 export class Ledger {
@@ -66,7 +85,7 @@ export class Ledger {
 
   /** Adds a request that the sandbox sent to a webhook. */
   note(sent: Pick<LedgerEntry, 'at' | 'path' | 'status' | 'received' | 'sent'> & { event: string }): void {
-    const entry = { method: 'POST', aborted: sent.status === 0, ...sent };
+    const entry = { method: 'POST', headerNames: [], headers: {}, aborted: sent.status === 0, ...sent };
     this.#keep(entry);
     this.#write(entry);
   }
@@ -113,12 +132,19 @@ export function readLedger(directory: string): LedgerEntry[] {
     .filter((entry) => entry !== undefined);
 }
 
-function newEntry({ method = '', url = '', headers }: IncomingMessage, now: number): LedgerEntry {
+function newEntry({ method = '', url = '', headers, rawHeaders }: IncomingMessage, now: number): LedgerEntry {
   const key = headers['svc-api-key'];
   return {
     at: new Date(now).toISOString(),
     method,
     path: withoutSecret(url),
+    headerNames: rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()),
+    headers: Object.fromEntries(
+      SHOWN_HEADERS.flatMap((name) => {
+        const value = headers[name];
+        return value === undefined ? [] : [[name, String(value)]];
+      }),
+    ),
     ...(key !== undefined && { key: findKey(String(key))?.value ?? 'unknown' }),
     status: 0,
     received: 0,
@@ -143,6 +169,6 @@ export function listRequests(directory: string, limit = Infinity) {
   return entries.slice(Math.max(0, entries.length - limit)).map(listed);
 }
 
-function listed(entry: LedgerEntry) {
+function listed({ headerNames: _names, headers: _headers, ...entry }: LedgerEntry) {
   return { ...entry, application: findKey(entry.key)?.application };
 }

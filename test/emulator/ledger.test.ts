@@ -9,7 +9,7 @@ import { MANAGEMENT, PRIVATE, raw, sandbox, START } from './harness.ts';
 
 it('the ledger holds every request with what the wire said of it, in memory and on disk', async () => {
   const on = await sandbox();
-  await on.call('/logs?size=3&entity_type=card', { headers: MANAGEMENT });
+  await on.call('/logs?size=3&entity_type=card', { headers: { ...MANAGEMENT, 'X-Extra': '1' } });
   await on.call('/nothing', { method: 'DELETE', headers: { 'svc-api-key': 'guess' } });
   const [first, second] = on.ledger();
   expect(first).toMatchObject({
@@ -20,6 +20,8 @@ it('the ledger holds every request with what the wire said of it, in memory and 
     status: 200,
     aborted: false,
   });
+  expect(first?.headerNames).toContain('x-extra');
+  expect(first?.headers['host']).toBe(new URL(on.url).host);
   expect(first?.received).toBeGreaterThan(100);
   expect(first?.sent).toBeGreaterThan(400);
   expect(second).toMatchObject({ method: 'DELETE', path: '/nothing', key: 'unknown', status: 404 });
@@ -76,6 +78,7 @@ it('R36: the ledger proves how often a file was uploaded', async () => {
   for (const _ of [1, 2]) await on.upload(job, exampleRequestFile());
   const puts = readLedger(on.directory).filter(({ method, status }) => method === 'PUT' && status === 200);
   expect(puts.map(({ path }) => path)).toEqual([1, 2].map(() => `/store/requests/${job.id}.csv`));
+  expect(puts[0]?.headers['content-length']).toBe(String(exampleRequestFile().length));
 });
 
 it('the ledger gathers the requests of all processes in one file', async () => {
