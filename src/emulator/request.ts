@@ -10,6 +10,8 @@ export interface ServiceRequest {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly id: string;
+  /** Address of the client, if known. */
+  readonly remoteAddress: string;
   /** The body piece by piece, which the client sends when it is read. */
   readonly body: AsyncIterable<Buffer>;
 }
@@ -18,12 +20,13 @@ const ORIGIN = 'http://sandbox.invalid';
 
 /** Returns a request of Node's server for the service. */
 export function serviceRequest(incoming: IncomingMessage, outgoing: ServerResponse): ServiceRequest {
-  const { method = 'GET', url = '/', headers } = incoming;
+  const { method = 'GET', url = '/', headers, socket } = incoming;
   return {
     method,
     url: new URL(ORIGIN + url),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
     id: String(outgoing.getHeader('x-request-id')),
+    remoteAddress: socket.remoteAddress ?? '',
     body: bodyOf(incoming, outgoing),
   };
 }

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { RIGHT_CODE } from '../../src/emulator/three-ds/pages/challenge.ts';
-import { threeDsSandbox } from '../emulator/three-ds/three-ds-harness.ts';
+import { PAYMENT, threeDsSandbox, tokenFor } from '../emulator/three-ds/three-ds-harness.ts';
 import { CHROMIUM, launchChromium } from './chromium.ts';
 
 const CODE = 'Successful Challenge Authentication';
@@ -67,6 +67,22 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium (skipped where none is inst
     expect((await read(id)).authentication.challenge_cancel_reason).toBe('cardholder-canceled');
     await page.reload();
     expect(await heading()).toBe(DONE);
+  });
+
+  it('the method is completed by one button', async () => {
+    const on = await threeDsSandbox();
+    const created = await on.created({
+      token_id: tokenFor('Successful Frictionless Authentication'),
+      type: 'customer',
+    });
+    const page = await tab();
+    await page.goto(created.method_url ?? '');
+    await page.getByRole('button', { name: 'Send these details' }).click();
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Details received');
+    const session = await on.read(created.id);
+    expect(session.method?.method_completion_indicator).toBe('Y');
+    expect(session.device_info?.browser_user_agent).toContain('Chrome');
+    expect((await on.authenticated(created.id, PAYMENT)).authentication_status).toBe('successful');
   });
 
   it('a page in a frame of a merchant works as well', async () => {

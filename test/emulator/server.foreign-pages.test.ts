@@ -84,14 +84,11 @@ it.each(FOREIGN_PAGES)(
   'R67: the sandbox lets a page of another site lead to its pages, frame them, and post to them: %j',
   async (page) => {
     const { url } = await sandbox();
-    for (const [method, path] of [
-      ['GET', '/acs/challenge/x/y'],
-      ['POST', '/acs/challenge/x/y'],
-      ['POST', '/acs/method/x/y'],
-    ] as const) {
-      const headers = { ...page, 'content-length': 0 };
-      const answer = await raw(url + path, { method, headers });
-      expect([method, path, answer.status, answer.body.includes('No such page')]).toEqual([method, path, 404, true]);
-    }
+    for (const method of ['GET', 'POST'])
+      for (const path of ['/acs/challenge/x/y', '/acs/method/x/y']) {
+        const headers = { ...page, 'content-length': 0 };
+        const answer = await raw(url + path, { method, headers });
+        expect([method, path, answer.status, answer.body.includes('No such page')]).toEqual([method, path, 404, true]);
+      }
   },
 );

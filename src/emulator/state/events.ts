@@ -114,8 +114,12 @@ interface Events {
     readonly scenario: ScenarioName;
     readonly posted?: PostedDevice;
   };
-  /** The completion of the method of a session was notified. */
-  '3ds-method': { readonly session: string };
+  /** The method page of a session was visited, or its completion was notified. */
+  '3ds-method': {
+    readonly session: string;
+    /** Facts that a browser sends with every request; absent for the notification. */
+    readonly browser?: { readonly accept: string; readonly address: string; readonly userAgent: string };
+  };
   /** A session was authenticated, or its challenge begun. */
   '3ds-authentication': {
     readonly session: string;

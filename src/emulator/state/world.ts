@@ -81,6 +81,8 @@ export interface Job extends Entity<EventOf<'job'>> {
 }
 
 export interface Session extends Entity<EventOf<'3ds-session'>> {
+  /** The first visit of the method page. */
+  visit?: EventOf<'3ds-method'>;
   /** The first notification that the method is completed. */
   notified?: EventOf<'3ds-method'>;
   authentication?: EventOf<'3ds-authentication'>;
@@ -207,7 +209,8 @@ function addToSession({ authenticated }: World, session: Session | undefined, ev
     if (session.authentication === undefined) authenticated.push(session);
     session.authentication ??= event;
   } else if (event.type === '3ds-challenge') session.answers.push(event);
-  else session.notified ??= event;
+  else if (event.browser === undefined) session.notified ??= event;
+  else session.visit ??= event;
 }
 
 export function deliveryName(url: string, event: string): string {

@@ -66,11 +66,17 @@ function needsMethod({ created }: Session): boolean {
   return scenarioOf(created.scenario).withoutMethod !== true;
 }
 
-// Returns the device that requests described.
-function deviceView({ created, authentication }: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
+// Returns the device that requests described, else the browser that visited the method page.
+function deviceView({ created, visit, authentication }: Session): Pick<ThreeDsSession, 'device' | 'device_info'> {
   const posted = { ...created.posted, ...authentication?.posted };
   if (Object.keys(posted).length > 0) return posted;
-  return created.sessionType === 'merchant' ? {} : { device: 'browser' };
+  if (created.sessionType === 'merchant') return {};
+  if (visit?.browser === undefined) return { device: 'browser' };
+  const { accept, address, userAgent } = visit.browser;
+  return {
+    device: 'browser',
+    device_info: { browser_accept_header: accept, browser_ip_address: address, browser_user_agent: userAgent },
+  };
 }
 
 function methodView(service: Service, session: Session): ThreeDsSession['method'] {

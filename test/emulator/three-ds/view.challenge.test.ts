@@ -160,12 +160,12 @@ describe('the pages', () => {
       on.page.replace(token, (token.startsWith('A') ? 'B' : 'A') + token.slice(1)),
       on.page.replace(on.id, other.id),
       on.page.replace(on.id, 'no-such-session'),
+      on.page.replace('/challenge/', '/method/'),
     ];
     for (const address of wrong) {
       expect([address, (await fetch(address)).status]).toEqual([address, 404]);
       expect([address, (await postForm(address, RIGHT)).status]).toEqual([address, 404]);
     }
-    expect((await postForm(on.page.replace('/challenge/', '/method/'), RIGHT)).status).toBe(404);
     expect((await on.outcome())[0]).toBe('challenge');
   });
 
@@ -247,17 +247,26 @@ describe('the pages', () => {
 describe('the method', () => {
   const token_id = tokenFor('Successful Frictionless Authentication');
 
-  it('the 3-D Secure method is completed by the notification to which its form is redirected', async () => {
+  it('the 3-D Secure method collects what the browser tells, and is completed by the notification', async () => {
     const on = await threeDsSandbox();
     const { id, method_url } = await on.created({ token_id, type: 'customer' });
+    const page = await (await fetch(method_url ?? '')).text();
+    expect(page).toContain(`value="${dataOf(id)}"`);
     expect((await on.read(id)).method?.method_completion_indicator).toBe('N');
     const answer = await fetch(method_url ?? '', {
       method: 'POST',
+      headers: { 'user-agent': 'Test Browser', accept: 'text/html' },
       body: new URLSearchParams({ threeDSMethodData: dataOf(id) }),
     });
     expect([answer.status, answer.redirected]).toEqual([200, true]);
     expect(answer.url).toBe(`${on.url}/3ds/sessions/${id}/method-notification`);
-    expect((await on.read(id)).method?.method_completion_indicator).toBe('Y');
+    const session = await on.read(id);
+    expect(session.method?.method_completion_indicator).toBe('Y');
+    expect(session.device_info).toEqual({
+      browser_accept_header: 'text/html',
+      browser_ip_address: '127.0.0.1',
+      browser_user_agent: 'Test Browser',
+    });
   });
 
   it('the 3-D Secure method is not completed by a form that does not name the session', async () => {
@@ -276,8 +285,8 @@ describe('the method', () => {
     const on = await threeDsSandbox();
     const { id, method_url, method_notification_url } = await on.created({ token_id, type: 'customer' });
     on.clock.ms += 60 * MINUTE;
+    expect((await fetch(method_url ?? '')).status).toBe(410);
     const form = { threeDSMethodData: dataOf(id) };
-    expect((await postForm(method_url ?? '', form)).status).toBe(410);
     expect((await postForm(method_notification_url ?? '', form)).status).toBe(410);
   });
 });

@@ -40,14 +40,25 @@ export function pageRoutes(service: Service): readonly Route[] {
   return [
     page('GET', '/acs/challenge/:id/:token', showChallenge),
     page('POST', '/acs/challenge/:id/:token', submitChallenge),
-    page('POST', '/acs/method/:id/:token', redirectMethod),
+    page('GET', '/acs/method/:id/:token', showMethod),
+    page('POST', '/acs/method/:id/:token', collectMethod),
     page('POST', '/3ds/sessions/:id/method-notification', notifyMethod),
   ];
 }
 
-/** Redirects the form that an SDK posts invisibly to the notification address. */
-function redirectMethod(visit: Visit): ServiceResponse {
-  return redirect(307, notificationAddress(visit.service, visitedSession(visit, 'method')));
+/** Shows the method page, with a button that posts the form which an SDK posts invisibly. */
+function showMethod(visit: Visit): ServiceResponse {
+  return pageResponse(methodPage(visitedSession(visit, 'method')));
+}
+
+/** Records a browser's details, and redirects the browser to post its form to the notification address. */
+async function collectMethod(visit: Visit): Promise<ServiceResponse> {
+  await readForm(visit);
+  const session = visitedSession(visit, 'method');
+  const { service, now } = visit;
+  if (session.visit === undefined)
+    service.state.record({ type: '3ds-method', at: now, session: session.id, browser: detailsOf(visit) });
+  return redirect(307, notificationAddress(service, session));
 }
 
 /** Records that the method is completed. This needs no key, because the form names the session. */
@@ -73,8 +84,30 @@ const NOTIFIED: Page = {
     <p role="status">You can close this page.</p>`,
 };
 
-// The field of the method's form: JSON in base64 that names the session.
+// Long enough for any browser.
+const MAX_DETAIL_LENGTH = 2048;
+
+function detailsOf({ request: { headers, remoteAddress } }: Visit) {
+  const header = (name: string): string => (headers[name] ?? '').slice(0, MAX_DETAIL_LENGTH);
+  return { accept: header('accept'), address: remoteAddress, userAgent: header('user-agent') };
+}
+
+// The field of the method's forms: JSON in base64 that names the session.
 const METHOD_FIELD = 'threeDSMethodData';
+
+function methodPage({ id }: Session): Page {
+  const data = Buffer.from(JSON.stringify({ threeDSServerTransID: id })).toString('base64url');
+  return {
+    status: 200,
+    title: 'Device details',
+    main: html`<h1>Device details</h1>
+      <p>A merchant’s page sends these unseen, by posting a form to this address.</p>
+      <form method="post">
+        <input type="hidden" name="${METHOD_FIELD}" value="${data}" />
+        <button>Send these details</button>
+      </form>`,
+  };
+}
 
 function namesSession(form: URLSearchParams, session: Session): boolean {
   const data = parsedJson(Buffer.from(form.get(METHOD_FIELD) ?? '', 'base64').toString());
