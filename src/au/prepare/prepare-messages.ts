@@ -23,7 +23,8 @@ export function explainPrepared({ notices }: Context, prepared: Prepared, files:
   if (keptRepeats.count > 0) notices.warn(explainKeptRepeats(keptRepeats));
   if (merchants.doubtful.length > 0) notices.warn(explainDoubtful(merchants.doubtful));
   if (prepared.problemCount > 0) {
-    notices.warn(`${countText(prepared.problemCount, 'row')} left out, see ${files.rejects}:`);
+    const where = files.rejects === undefined ? '' : `, see ${files.rejects}`;
+    notices.warn(`${countText(prepared.problemCount, 'row')} left out${where}:`);
     for (const problem of prepared.problems) notices.note(`  ${problemLine(problem)}`);
   }
   notices.success(`${countText(rows, 'row')} prepared`);

@@ -87,7 +87,7 @@ export class CycleFiles {
     if (!isDoubtful && unlisted === undefined && edited === undefined) this.#directory.record.finished = true;
     this.#directory.save();
     const isNextMade = nextFiles.length > 0 && !changed.includes(this.#directory.next);
-    if (!isNextMade) this.#noteOldNext();
+    if (!isNextMade && !changed.includes(this.#directory.next)) this.#noteOldNext();
     await print(this.#concluded(counts, todo, left && { ...left, nextRows: isNextMade ? left.nextRows : null }));
     if (!changed.includes(todo.replace)) this.#noteTodo(todo, left);
     if (failure !== undefined) throw failure;

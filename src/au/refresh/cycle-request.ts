@@ -63,7 +63,7 @@ export async function addExport(
   added: PreparedExport,
 ): Promise<CycleRequest> {
   if ((input.how.keep ?? []).length > 0) directory.requireOwn([directory.keep]);
-  const earlier = await standingRequest(context, directory, input, undefined);
+  const earlier = await standingRequest(context, directory, input, {});
   return { ...added, ...(await joinRequests(context, earlier, added)) };
 }
 
@@ -72,13 +72,13 @@ export async function standingRequest(
   context: Context,
   directory: RefreshDirectory,
   input: RefreshInput,
-  exported: Export | undefined,
+  source: RequestSource,
 ): Promise<CycleRequest> {
   const { request, keep, record } = directory;
   await requireUnchanged(directory, input);
   const path = directory.has(request)
     ? await copyFile(context, directory.resolve(request))
-    : ((await sentRequest(context, directory)) ?? (await exportedRequest(context, directory, input, exported)));
+    : ((await sentRequest(context, directory)) ?? (await exportedRequest(context, directory, input, source)));
   const isKept = directory.written(keep) !== undefined;
   const hasKept = isKept && directory.has(keep);
   if (isKept && !hasKept)
@@ -87,25 +87,32 @@ export async function standingRequest(
   return record.requests === undefined ? standing : joinEarlier(context, directory, standing, input);
 }
 
+/** What a missing request can be made of again. */
+interface RequestSource {
+  readonly exported?: Export | undefined;
+  /** The request of the export, if it was made before. */
+  readonly prepared?: PreparedExport | undefined;
+}
+
 /** Restores a missing request from the export. @throws SvcError `local` if it does not give the same file */
 async function exportedRequest(
   context: Context,
   directory: RefreshDirectory,
   input: RefreshInput,
-  exported: Export | undefined,
+  { exported, prepared }: RequestSource,
 ): Promise<string> {
   const { request } = directory;
   if (exported === undefined)
     throw lostRequest(
       request,
       input,
-      `${request} is gone, and the rows that this machine sent do not give the same file`,
+      `${request} is gone, and this machine cannot make it again of the rows that it sent`,
     );
-  const prepared = await prepareRequest(context, directory, input, { exported, isSent: false });
-  if (!directory.isOwn(request, await hashFile(prepared.request)))
+  const { request: made } = prepared ?? (await prepareRequest(context, directory, input, { exported, isSent: false }));
+  if (!directory.isOwn(request, await hashFile(made)))
     throw lostRequest(request, input, `${request} is gone, and ${input.export} does not give the same file now`);
   context.notices.note(`${request} was restored from ${input.export}`);
-  return prepared.request;
+  return made;
 }
 
 /** Joins the requests of an earlier build, which wrote one for each export. */
@@ -134,8 +141,8 @@ function fileIn({ path }: RefreshDirectory, name: string): string {
 }
 
 /**
- * Makes the request of an export in private files. `isSent` is false if its rows are only counted: then it may be implausible, and
- * the file of refused rows stays.
+ * Makes the request of an export in private files. `isSent` is false if its rows are only counted or compared: then it may be
+ * implausible, and the file of refused rows stays.
  */
 export async function prepareRequest(
   context: Context,

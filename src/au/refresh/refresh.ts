@@ -85,8 +85,7 @@ class Refresh {
     await this.#requireInLedger();
     const { isBegun, next } = this.#directory;
     // A next request that was written once follows the results of its cycle.
-    if (this.#directory.has(next) && (this.#directory.written(next) ?? []).length > 0)
-      this.#input = { ...this.#input, next: true };
+    if (this.#directory.has(next) && (this.#directory.written(next) ?? []).length > 0) this.#wantNext();
     if (!isBegun && !dryRun) await requireRealResults(this.#context, this.#input.again);
     if (asksForCycle && isBegun && !dryRun) await this.#confirmCycle(`Go on with cycle ${cycle} (UTC)?`);
     const exported = typed === undefined ? undefined : await openExport(this.#context, typed);
@@ -103,7 +102,7 @@ class Refresh {
     const newRows = isCounted ? await this.#countNewRows(exported, prepared.request) : null;
     if (typed !== undefined && exported === undefined)
       this.#context.notices.note(`${typed} is gone: its request was prepared before`);
-    const request = await this.#requestOf(exported, isSent ? prepared : undefined);
+    const request = await this.#requestOf(exported, prepared, isSent);
     if (isOther && prepared !== undefined)
       await reportCorrectedRows(this.#context, this.#directory, this.#input, {
         request: request.request,
@@ -116,11 +115,20 @@ class Refresh {
     await this.#submit(request, file, newRows, print);
   }
 
+  /** Writes the next request too, as if `--next` was typed. */
+  #wantNext(): void {
+    if (!this.#input.next) this.#input = { ...this.#input, next: true, again: [...this.#input.again, '--next'] };
+  }
+
   /** Returns the request of the cycle: that of the export which begins it, or the earlier one with the rows to add. */
-  async #requestOf(exported: Export | undefined, sent: PreparedExport | undefined): Promise<CycleRequest> {
+  async #requestOf(
+    exported: Export | undefined,
+    prepared: PreparedExport | undefined,
+    isSent: boolean,
+  ): Promise<CycleRequest> {
     const standing = [this.#context, this.#directory, this.#input] as const;
-    if (sent === undefined) return standingRequest(...standing, exported);
-    return this.#directory.isBegun ? addExport(...standing, sent) : sent;
+    if (!isSent || prepared === undefined) return standingRequest(...standing, { exported, prepared });
+    return this.#directory.isBegun ? addExport(...standing, prepared) : prepared;
   }
 
   /**

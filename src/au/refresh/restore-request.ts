@@ -46,7 +46,7 @@ async function sentRows(context: Context, directory: RefreshDirectory): Promise<
 /** Returns the error for a request that is not as it was prepared. */
 export function lostRequest(file: string, { cycle }: RefreshInput, message: string): SvcError {
   return new SvcError('local', message, {
-    hint: 'The files of the cycle were left as they are. Put the file back from a copy, and run the same command again. To get the results alone:',
+    hint: 'The files of the cycle were left as they are. Put the file back from a copy, or name the export that it was made of, and run the command again. To get the results alone:',
     next: ['au', 'resume', cycle, '--wait'],
     facts: { file },
   });

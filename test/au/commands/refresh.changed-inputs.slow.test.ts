@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Interceptor } from '../../../src/emulator/options.ts';
 import { inventedCard } from '../../../src/emulator/vault/invented-card.ts';
-import { ended, type HereResult, rowOf } from '../../support/run-here.ts';
+import { ended, errorIn, type HereResult, rowOf } from '../../support/run-here.ts';
 import { openQuickDesk } from './support.ts';
 
 const SEED = 7;
@@ -64,8 +64,14 @@ describe('a cycle whose files are to be made again though its results are the sa
     expect(tokensIn('2026-12/next.csv')).toHaveLength(5);
     ended(await refreshTo(all), 0, { row: { next_rows: 5 } });
     writeFileSync(desk.home.file('refresh/2026-12/next.csv'), 'mine');
-    ended(await refreshTo(all), 3, old, { row: { next: null }, error: { files: ['refresh/2026-12/next.csv'] } });
+    const edited = ended(await refreshTo(all), 3, {
+      row: { next: null },
+      error: { files: ['refresh/2026-12/next.csv'] },
+    });
+    expect(edited.stderr).not.toContain(old);
     expect(readFileSync(desk.home.file('refresh/2026-12/next.csv'), 'utf8')).toBe('mine');
+    rmSync(desk.home.file('refresh/2026-12/next.csv'));
+    ended(await desk.svc(String(errorIn(edited)['next']).split(' ').slice(1)), 0, { row: { next_rows: 5 } });
   });
 
   it('the files of a cycle follow an action that is chosen after they were written', async () => {

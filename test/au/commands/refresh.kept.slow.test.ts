@@ -181,7 +181,7 @@ describe('the kept columns of a new token', () => {
     const before = replaced();
     renameSync(file('request.csv'), file('moved.csv'));
     await expect(add([LATER])).rejects.toThrow(
-      'is gone, and the rows that this machine sent do not give the same file',
+      'is gone, and this machine cannot make it again of the rows that it sent',
     );
     expect(replaced()).toEqual(before);
     renameSync(file('moved.csv'), file('request.csv'));

@@ -69,6 +69,12 @@ describe('files of a cycle that are not replaced', () => {
     expect(read(`${CYCLE}/rejected-2.csv`)).toContain('later');
   });
 
+  it('svc au refresh names no file of refused rows where it writes none', async () => {
+    const { refresh } = await openRefresh([SOON]);
+    ended(await refresh('--max-rejects', '1', '--dry-run'), 0, 'warning: 1 row left out:\n');
+    ended(await refresh('--max-rejects', '0', '--dry-run'), 13, { error: { hint: /^Nothing was written\./ } });
+  });
+
   it('svc au refresh replaces its refused rows after it stopped before it replaced them', async () => {
     const { desk, refresh, read, write } = await openRefresh([SOON]);
     ended(await refresh('--max-rejects', '0'), 13);
