@@ -1,4 +1,4 @@
-// Compares a request file with the ledger before it is sent: which of its rows are free, and which other jobs have.
+// Compares a request file with the ledger before it is sent: which rows can be sent, and which rows other jobs have already.
 
 import type { SpareJob } from '../job/spare-job.ts';
 import { outlast } from '../job/wait.ts';
@@ -19,7 +19,7 @@ import { option } from '../../cli/app/hint.ts';
 import type { Client } from '../../client/api/client.ts';
 import { fileSource } from '../../client/transfer/source.ts';
 
-/** A file to submit, and what the command knows of the ledger and of its own jobs. */
+/** A file to submit, with the ledger that it is compared with. */
 export interface FileToSubmit {
   readonly file: RequestFile;
   readonly input: SubmitInput;
@@ -30,7 +30,7 @@ export interface FileToSubmit {
   readonly expired: ReadonlySet<string>;
 }
 
-/** The rows of a file: free, or in a job. */
+/** The rows of a file: those that no job has, and those that jobs have. */
 export interface DividedFile {
   readonly named: NamedFile;
   /** The comparison of the service's jobs with the ledger; undefined if the tenant is not known. */
